@@ -1,0 +1,45 @@
+"""The one family of errors that a user may see: what, where, and the next step to take."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class StackwrightError(Exception):
+    """The check could not be made.
+
+    Args:
+        where: file, or file and line, or option that is at fault.
+        what: what is wrong with it, in a few words.
+        next_step: what to do about it.
+    """
+
+    exit_code = 2
+
+    def __init__(self, where: str, what: str, next_step: str) -> None:
+        super().__init__(where, what, next_step)
+        self.where = where
+        self.what = what
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}; {self.next_step}"
+
+
+class BoardFileError(StackwrightError):
+    """A board or project file that cannot be read."""
+
+
+class ConfigError(StackwrightError):
+    """A setting, profile or declaration that makes no sense."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `did you mean "x"?` for the nearest known word, else the known words, as a next step."""
+    words = sorted(known)
+    lowered = {w.lower(): w for w in words}
+    near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
+    if near:
+        return f'did you mean "{lowered[near[0]]}"?'
+    return "known: " + ", ".join(words)
