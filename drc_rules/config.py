@@ -1,0 +1,147 @@
+"""`stackwright.toml`: what the user declares, because KiCad has no field for it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stackup_lib.errors import ConfigError, did_you_mean
+
+FILE_NAME = "stackwright.toml"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CopperDeclaration(_Strict):
+    """Facts of one copper layer that KiCad cannot store."""
+
+    foil: str | None = None
+    copper_oz: float | None = Field(default=None, gt=0, le=20)
+
+
+class DielectricDeclaration(_Strict):
+    """Facts of one dielectric that KiCad cannot store, or that replace its free text."""
+
+    material: str | None = None
+    dk: float | None = Field(default=None, gt=1, lt=20)
+    df: float | None = Field(default=None, gt=0, lt=0.2)
+    at_ghz: float | None = Field(default=None, gt=0, lt=400)
+    tg_c: float | None = Field(default=None, gt=50, lt=500)
+    tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
+
+
+class Declared(_Strict):
+    """Facts about the stackup; with `stackup_hash` they hold only for the stackup they were written for."""
+
+    stackup_hash: str | None = None
+    impedance_tolerance_pct: float | None = Field(default=None, gt=0, le=50)
+    foil: str | None = None
+    tg_c: float | None = Field(default=None, gt=50, lt=500)
+    tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
+    copper: dict[str, CopperDeclaration] = Field(default_factory=dict)
+    dielectric: dict[str, DielectricDeclaration] = Field(default_factory=dict)
+
+
+class _NetChoice(_Strict):
+    """Nets chosen by net class or by KiCad-like wildcards (`*`, `?`) over the whole net name."""
+
+    net_classes: tuple[str, ...] = ()
+    nets: tuple[str, ...] = ()
+
+
+class InterfaceDeclaration(_NetChoice):
+    """These nets are that interface."""
+
+    is_: str = Field(alias="is")
+
+
+class BackdrillDeclaration(_NetChoice):
+    """Vias on these nets are backdrilled, told to the fab outside the board file.
+
+    The drill enters at `from` and passes every layer up to and including `must_cut`.
+    """
+
+    from_: str = Field(alias="from")
+    must_cut: str
+
+
+class CheckOptions(_Strict):
+    """Defaults for the options of `stackwright check`."""
+
+    fail_on: Literal["error", "warning", "info", "never"] | None = None
+    min_coverage_pct: float | None = Field(default=None, ge=0, le=100)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+class Config(_Strict):
+    """The whole of `stackwright.toml`."""
+
+    profile: str | None = None
+    form: str | None = None
+    declared: Declared = Field(default_factory=Declared)
+    interface: tuple[InterfaceDeclaration, ...] = ()
+    backdrill: tuple[BackdrillDeclaration, ...] = ()
+    check: CheckOptions = Field(default_factory=CheckOptions)
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a `stackwright.toml`.
+
+    Raises:
+        ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says what and where.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(str(path), f"cannot be read ({_reason(error)})", "give --config a readable file") from error
+    return parse_config(text, where=str(path))
+
+
+def parse_config(text: str, *, where: str = FILE_NAME) -> Config:
+    """Check the text of a `stackwright.toml`; raises `ConfigError` like `load_config`."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        raise _explain(error, where) from error
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or "error" if isinstance(error, OSError) else "it is not UTF-8 text"
+
+
+def _explain(error: ValidationError, where: str) -> ConfigError:
+    """Turn pydantic's first complaint into one line with the key as the user wrote it."""
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"]]
+    key = ".".join(place)
+    if first["type"] == "extra_forbidden":
+        return ConfigError(where, f'unknown key "{key}"', did_you_mean(place[-1], _keys_at(place[:-1])))
+    if first["type"] == "missing":
+        return ConfigError(where, f'"{key}" is missing', "add it")
+    return ConfigError(where, f'"{key}": {first["msg"]} (got {first["input"]!r})', "mend that value")
+
+
+def _keys_at(place: list[str]) -> list[str]:
+    """Keys that may stand at a place of the file."""
+    tables: dict[str, type[BaseModel]] = {
+        "": Config,
+        "declared": Declared,
+        "declared.copper": CopperDeclaration,
+        "declared.dielectric": DielectricDeclaration,
+        "interface": InterfaceDeclaration,
+        "backdrill": BackdrillDeclaration,
+        "check": CheckOptions,
+    }
+    names = ".".join(part for part in place[:2] if not part.isdigit())
+    model = tables.get(names) or tables.get(place[0] if place else "") or Config
+    return [field.alias or name for name, field in model.model_fields.items()]

@@ -1,0 +1,181 @@
+"""What comes out of a check: findings, verdicts, coverage, the headline. Reporters turn it into text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from drc_rules.clauses import Basis, Clause, Severity
+from stackup_lib.facts import Confidence
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Verdict(StrEnum):
+    """The answer to one clause; earlier members take precedence."""
+
+    FAILED = "failed"
+    NOT_VERIFIABLE = "not verifiable"
+    PASSED = "passed"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Headline(StrEnum):
+    """The answer to the whole board."""
+
+    FIT = "fit"
+    NOT_FIT = "not fit"
+    NOT_PROVEN = "not proven"
+
+
+class Place(_Frozen):
+    """Where a finding is; every part may be absent."""
+
+    layer: str | None = None
+    net: str | None = None
+    uuid: str | None = None
+    x_mm: float | None = None
+    y_mm: float | None = None
+    line: int | None = None
+
+
+class Measured(_Frozen):
+    """What was found, as a number with its unit or as a word."""
+
+    value: float | str
+    unit: str = ""
+
+
+class FindingLimit(_Frozen):
+    """What was asked, as a number with its unit or as a word, and where that stands."""
+
+    value: float | str | None
+    unit: str = ""
+    source: str = ""
+
+
+class Finding(_Frozen):
+    """One thing wrong.
+
+    Attributes:
+        title: what is wrong, with the numbers, in one sentence without a full stop.
+        why: what it costs the user.
+        fix: what to do.
+        key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
+    """
+
+    code: str
+    name: str
+    clause: str
+    severity: Severity
+    confidence: Confidence
+    basis: Basis
+    title: str
+    why: str
+    fix: str
+    measured: Measured | None = None
+    limit: FindingLimit | None = None
+    places: tuple[Place, ...] = ()
+    key: str
+
+
+class Missing(_Frozen):
+    """A fact that was needed and is unknown, with the exact way to give it."""
+
+    fact: str
+    how_to_give: str
+
+
+class ClauseVerdict(_Frozen):
+    """The answer to one clause.
+
+    Attributes:
+        code: rule that decides the clause; empty when there is no rule yet.
+        checked: objects that were decided, e.g. how many dielectrics.
+        undecided: objects for which a fact was missing.
+        missing: those facts, without repetition.
+        has_rule: False for a clause whose rule does not exist yet; it then counts nowhere.
+        worst: highest severity among its findings, None without findings.
+    """
+
+    clause: Clause
+    code: str
+    verdict: Verdict
+    confidence: Confidence
+    checked: int = 0
+    undecided: int = 0
+    missing: tuple[Missing, ...] = ()
+    source: str = ""
+    has_rule: bool = True
+    worst: Severity | None = None
+
+
+class RuleCrash(_Frozen):
+    """A rule that raised: a defect of ours, reported by name; its clauses are not verifiable."""
+
+    code: str
+    name: str
+    error: str
+
+
+class Coverage(_Frozen):
+    """How much of what applies was decided, in pairs of clause and object."""
+
+    decided: int
+    total: int
+    clauses_without_rule: int
+
+    @property
+    def percent(self) -> float:
+        """Decided pairs in percent; 0 when nothing applied."""
+        return 100.0 * self.decided / self.total if self.total else 0.0
+
+
+class BoardFacts(_Frozen):
+    """The board in a few numbers, for the head of every report."""
+
+    path: str
+    sha256: str
+    kicad: str
+    copper_layers: int
+    thickness_mm: float | None
+    size_mm: tuple[float, float] | None
+    stackup: str
+    materials: tuple[str, ...]
+    copper: str
+    tracks: int
+    vias: int
+    nets: int
+    lines: tuple[str, ...]
+
+
+class TakenAs(_Frozen):
+    """What a group of nets was taken for, and why."""
+
+    group: str
+    nets: int
+    interface: str
+    family: str
+    origin: str
+    confidence: Confidence
+    why: str
+
+
+class Report(_Frozen):
+    """Everything a reporter needs; deterministic for the same board and settings."""
+
+    board: BoardFacts
+    profile: str | None
+    form: str | None
+    headline: Headline
+    headline_why: str
+    findings: tuple[Finding, ...]
+    verdicts: tuple[ClauseVerdict, ...]
+    coverage: Coverage
+    taken_as: tuple[TakenAs, ...]
+    proofs: tuple[str, ...]
+    crashes: tuple[RuleCrash, ...] = ()
+    notes: tuple[str, ...] = ()
