@@ -1,0 +1,28 @@
+"""Reads the catalogue's TOML files; a row names its source by key, `[source.<key>]` holds text and grade."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+from stackup_lib.materials.sources import Source
+
+Table = dict[str, Any]  # what tomllib returns; pydantic checks it
+
+
+def read_toml(name: str) -> Table:
+    """Return one data file of this package, by its path inside it."""
+    return tomllib.loads((files("stackup_lib.materials") / name).read_text(encoding="utf-8"))
+
+
+def laminate_files() -> Iterator[str]:
+    """Yield the names of the makers' files, sorted."""
+    folder = files("stackup_lib.materials") / "laminates"
+    yield from sorted(f"laminates/{entry.name}" for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def sources_of(data: Table) -> Mapping[str, Source]:
+    """Return the sources of a file by key."""
+    return {key: Source.model_validate(value) for key, value in data.get("source", {}).items()}

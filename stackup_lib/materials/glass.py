@@ -1,0 +1,35 @@
+"""Glass styles: the woven fabrics inside core and prepreg, by their IPC-4412 number."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from stackup_lib.materials.data import read_toml, sources_of
+from stackup_lib.materials.sources import Frozen, Source
+
+
+class GlassStyle(Frozen):
+    """One glass style.
+
+    Attributes:
+        style: its number, e.g. `2116`.
+        thickness_mm: one cured ply at `resin_content_pct`, before it fills copper; None when no table states it.
+        thickness_min_mm: thinnest ply seen in the makers' tables.
+        thickness_max_mm: thickest ply seen in the makers' tables.
+    """
+
+    style: str
+    thickness_mm: float | None = None
+    resin_content_pct: float | None = None
+    thickness_min_mm: float | None = None
+    thickness_max_mm: float | None = None
+    source: Source
+
+
+@cache
+def glass_styles() -> dict[str, GlassStyle]:
+    """Return the known glass styles by number."""
+    data = read_toml("glass_styles.toml")
+    sources = sources_of(data)
+    rows = (GlassStyle.model_validate({**row, "source": sources[row["source"]]}) for row in data["style"])
+    return {row.style: row for row in rows}

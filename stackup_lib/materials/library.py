@@ -1,0 +1,109 @@
+"""The catalogue of laminates: loaded once from the TOML files, iterable, searchable by what people type."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
+from stackup_lib.materials.glass import glass_styles
+from stackup_lib.materials.lookup import AliasIndex, Match, Remark, resolve
+from stackup_lib.materials.model import Construction, DielectricPoint, Laminate
+from stackup_lib.materials.sources import Source
+from stackup_lib.materials.words import key_of
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All laminates, sorted by maker and family, and the remarks on names that need one."""
+
+    laminates: tuple[Laminate, ...]
+    remarks: tuple[Remark, ...]
+    maker_words: frozenset[str]
+
+    def get(self, family: str) -> Laminate | None:
+        """Return a laminate by its exact family name."""
+        return next((x for x in self.laminates if x.family == family), None)
+
+    def find(self, text: str) -> Match:
+        """Resolve what somebody typed into family, glass style and resin content; never guesses silently."""
+        return resolve(text, self._index)
+
+    def search(self, query: str) -> list[Laminate]:
+        """Return the laminates that a query may mean: part of a name, an alias, a maker or a loss class; all for ""."""
+        match = self.find(query)
+        key = key_of(query)
+        hits = [x for x in self.laminates if any(key in key_of(word) for word in _words(x))]
+        first = [match.laminate] if match.laminate else [x for x in map(self.get, match.alternatives) if x]
+        return list({x.family: x for x in [*first, *hits]}.values()) if key else list(self.laminates)
+
+    @cached_property
+    def _index(self) -> AliasIndex:
+        return AliasIndex(
+            by_key={key_of(alias): x for x in self.laminates for alias in x.aliases},
+            remarks={key_of(remark.name): remark for remark in self.remarks},
+            styles=frozenset(glass_styles()),
+            maker_words=self.maker_words,
+        )
+
+
+def _words(laminate: Laminate) -> tuple[str, ...]:
+    label = laminate.loss_class.label if laminate.loss_class else ""
+    return (laminate.family, laminate.maker, *laminate.aliases, *([f"{label} loss"] if label else []))
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Return the catalogue; the files are read and validated at the first call."""
+    laminates: list[Laminate] = []
+    for name in laminate_files():
+        data = read_toml(name)
+        sources = sources_of(data)
+        laminates += [_laminate(row, data["maker"], sources) for row in data["laminate"]]
+    laminates.sort(key=lambda x: (x.generic, x.maker.lower(), x.family.lower()))
+    names = read_toml("names.toml")
+    return Catalogue(
+        laminates=tuple(laminates),
+        remarks=tuple(Remark.model_validate(row) for row in names["remark"]),
+        maker_words=frozenset(names["maker_words"]),
+    )
+
+
+def _laminate(row: Table, maker: str, sources: Mapping[str, Source]) -> Laminate:
+    row = dict(row)
+    points = [p for series in row.pop("points", []) for p in _points(series, sources)]
+    constructions = [_construction(c, sources) for c in row.pop("constructions", [])]
+    tg = [{**t, "source": sources[t["source"]]} for t in row.pop("tg", [])]
+    row["source"] = sources[row["source"]]
+    if "loss_class_source" in row:
+        row["loss_class_source"] = sources[row["loss_class_source"]]
+    return Laminate.model_validate(
+        {"maker": maker, **row, "points": points, "constructions": constructions, "tg": tg},
+    )
+
+
+def _points(series: Table, sources: Mapping[str, Source]) -> list[DielectricPoint]:
+    """Expand one series: `ghz`, `dk`, `df` are lists of one length; without `ghz` the frequency is not stated."""
+    dk, df = series.get("dk"), series.get("df")
+    length = len(dk or df or ())
+    ghz = series.get("ghz") or [None] * length
+    source = sources[series["source"]]
+    shared = {k: series[k] for k in ("construction", "resin_content_pct", "typical") if k in series}
+    columns = zip(ghz, dk or [None] * length, df or [None] * length, strict=True)
+    return [
+        DielectricPoint(frequency_ghz=f, dk=_value(a), df=_value(b), source=source, **shared) for f, a, b in columns
+    ]
+
+
+def _value(number: float | None) -> float | None:
+    return None if number is None or math.isnan(number) else number
+
+
+def _construction(row: Table, sources: Mapping[str, Source]) -> Construction:
+    columns = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
+    rest = {k: v for k, v in row.items() if k not in ("ghz", "dk", "df", "source")}
+    has_figures = "dk" in row or "df" in row
+    points = tuple(_points(columns, sources)) if has_figures else ()
+    return Construction.model_validate({**rest, "points": points, "source": sources[row["source"]]})

@@ -1,0 +1,314 @@
+"""Laminates: identity, Dk and Df over frequency, Tg with its method, and the constructions a data sheet tabulates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import Literal
+
+from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
+from stackup_lib.materials.dielectric import SPAN, SPAN_DK, Reading, Sample, read_at
+from stackup_lib.materials.sources import Frozen, Ranked, Source, lowered
+
+Quantity = Literal["dk", "df"]
+
+RESIN_SLACK_PCT = 3.0
+"""A construction answers for a resin content that differs from its own by at most this much."""
+
+DISPUTE = 0.15
+"""Another sheet of the maker that differs by more than this share puts a typical value in dispute."""
+
+
+class LossClass(Ranked):
+    """Our loss classes, by Df near 10 GHz; makers do not agree on the labels.
+
+    standard > 0.015 >= mid > 0.0075 >= low > 0.0050 >= very-low > 0.0030 >= ultra-low > 0.0015 >= super-ultra-low.
+    """
+
+    STANDARD = "standard"
+    MID = "mid"
+    LOW = "low"
+    VERY_LOW = "very-low"
+    ULTRA_LOW = "ultra-low"
+    SUPER_ULTRA_LOW = "super-ultra-low"
+
+
+def loss_class_from_df(df: float) -> LossClass:
+    """Return the loss class of a Df measured near 10 GHz (8 to 14 GHz)."""
+    limits = (0.015, 0.0075, 0.0050, 0.0030, 0.0015)
+    return list(LossClass)[sum(round(df, 4) <= limit for limit in limits)]
+
+
+class TgMethod(StrEnum):
+    """How a glass transition was measured. DMA reads 10 to 50 degrees above DSC: never compare across methods."""
+
+    DSC = "DSC"
+    TMA = "TMA"
+    DMA = "DMA"
+    UNSTATED = "unstated"
+
+
+class Tg(Frozen):
+    """A glass transition temperature; `is_minimum` for "at least" values of names and slash sheets."""
+
+    value_c: float
+    method: TgMethod
+    is_minimum: bool = False
+    source: Source
+
+
+class DielectricPoint(Frozen):
+    """Dk and Df at one frequency.
+
+    Attributes:
+        frequency_ghz: None when the sheet states none; such a figure is worth little.
+        construction: what was measured, in words.
+        typical: part of the laminate's headline values; other points only widen the spread.
+    """
+
+    frequency_ghz: float | None
+    dk: float | None = None
+    df: float | None = None
+    construction: str | None = None
+    resin_content_pct: float | None = None
+    typical: bool = True
+    source: Source
+
+
+class ConstructionKind(StrEnum):
+    """A cured core, or one ply of prepreg after lamination."""
+
+    CORE = "core"
+    PREPREG = "prepreg"
+
+
+class Construction(Frozen):
+    """One row of a maker's construction table.
+
+    Attributes:
+        style: glass style, None when the table's style is not to be trusted or not stated.
+        thickness_mm: dielectric thickness; of a prepreg, the cured ply before it fills copper.
+    """
+
+    kind: ConstructionKind
+    style: str | None = None
+    plies: int | None = None
+    resin_content_pct: float | None = None
+    thickness_mm: float
+    points: tuple[DielectricPoint, ...] = ()
+    source: Source
+
+    def __str__(self) -> str:
+        glass = f"{self.plies} x {self.style}" if self.style and (self.plies or 1) > 1 else self.style
+        resin = f"RC {self.resin_content_pct:g} %" if self.resin_content_pct else None
+        return " ".join(x for x in (self.kind.value, glass, resin, f"{self.thickness_mm:g} mm") if x)
+
+
+class Spread(Frozen):
+    """Lowest and highest value over all constructions and sheets."""
+
+    low: float
+    high: float
+
+
+class Laminate(Frozen):
+    """One laminate family of one maker.
+
+    Attributes:
+        aliases: what people type for it; unique over the catalogue, whatever the case and punctuation.
+        loss_class: None when nobody knows.
+        loss_class_source: the figures it follows from, or `engineering`.
+        generic: a kind of material ("FR4"), not a product.
+        points: typical values over frequency, and single figures of other sheets (`typical` false).
+        tg: the current sheet's value first, one or more methods.
+        td_c: decomposition temperature, degrees Celsius.
+        core_thicknesses_mm: standard cores that the maker lists, dielectric only.
+        source: the document that states identity, Td and halogen content.
+        note: what a user should know about these figures.
+    """
+
+    family: str
+    maker: str
+    aliases: tuple[str, ...]
+    loss_class: LossClass | None = None
+    loss_class_source: Source | None = None
+    generic: bool = False
+    points: tuple[DielectricPoint, ...] = ()
+    tg: tuple[Tg, ...] = ()
+    td_c: float | None = None
+    halogen_free: bool | None = None
+    constructions: tuple[Construction, ...] = ()
+    core_thicknesses_mm: tuple[float, ...] = ()
+    source: Source
+    note: str = ""
+
+    def df_at(
+        self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
+    ) -> Fact[float]:
+        """Return Df at a frequency in GHz.
+
+        Without style or resin content: the typical value that the data sheet leads with. With them: the tabulated
+        construction; where several resin contents of a style fit, the highest Df. A construction that is not tabulated
+        falls back to the typical value with less confidence. Unknown where no figure reaches the frequency.
+        """
+        return self._value("df", frequency_ghz, style, resin_content_pct, max)
+
+    def dk_at(
+        self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
+    ) -> Fact[float]:
+        """Return Dk at a frequency in GHz, as `df_at`; where several resin contents fit, the middle of their Dk."""
+        return self._value("dk", frequency_ghz, style, resin_content_pct, _middle)
+
+    def df_range_at(self, frequency_ghz: float) -> Fact[Spread]:
+        """Return the lowest and highest Df at a frequency over all sheets and tabulated constructions."""
+        return self._range("df", frequency_ghz)
+
+    def dk_range_at(self, frequency_ghz: float) -> Fact[Spread]:
+        """Return the lowest and highest Dk at a frequency over all sheets and tabulated constructions."""
+        return self._range("dk", frequency_ghz)
+
+    def tg_fact(self) -> Fact[Tg]:
+        """Return Tg by the best method stated: DSC, then TMA, then DMA, then an unstated one."""
+        name = f"Tg of {self.family}"
+        for method in TgMethod:
+            for tg in self.tg:
+                if tg.method is method:
+                    confidence = tg.source.grade.confidence
+                    return Fact[Tg](
+                        name=name, value=tg, origin=Origin.CATALOGUE, source=tg.source.text, confidence=confidence
+                    )
+        return unknown(name, f"state the Tg of {self.family} and its method (DSC, TMA or DMA) from the data sheet")
+
+    def loss_class_fact(self) -> Fact[LossClass]:
+        """Return the loss class with the confidence of what it rests on."""
+        name = f"loss class of {self.family}"
+        if self.loss_class is None or self.loss_class_source is None:
+            return unknown(name, f"state the Df of {self.family} at 10 GHz from the data sheet")
+        source = self.loss_class_source
+        confidence = source.grade.confidence
+        return Fact[LossClass](
+            name=name, value=self.loss_class, origin=Origin.CATALOGUE, source=source.text, confidence=confidence
+        )
+
+    def _value(
+        self,
+        quantity: Quantity,
+        frequency_ghz: float,
+        style: str | None,
+        resin_content_pct: float | None,
+        choose: Callable[[Iterable[float]], float],
+    ) -> Fact[float]:
+        name = f"{quantity.capitalize()} of {self.family} at {frequency_ghz:g} GHz"
+        wanted = style is not None or resin_content_pct is not None
+        if wanted:
+            fact = self._tabulated(quantity, name, frequency_ghz, style, resin_content_pct, choose)
+            if fact:
+                return fact
+        reading = read_at(self._typical(quantity), frequency_ghz, self._shapes(quantity), _span(quantity))
+        if reading is None:
+            return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
+        confidence, remarks = reading.confidence, [reading.how]
+        if wanted:
+            confidence = lowered(confidence)
+            remarks.append("typical value: this construction is not tabulated")
+        rival = self._rival(quantity, frequency_ghz, reading.value)
+        if rival:
+            confidence = Confidence.LOW
+            remarks.append(rival)
+        return Fact[float](
+            name=name,
+            value=reading.value,
+            origin=Origin.CATALOGUE,
+            source="; ".join([reading.source, *(r for r in remarks if r)]),
+            confidence=confidence,
+        )
+
+    def _tabulated(
+        self,
+        quantity: Quantity,
+        name: str,
+        frequency_ghz: float,
+        style: str | None,
+        resin_content_pct: float | None,
+        choose: Callable[[Iterable[float]], float],
+    ) -> Fact[float] | None:
+        readings: list[tuple[Construction, Reading]] = []
+        shapes = (self._typical(quantity), *self._shapes(quantity))
+        for construction in self.constructions_of(style, resin_content_pct):
+            reading = read_at(_samples(construction.points, quantity), frequency_ghz, shapes, _span(quantity))
+            if reading:
+                readings.append((construction, reading))
+        if not readings:
+            return None
+        value = choose(r.value for _, r in readings)
+        shown, nearest = min(readings, key=lambda pair: abs(pair[1].value - value))
+        what = str(shown) if len(readings) == 1 else f"{len(readings)} constructions, nearest {shown}"
+        return Fact[float](
+            name=name,
+            value=value,
+            origin=Origin.CATALOGUE,
+            source="; ".join(x for x in (nearest.source, what, nearest.how) if x),
+            confidence=least(*(r.confidence for _, r in readings)),
+        )
+
+    def constructions_of(
+        self, style: str | None = None, resin_content_pct: float | None = None
+    ) -> tuple[Construction, ...]:
+        """Return the constructions of a glass style whose resin content is nearest, within `RESIN_SLACK_PCT`."""
+        rows = [c for c in self.constructions if style is None or c.style == style]
+        if resin_content_pct is None:
+            return tuple(rows)
+        off = {id(c): abs(c.resin_content_pct - resin_content_pct) for c in rows if c.resin_content_pct is not None}
+        if not off or min(off.values()) > RESIN_SLACK_PCT:
+            return ()
+        return tuple(c for c in rows if off.get(id(c)) == min(off.values()))
+
+    def _range(self, quantity: Quantity, frequency_ghz: float) -> Fact[Spread]:
+        name = f"spread of {quantity.capitalize()} of {self.family} at {frequency_ghz:g} GHz"
+        shapes = (self._typical(quantity), *self._shapes(quantity))
+        others = [[s] for s in _samples((p for p in self.points if not p.typical), quantity)]
+        every = [self._typical(quantity), *others, *(_samples(c.points, quantity) for c in self.constructions)]
+        readings = [r for r in (read_at(samples, frequency_ghz, shapes, _span(quantity)) for samples in every) if r]
+        if not readings:
+            return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
+        values = [r.value for r in readings]
+        return Fact[Spread](
+            name=name,
+            value=Spread(low=min(values), high=max(values)),
+            origin=Origin.CATALOGUE,
+            source="; ".join(dict.fromkeys(r.source for r in readings)),
+            confidence=least(*(r.confidence for r in readings)),
+        )
+
+    def _typical(self, quantity: Quantity) -> tuple[Sample, ...]:
+        return _samples((p for p in self.points if p.typical), quantity)
+
+    def _shapes(self, quantity: Quantity) -> tuple[tuple[Sample, ...], ...]:
+        series = (_samples(c.points, quantity) for c in self.constructions)
+        return tuple(s for s in series if len(s) > 1)
+
+    def _rival(self, quantity: Quantity, frequency_ghz: float, value: float) -> str:
+        for sample in _samples((p for p in self.points if not p.typical), quantity):
+            near = sample.frequency_ghz is not None and abs(sample.frequency_ghz / frequency_ghz - 1) < 0.05
+            if near and abs(sample.value / value - 1) > DISPUTE:
+                return f"in dispute: {sample.source.text} states {sample.value:g}"
+        return ""
+
+
+def _samples(points: Iterable[DielectricPoint], quantity: Quantity) -> tuple[Sample, ...]:
+    values = ((p, p.dk if quantity == "dk" else p.df) for p in points)
+    return tuple(Sample(p.frequency_ghz, value, p.source) for p, value in values if value is not None)
+
+
+def _span(quantity: Quantity) -> float:
+    return SPAN_DK if quantity == "dk" else SPAN
+
+
+def _middle(values: Iterable[float]) -> float:
+    kept = list(values)
+    return (min(kept) + max(kept)) / 2
+
+
+def _how_to_give(family: str, quantity: Quantity, frequency_ghz: float) -> str:
+    word = quantity.capitalize()
+    return f"state the {word} of {family} at {frequency_ghz:g} GHz from the maker's data sheet, with that frequency"

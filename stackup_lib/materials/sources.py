@@ -1,0 +1,75 @@
+"""Where a figure comes from, and how far that may be trusted."""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from stackup_lib.facts import Confidence
+
+
+class Frozen(BaseModel):
+    """Base of every model of the catalogue: immutable, and strict about unknown keys in the data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Grade(StrEnum):
+    """How a figure reached us."""
+
+    VENDOR = "vendor"  # read from the maker's own page or sheet
+    TRANSCRIBED = "transcribed"  # a maker's figure read through a transcription that names the document
+    THIRD_PARTY = "third-party"  # somebody else's claim
+    ENGINEERING = "engineering"  # common knowledge of the field; no document
+
+    @property
+    def confidence(self) -> Confidence:
+        """High for the maker's own word, medium for a transcription of it, low for the rest."""
+        if self is Grade.VENDOR:
+            return Confidence.HIGH
+        return Confidence.MEDIUM if self is Grade.TRANSCRIBED else Confidence.LOW
+
+
+class Source(Frozen):
+    """A document in words, and the grade of our reading of it."""
+
+    text: str
+    grade: Grade
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.grade})"
+
+
+class Ranked(Enum):
+    """An enumeration ordered by `rank`; the order of its members unless a subclass says otherwise."""
+
+    @property
+    def rank(self) -> int:
+        """Position in the order, 0 first."""
+        return list(type(self)).index(self)
+
+    @property
+    def label(self) -> str:
+        """The word for messages."""
+        return str(self.value)
+
+    def __lt__(self, other: object) -> bool:
+        return self.rank < other.rank if isinstance(other, type(self)) else NotImplemented
+
+    def __le__(self, other: object) -> bool:
+        return self.rank <= other.rank if isinstance(other, type(self)) else NotImplemented
+
+    def __gt__(self, other: object) -> bool:
+        return self.rank > other.rank if isinstance(other, type(self)) else NotImplemented
+
+    def __ge__(self, other: object) -> bool:
+        return self.rank >= other.rank if isinstance(other, type(self)) else NotImplemented
+
+    def __str__(self) -> str:
+        return self.label
+
+
+def lowered(confidence: Confidence) -> Confidence:
+    """Return the next lower confidence; low stays low."""
+    return Confidence.MEDIUM if confidence is Confidence.HIGH else Confidence.LOW
