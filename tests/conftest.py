@@ -1,0 +1,110 @@
+"""What tests share: a real KiCad where there is one, KiCad's demo boards, and an honest count of what was skipped."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+DEMO_PLACES = (
+    "${STACKWRIGHT_DEMOS}",
+    "${KICAD_ROOT}/usr/share/kicad/demos",
+    "/usr/share/kicad/demos",
+    "/usr/local/share/kicad/demos",
+    "/Applications/KiCad/KiCad.app/Contents/SharedSupport/demos",
+    "C:/Program Files/KiCad/10.0/share/kicad/demos",
+)
+SKIPPED_WITHOUT = {"kicad": "no kicad-cli 10 on the PATH", "demo": "no KiCad demo boards (set STACKWRIGHT_DEMOS)"}
+
+
+@functools.cache
+def kicad_cli_path() -> str | None:
+    """Return the kicad-cli of a KiCad 10 or later, None when there is none."""
+    path = shutil.which("kicad-cli")
+    if path is None:
+        return None
+    run = subprocess.run([path, "version"], capture_output=True, text=True, timeout=120, check=False)
+    version = re.match(r"\d+", run.stdout.strip())
+    return path if version and int(version[0]) >= 10 else None
+
+
+@functools.cache
+def demo_folder() -> Path | None:
+    """Return KiCad's demo boards, None when they are not installed."""
+    named = [Path(os.path.expandvars(place)) for place in DEMO_PLACES]
+    places = [*named, *sorted(Path("/opt").glob("*/usr/share/kicad/demos"))]
+    return next((place for place in places if place.is_dir() and any(place.glob("*/*.kicad_pcb"))), None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a KiCad or demo boards that are not there."""
+    for item in items:
+        if item.get_closest_marker("kicad") and kicad_cli_path() is None:
+            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["kicad"]))
+        if item.get_closest_marker("demo") and demo_folder() is None:
+            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly how many tests against the real thing did not run."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if hasattr(report, "keywords")]
+    for marker, reason in SKIPPED_WITHOUT.items():
+        count = sum(marker in report.keywords and reason in str(report.longrepr) for report in skipped)
+        if count:
+            text = f"NOT TESTED: {count} test(s) marked {marker} were skipped: {reason}"
+            terminalreporter.write_line(text, red=True, bold=True)
+
+
+@dataclass(frozen=True)
+class KicadCli:
+    """Runs kicad-cli; KiCad writes beside a board, so give it copies (`copy_board`)."""
+
+    path: str
+
+    def __call__(self, *arguments: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run it and return what it said; with `check` a non-zero exit fails the test with that."""
+        command = [self.path, *map(str, arguments)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        if check and run.returncode:
+            pytest.fail(f"{' '.join(command)}: exit {run.returncode}\n{run.stdout}\n{run.stderr}")
+        return run
+
+
+@pytest.fixture(scope="session")
+def kicad_cli() -> KicadCli:
+    """The real kicad-cli; for tests marked `kicad`."""
+    path = kicad_cli_path()
+    if path is None:
+        pytest.skip(SKIPPED_WITHOUT["kicad"])
+    return KicadCli(path)
+
+
+@pytest.fixture(scope="session")
+def demo_boards() -> Path:
+    """The folder of KiCad's demo boards, to be read only; for tests marked `demo`."""
+    folder = demo_folder()
+    if folder is None:
+        pytest.skip(SKIPPED_WITHOUT["demo"])
+    return folder
+
+
+@pytest.fixture
+def copy_board(tmp_path: Path) -> Iterator[functools.partial[Path]]:
+    """Copy a board with its project into a folder of the test's own; returns the copy."""
+    yield functools.partial(_copy_board, tmp_path)
+
+
+def _copy_board(folder: Path, board: Path) -> Path:
+    target = folder / board.stem
+    target.mkdir()
+    for suffix in (".kicad_pcb", ".kicad_pro", ".kicad_dru"):
+        if (source := board.with_suffix(suffix)).exists():
+            shutil.copyfile(source, target / source.name)
+    return target / board.name
