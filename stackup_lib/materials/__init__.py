@@ -4,6 +4,8 @@ Every row of the data names its source and how that was read; values come back a
 first look-up.
 """
 
+from stackup_lib.materials.copper import CopperWeight, copper_weights, ounce_class
+from stackup_lib.materials.foils import Foil, FoilGrade, FoilMatch, find_foil, foil_grade_from_rz, foils, rz_from_rq
 from stackup_lib.materials.glass import GlassStyle, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
 from stackup_lib.materials.lookup import Match
@@ -24,7 +26,11 @@ __all__ = [
     "Catalogue",
     "Construction",
     "ConstructionKind",
+    "CopperWeight",
     "DielectricPoint",
+    "Foil",
+    "FoilGrade",
+    "FoilMatch",
     "GlassStyle",
     "Grade",
     "Laminate",
@@ -35,6 +41,12 @@ __all__ = [
     "Tg",
     "TgMethod",
     "catalogue",
+    "copper_weights",
+    "find_foil",
+    "foil_grade_from_rz",
+    "foils",
     "glass_styles",
     "loss_class_from_df",
+    "ounce_class",
+    "rz_from_rq",
 ]

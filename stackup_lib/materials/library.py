@@ -12,7 +12,7 @@ from stackup_lib.materials.glass import glass_styles
 from stackup_lib.materials.lookup import AliasIndex, Match, Remark, resolve
 from stackup_lib.materials.model import Construction, DielectricPoint, Laminate
 from stackup_lib.materials.sources import Source
-from stackup_lib.materials.words import key_of
+from stackup_lib.materials.words import Vocabulary, key_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Catalogue:
 
     laminates: tuple[Laminate, ...]
     remarks: tuple[Remark, ...]
-    maker_words: frozenset[str]
+    vocabulary: Vocabulary
 
     def get(self, family: str) -> Laminate | None:
         """Return a laminate by its exact family name."""
@@ -44,8 +44,7 @@ class Catalogue:
         return AliasIndex(
             by_key={key_of(alias): x for x in self.laminates for alias in x.aliases},
             remarks={key_of(remark.name): remark for remark in self.remarks},
-            styles=frozenset(glass_styles()),
-            maker_words=self.maker_words,
+            vocabulary=self.vocabulary,
         )
 
 
@@ -67,7 +66,9 @@ def catalogue() -> Catalogue:
     return Catalogue(
         laminates=tuple(laminates),
         remarks=tuple(Remark.model_validate(row) for row in names["remark"]),
-        maker_words=frozenset(names["maker_words"]),
+        vocabulary=Vocabulary(
+            frozenset(glass_styles()), frozenset(names["maker_words"]), frozenset(names["filler_words"])
+        ),
     )
 
 
@@ -102,7 +103,7 @@ def _value(number: float | None) -> float | None:
 
 
 def _construction(row: Table, sources: Mapping[str, Source]) -> Construction:
-    columns = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
+    columns: Table = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
     rest = {k: v for k, v in row.items() if k not in ("ghz", "dk", "df", "source")}
     has_figures = "dk" in row or "df" in row
     points = tuple(_points(columns, sources)) if has_figures else ()

@@ -10,7 +10,7 @@ from typing import Literal
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
 from stackup_lib.materials.sources import Frozen, Grade, Source
-from stackup_lib.materials.words import Piece, Words, key_of, take_apart
+from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart
 
 Status = Literal["found", "generic", "style only", "ambiguous", "unknown"]
 
@@ -101,8 +101,7 @@ class AliasIndex:
 
     by_key: Mapping[str, Laminate]
     remarks: Mapping[str, Remark]
-    styles: frozenset[str]
-    maker_words: frozenset[str]
+    vocabulary: Vocabulary
 
     def family(self, name: str) -> Laminate | None:
         """Return a laminate by family name."""
@@ -118,7 +117,7 @@ class _Hit:
 
 def resolve(text: str, index: AliasIndex) -> Match:
     """Resolve a material text; see `Match`."""
-    words = take_apart(text, index.styles, index.maker_words)
+    words = take_apart(text, index.vocabulary)
     hits = _hits(words.pieces, index)
     specific = [h for h in hits if not _is_generic(h, index)]
     chosen = _narrowest(specific or hits, index)

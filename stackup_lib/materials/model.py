@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.materials.dielectric import SPAN, SPAN_DK, Reading, Sample, read_at
@@ -104,6 +104,11 @@ class Construction(Frozen):
         return " ".join(x for x in (self.kind.value, glass, resin, f"{self.thickness_mm:g} mm") if x)
 
 
+class _Wanted(NamedTuple):
+    style: str | None
+    resin_content_pct: float | None
+
+
 class Spread(Frozen):
     """Lowest and highest value over all constructions and sheets."""
 
@@ -151,13 +156,13 @@ class Laminate(Frozen):
         construction; where several resin contents of a style fit, the highest Df. A construction that is not tabulated
         falls back to the typical value with less confidence. Unknown where no figure reaches the frequency.
         """
-        return self._value("df", frequency_ghz, style, resin_content_pct, max)
+        return self._value("df", frequency_ghz, _Wanted(style, resin_content_pct), max)
 
     def dk_at(
         self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
     ) -> Fact[float]:
         """Return Dk at a frequency in GHz, as `df_at`; where several resin contents fit, the middle of their Dk."""
-        return self._value("dk", frequency_ghz, style, resin_content_pct, _middle)
+        return self._value("dk", frequency_ghz, _Wanted(style, resin_content_pct), _middle)
 
     def df_range_at(self, frequency_ghz: float) -> Fact[Spread]:
         """Return the lowest and highest Df at a frequency over all sheets and tabulated constructions."""
@@ -194,47 +199,38 @@ class Laminate(Frozen):
         self,
         quantity: Quantity,
         frequency_ghz: float,
-        style: str | None,
-        resin_content_pct: float | None,
+        wanted: _Wanted,
         choose: Callable[[Iterable[float]], float],
     ) -> Fact[float]:
         name = f"{quantity.capitalize()} of {self.family} at {frequency_ghz:g} GHz"
-        wanted = style is not None or resin_content_pct is not None
-        if wanted:
-            fact = self._tabulated(quantity, name, frequency_ghz, style, resin_content_pct, choose)
-            if fact:
-                return fact
+        is_special = wanted != _Wanted(None, None)
+        if is_special:
+            reading = self._tabulated(quantity, frequency_ghz, wanted, choose)
+            if reading:
+                return _fact(name, reading)
         reading = read_at(self._typical(quantity), frequency_ghz, self._shapes(quantity), _span(quantity))
         if reading is None:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
         confidence, remarks = reading.confidence, [reading.how]
-        if wanted:
+        if is_special:
             confidence = lowered(confidence)
             remarks.append("typical value: this construction is not tabulated")
         rival = self._rival(quantity, frequency_ghz, reading.value)
         if rival:
             confidence = Confidence.LOW
             remarks.append(rival)
-        return Fact[float](
-            name=name,
-            value=reading.value,
-            origin=Origin.CATALOGUE,
-            source="; ".join([reading.source, *(r for r in remarks if r)]),
-            confidence=confidence,
-        )
+        return _fact(name, Reading(reading.value, confidence, reading.source, _joined(*remarks)))
 
     def _tabulated(
         self,
         quantity: Quantity,
-        name: str,
         frequency_ghz: float,
-        style: str | None,
-        resin_content_pct: float | None,
+        wanted: _Wanted,
         choose: Callable[[Iterable[float]], float],
-    ) -> Fact[float] | None:
+    ) -> Reading | None:
         readings: list[tuple[Construction, Reading]] = []
         shapes = (self._typical(quantity), *self._shapes(quantity))
-        for construction in self.constructions_of(style, resin_content_pct):
+        for construction in self.constructions_of(*wanted):
             reading = read_at(_samples(construction.points, quantity), frequency_ghz, shapes, _span(quantity))
             if reading:
                 readings.append((construction, reading))
@@ -243,13 +239,8 @@ class Laminate(Frozen):
         value = choose(r.value for _, r in readings)
         shown, nearest = min(readings, key=lambda pair: abs(pair[1].value - value))
         what = str(shown) if len(readings) == 1 else f"{len(readings)} constructions, nearest {shown}"
-        return Fact[float](
-            name=name,
-            value=value,
-            origin=Origin.CATALOGUE,
-            source="; ".join(x for x in (nearest.source, what, nearest.how) if x),
-            confidence=least(*(r.confidence for _, r in readings)),
-        )
+        confidence = least(*(r.confidence for _, r in readings))
+        return Reading(value, confidence, nearest.source, _joined(what, nearest.how))
 
     def constructions_of(
         self, style: str | None = None, resin_content_pct: float | None = None
@@ -298,6 +289,20 @@ class Laminate(Frozen):
 def _samples(points: Iterable[DielectricPoint], quantity: Quantity) -> tuple[Sample, ...]:
     values = ((p, p.dk if quantity == "dk" else p.df) for p in points)
     return tuple(Sample(p.frequency_ghz, value, p.source) for p, value in values if value is not None)
+
+
+def _fact(name: str, reading: Reading) -> Fact[float]:
+    return Fact[float](
+        name=name,
+        value=reading.value,
+        origin=Origin.CATALOGUE,
+        source=_joined(reading.source, reading.how),
+        confidence=reading.confidence,
+    )
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(part for part in parts if part)
 
 
 def _span(quantity: Quantity) -> float:

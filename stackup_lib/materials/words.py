@@ -1,4 +1,4 @@
-"""Takes apart what people type into a material field: styles, resin content, Tg, thickness, and the pieces of a name."""
+"""Takes apart what people type into a material field: glass styles, resin content, Tg, and the pieces of a name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
 
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
-_TIMES = dict.fromkeys(map(ord, "×✕⨯"), "x")
+_TIMES = dict.fromkeys(map(ord, "\u00d7\u2715\u2a2f"), "x")
 
 _RESIN = re.compile(
     r"(?<![a-z])(?:rc|r/c|resin(?: content)?)\s*[:=]?\s*(\d{2}(?:\.\d+)?)(?![\d.])\s*%?"
@@ -20,17 +19,12 @@ _PIECE = re.compile(r"[a-z0-9+]+(?:\.\d+)?")
 _STYLE_AFFIX = r"(?:pr|pp|prepreg|glass|style|type|#)?"
 _STYLE_GRADE = r"(?:hr|mr|lr|h|m|l|hrc)?"
 
-NOISE = frozenset(
-    "core prepreg pp pr laminate laminates ccl base material dielectric glass style type bondply substrate series"
-    " copper clad rc resin content ply plies x sheet or equivalent equiv the and with c um mm thick".split()
-)
-"""Words that say nothing about which laminate it is."""
-
 
 def plain(text: str) -> str:
     """Return text in lower case with plain spaces, dashes and times signs."""
-    folded = unicodedata.normalize("NFKC", text).translate(_DASHES).translate(_TIMES)
-    return re.sub(r"\s+", " ", folded).strip().lower()
+    folded = unicodedata.normalize("NFKC", text).translate(_TIMES)
+    dashed = "".join("-" if unicodedata.category(ch) == "Pd" or ch == "\u2212" else ch for ch in folded)
+    return re.sub(r"\s+", " ", dashed).strip().lower()
 
 
 def key_of(text: str) -> str:
@@ -57,17 +51,26 @@ class Words:
     tg_c: float | None = None
 
 
-def take_apart(text: str, styles: Collection[str], maker_words: Collection[str]) -> Words:
-    """Split a material text; maker names and filler words are dropped, glass styles kept apart from the name."""
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Glass styles, makers' words and filler words, all in lower case."""
+
+    styles: frozenset[str]
+    maker_words: frozenset[str]
+    filler_words: frozenset[str]
+
+
+def take_apart(text: str, vocabulary: Vocabulary) -> Words:
+    """Split a material text; makers' and filler words are dropped, glass styles kept apart from the name."""
     rest = plain(text)
     tg = _TG.search(rest)
     rest = _TG.sub(" ", rest)
     resin = next((m for m in _RESIN.finditer(rest) if 30 <= float(m[1] or m[2]) <= 85), None)
     rest = _RESIN.sub(" ", rest)
     rest = _LENGTH.sub(" ", rest)
-    found, plies, rest = _take_styles(rest, styles)
+    found, plies, rest = _take_styles(rest, vocabulary.styles)
     return Words(
-        pieces=tuple(_pieces(rest, maker_words)),
+        pieces=tuple(_pieces(rest, vocabulary)),
         styles=tuple(dict.fromkeys(found)),
         plies=plies,
         resin_content_pct=float(resin[1] or resin[2]) if resin else None,
@@ -76,7 +79,7 @@ def take_apart(text: str, styles: Collection[str], maker_words: Collection[str])
 
 
 def _take_styles(text: str, styles: Collection[str]) -> tuple[list[str], int | None, str]:
-    numbers = "|".join(sorted(styles, key=len, reverse=True))
+    numbers = "|".join(sorted(styles, key=lambda s: (-len(s), s)))
     body = rf"{_STYLE_AFFIX}[ -]?({numbers}){_STYLE_GRADE}"
     pattern = re.compile(
         rf"(?<![a-z0-9.])(?:(\d)\s?[x*]\s?)?{body}(?:\s?[x*]\s?(\d)(?![\d.]))?(?![a-z0-9]|\.\d)",
@@ -86,7 +89,7 @@ def _take_styles(text: str, styles: Collection[str]) -> tuple[list[str], int | N
     return [style for style, _ in found], plies, pattern.sub("  ", text)
 
 
-def _pieces(text: str, maker_words: Collection[str]) -> list[Piece]:
+def _pieces(text: str, vocabulary: Vocabulary) -> list[Piece]:
     pieces: list[Piece] = []
     end = 0
     for m in _PIECE.finditer(text):
@@ -95,14 +98,14 @@ def _pieces(text: str, maker_words: Collection[str]) -> list[Piece]:
         end = m.end()
         glued = bool(pieces) and between != "" and " " not in between and not set(between) & set("/,;|&")
         is_suffix = glued and len(word) == 1
-        if word in maker_words or (word in NOISE and not is_suffix) or set(word) == {"+"}:
+        if word in vocabulary.maker_words or (word in vocabulary.filler_words and not is_suffix) or set(word) == {"+"}:
             continue
-        pieces.append(Piece(_without_maker(word, maker_words), glued))
+        pieces.append(Piece(_without_maker(word, vocabulary.maker_words), glued))
     return pieces
 
 
 def _without_maker(word: str, maker_words: Collection[str]) -> str:
-    for maker in maker_words:
+    for maker in sorted(maker_words):
         if len(maker) > 3 and word.startswith(maker) and any(ch.isdigit() for ch in word[len(maker) :]):
             return word[len(maker) :]
     return word

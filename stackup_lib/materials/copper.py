@@ -1,0 +1,77 @@
+"""Copper weights: ounces to thickness, and finished thickness to ounce classes."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from stackup_lib.facts import Confidence, Fact, Origin, unknown
+from stackup_lib.materials.data import read_toml, sources_of
+from stackup_lib.materials.sources import Frozen, Source
+
+
+class CopperWeight(Frozen):
+    """One foil weight; thicknesses in micrometres.
+
+    Attributes:
+        oz: ounces per square foot.
+        nominal_um: foil as bought.
+        internal_min_um: least finished thickness of an inner layer.
+        external_class2_min_um: least finished thickness of a plated outer layer, IPC class 2.
+        external_class3_min_um: the same, IPC class 3.
+    """
+
+    oz: float
+    nominal_um: float
+    internal_min_um: float
+    external_class2_min_um: float
+    external_class3_min_um: float
+    source: Source
+
+
+class _Band(Frozen):
+    oz: float
+    from_um: float
+    to_um: float
+    confidence: Confidence
+
+
+@cache
+def copper_weights() -> tuple[CopperWeight, ...]:
+    """Return the known foil weights, lightest first."""
+    data = read_toml("copper_weights.toml")
+    sources = sources_of(data)
+    return tuple(CopperWeight.model_validate({**row, "source": sources[row["source"]]}) for row in data["weight"])
+
+
+@cache
+def _bands() -> tuple[_Band, ...]:
+    return tuple(_Band.model_validate(row) for row in read_toml("copper_weights.toml")["band"])
+
+
+def ounce_class(thickness_mm: float, *, outer: bool) -> Fact[float]:
+    """Return the ounce class of a copper layer of a finished thickness in millimetres.
+
+    Between two classes the answer is unknown. An outer layer's class has low confidence: its thickness may mean the
+    foil or the foil with plating.
+    """
+    side = "outer" if outer else "inner"
+    name = f"copper weight of {thickness_mm * 1000:.4g} um {side} copper"
+    thickness_um = round(thickness_mm * 1000, 3) if math.isfinite(thickness_mm) else math.nan
+    band = next((b for b in reversed(_bands()) if b.from_um <= thickness_um <= b.to_um), None)
+    if band is None:
+        return unknown(name, f"give the {side} layer the finished thickness of a copper weight: {_usual()}")
+    source = f"a finished thickness of {band.from_um:g} to {band.to_um:g} um is {band.oz:g} oz"
+    if outer:
+        source += "; plating makes outer weights ambiguous"
+    return Fact[float](
+        name=name,
+        value=band.oz,
+        origin=Origin.INFERRED,
+        source=source,
+        confidence=Confidence.LOW if outer else band.confidence,
+    )
+
+
+def _usual() -> str:
+    return ", ".join(f"{w.nominal_um / 1000:.4f} mm is {w.oz:g} oz" for w in copper_weights() if w.oz >= 0.5)
