@@ -6,15 +6,25 @@ import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from stackup_lib.errors import ConfigError, did_you_mean
 
 FILE_NAME = "stackwright.toml"
 
 
+PLACEHOLDER = "?"
+"""What `stackwright init` and the report write where the user has to fill in a value; it declares nothing."""
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that still holds the placeholder is as good as absent."""
+        return {k: v for k, v in data.items() if v != PLACEHOLDER} if isinstance(data, dict) else data
 
 
 class CopperDeclaration(_Strict):

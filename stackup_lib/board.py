@@ -7,6 +7,8 @@ Lengths are millimetres, angles degrees, in KiCad's axes (y points down). A laye
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -124,6 +126,15 @@ class Stackup(_Frozen):
                 return None
             total += layer.thickness_mm
         return total
+
+    @property
+    def digest(self) -> str:
+        """Short hash of what the stackup states; facts declared for a stackup carry it, colours do not change it."""
+        rows = [
+            (row.name, row.kind.value, [(p.thickness_mm, p.material, p.dk, p.df) for p in row.plies])
+            for row in self.layers
+        ]
+        return hashlib.sha256(json.dumps(rows, ensure_ascii=True).encode()).hexdigest()[:12]
 
 
 class CopperLayer(_Frozen):

@@ -1,0 +1,118 @@
+"""From a board file to a report: read, resolve, assemble the clauses, run the rules."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from drc_rules.config import FILE_NAME, Config, load_config
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine, Declarations, gather
+from drc_rules.engine import Outcome, coverage_of, headline_of, run
+from drc_rules.facts_of_board import board_facts
+from drc_rules.interfaces import assign_nets
+from drc_rules.report import Report, Verdict
+from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
+from drc_rules.rule import all_rules, choose_rules
+from stackup_lib.board import Board
+from stackup_lib.kicad import read_board
+
+
+def check_board(
+    path: Path, *, config_path: Path | None = None, command_line: CommandLine | None = None, text: bytes | None = None
+) -> Report:
+    """Check one board.
+
+    Args:
+        path: the `.kicad_pcb`; its `.kicad_pro` and `stackwright.toml` are looked for beside it.
+        config_path: another `stackwright.toml`.
+        command_line: what the user said on the command line.
+        text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
+
+    Raises:
+        StackwrightError: board, project or settings cannot be read; the message says what to do.
+    """
+    options = command_line or CommandLine()
+    chosen = choose_rules(options.select, options.ignore)
+    config = find_config(path, config_path)
+    context, requirements, profile = prepare(read_board(path, text=text), config, options)
+    outcome = run(context, requirements.clauses, all_rules(), chosen)
+    headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
+    return Report(
+        board=board_facts(context, _digest(path, text)),
+        profile=profile.name if profile else None,
+        form=requirements.form,
+        headline=headline,
+        headline_why=why,
+        findings=tuple(outcome.findings),
+        verdicts=tuple(outcome.verdicts),
+        coverage=coverage_of(outcome.verdicts),
+        taken_as=context.assignment.taken_as(),
+        proofs=proofs(context.declarations, outcome),
+        crashes=tuple(outcome.crashes),
+        notes=(*context.board.warnings, *context.assignment.notes),
+    )
+
+
+def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context, Requirements, Profile | None]:
+    """Resolve what was declared and inferred about a board, and which clauses apply to it."""
+    declarations = gather(board, config, options)
+    profile = load_profile(declarations.profile.value) if declarations.profile.value else None
+    form_name = declarations.form.value or (profile.form if profile else None)
+    assignment = assign_nets(board, config, profile.interfaces if profile else {})
+    requirements = assemble(
+        profile,
+        load_form(form_name) if form_name else None,
+        assignment.interfaces(),
+        assignment.families_without_generation(),
+    )
+    return Context(board, declarations, assignment), requirements, profile
+
+
+def find_config(board: Path, given: Path | None) -> Config:
+    """Load the given settings, else the `stackwright.toml` beside the board, else none."""
+    if given is not None:
+        return load_config(given)
+    beside = board.with_name(FILE_NAME)
+    return load_config(beside) if beside.exists() else Config()
+
+
+def proofs(declarations: Declarations, outcome: Outcome) -> tuple[str, ...]:
+    """Return the lines that would prove what is not verifiable, error-tier clauses first, as TOML ready to paste.
+
+    Actions that are no TOML (fill the zones, enter the stackup) come before, as comments.
+    """
+    open_verdicts = [v for v in outcome.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
+    open_verdicts.sort(key=lambda v: -v.clause.severity.rank)
+    hints = list(dict.fromkeys(m.how_to_give for v in open_verdicts for m in v.missing if m.how_to_give))
+    if declarations.profile.value is None:
+        hints.insert(0, declarations.profile.how_to_give)
+    return paste_lines(hints)
+
+
+def paste_lines(hints: Iterable[str]) -> tuple[str, ...]:
+    """Merge hints into one TOML text: actions as comments, bare keys, then each table once."""
+    actions: list[str] = []
+    bare: list[str] = []
+    tables: dict[str, list[str]] = {}
+    repeated: list[str] = []
+    for hint in hints:
+        head, _, rest = hint.partition("\n")
+        if head.startswith("[["):
+            repeated += ["", head, *rest.splitlines()]
+        elif head.startswith("["):
+            rows = tables.setdefault(head, [])
+            rows += [line for line in rest.splitlines() if line not in rows]
+        elif "=" in head and head.split("=")[0].strip().isidentifier():
+            bare.append(head)
+        else:
+            actions.append(f"# {head}")
+    lines = [*actions, *bare]
+    for head, rows in tables.items():
+        lines += [head, *rows]
+    return tuple(line for line in (*lines, *repeated) if line)
+
+
+def _digest(path: Path, text: bytes | None) -> str:
+    return hashlib.sha256(path.read_bytes() if text is None else text).hexdigest()

@@ -1,0 +1,213 @@
+"""What every rule is handed: the board and all that is known of it, each part computed once, on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.declared import Declarations
+from drc_rules.dielectrics import DielectricPly, resolve_plies
+from drc_rules.interfaces import Assignment, Interface, interface
+from stackup_lib.board import Board, Ints, Stackup
+from stackup_lib.defaults import is_untouched_default
+from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.materials import FoilGrade, catalogue, find_foil
+from stackup_lib.roles import LayerUse, layer_uses
+
+T = TypeVar("T")
+
+DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
+FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
+LUMPED_SHARE = 0.1
+"""A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
+MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
+"""Speed of light in mm GHz over sqrt(Dk) with Dk 4: wavelength in mm is this over the frequency in GHz."""
+
+
+@dataclass(frozen=True)
+class FastLayer:
+    """A copper layer on which an interface is routed.
+
+    Attributes:
+        index: copper layer.
+        interface: the interface that is routed there.
+        nets: its nets with a track on the layer that is longer than a lumped breakout.
+        longest_mm: longest of them on this layer.
+        inferred: True when none of them was declared to be that interface.
+    """
+
+    index: int
+    name: str
+    interface: Interface
+    nets: tuple[int, ...]
+    longest_mm: float
+    inferred: bool
+
+
+@dataclass
+class Context:
+    """Everything a rule may ask; rules take facts through `need`, which records how far they are to be trusted."""
+
+    board: Board
+    declarations: Declarations
+    assignment: Assignment
+    _used: list[Confidence] = field(default_factory=list, repr=False)
+
+    @contextmanager
+    def recording(self) -> Iterator[list[Confidence]]:
+        """Collect the confidences of the facts that are needed inside the block."""
+        outer, self._used = self._used, []
+        try:
+            yield self._used
+        finally:
+            self._used = outer
+
+    def need(self, fact: Fact[T]) -> T:
+        """Return the fact's value; raises `MissingFact` when it is unknown or stale."""
+        value = fact.need()
+        self._used.append(fact.confidence)
+        return value
+
+    def rests_on(self, confidence: Confidence) -> None:
+        """Record that the answer is no surer than this, for what is no `Fact` (a role, a fill)."""
+        self._used.append(confidence)
+
+    @cached_property
+    def is_default_stackup(self) -> bool:
+        """True when the file's stackup is what KiCad writes before anybody has entered one."""
+        return self.board.stackup is not None and is_untouched_default(self.board)
+
+    def stackup(self) -> Stackup:
+        """Return the declared stackup; raises `MissingFact` when there is none, or only KiCad's default."""
+        if self.board.stackup is None:
+            raise MissingFact("the stackup", DECLARE_STACKUP)
+        if self.is_default_stackup:
+            raise MissingFact("the stackup (the file holds KiCad's untouched default)", DECLARE_STACKUP)
+        return self.board.stackup
+
+    @cached_property
+    def plies(self) -> tuple[DielectricPly, ...]:
+        """Every dielectric ply, top to bottom."""
+        return resolve_plies(self.board.stackup, self.declarations, catalogue(), trust_file=not self.is_default_stackup)
+
+    def known_plies(self) -> tuple[DielectricPly, ...]:
+        """Return every dielectric ply; raises `MissingFact` when nobody has stated any material."""
+        if not any(ply.stated for ply in self.plies):
+            self.stackup()
+        if not self.plies:
+            raise MissingFact("the dielectrics", DECLARE_STACKUP)
+        return self.plies
+
+    @cached_property
+    def uses(self) -> tuple[LayerUse, ...]:
+        """What each copper layer is used for."""
+        return layer_uses(self.board)
+
+    def filled_uses(self) -> tuple[LayerUse, ...]:
+        """Return the layer uses; raises `MissingFact` when the board has zones but no fills are stored."""
+        zones = self.board.zones
+        if np.any(zones.is_rule_area == 0) and not len(zones.fill_layer):
+            raise MissingFact("the filled copper of the zones", FILL_ZONES)
+        return self.uses
+
+    def copper_thickness_mm(self, index: int) -> Fact[float]:
+        """Thickness of a copper layer as the stackup states it."""
+        name = self.board.copper_layers[index].name
+        title = f"copper thickness of {name}"
+        stackup = self.board.stackup
+        if stackup is None or self.is_default_stackup:
+            return unknown(title, DECLARE_STACKUP)
+        row = next((row for row in stackup.copper if row.name == name), None)
+        if row is None or row.thickness_mm is None:
+            return unknown(title, DECLARE_STACKUP)
+        return Fact[float](name=title, value=row.thickness_mm, origin=Origin.FILE, source=f"stackup row {name}")
+
+    def foil(self, index: int) -> Fact[FoilGrade]:
+        """Foil grade of a copper layer; KiCad has no field for it, so only a declaration can give it."""
+        layer = self.board.copper_layers[index].name
+        title = f"foil grade of {layer}"
+        own = self.declarations.config.declared.copper.get(layer)
+        how = f'[declared.copper."{layer}"]\nfoil = "?"  # STD, RTF, LP, VLP or HVLP: ask the fab'
+        stated = self.declarations.of_stackup(title, own.foil, f'copper."{layer}".foil') if own and own.foil else None
+        fact = stated or self.declarations.foil
+        if fact.value is None:
+            return unknown(title, how)
+        match = find_foil(fact.value)
+        if match.grade is None:
+            return unknown(title, how)
+        return Fact[FoilGrade](
+            name=title,
+            value=match.grade,
+            origin=fact.origin,
+            source=fact.source,
+            stale=fact.stale,
+            how_to_give=fact.how_to_give or how,
+        )
+
+    @cached_property
+    def _routed_mm(self) -> dict[tuple[int, int], float]:
+        """(net, layer) -> routed length in mm."""
+        tracks, layers = self.board.tracks, max(self.board.layer_count, 1)
+        unique, inverse = np.unique(tracks.net * layers + tracks.layer, return_inverse=True)
+        sums = np.bincount(inverse, tracks.length_mm, len(unique))
+        return {(int(k) // layers, int(k) % layers): float(v) for k, v in zip(unique, sums, strict=True)}
+
+    def nets_of(self, interface_id: str) -> Ints:
+        """Return the nets taken for an interface, by declaration or inference."""
+        return self.assignment.nets_of(interface_id)
+
+    def nets_of_clause(self, clause: Clause) -> Ints:
+        """Return the nets of the clause's interface; raises `MissingFact` when none are known."""
+        nets = self.nets_of(clause.interface or "")
+        if not len(nets):
+            how = f'[[interface]]\nis = "{clause.interface}"\nnet_classes = ["?"]  # or nets = ["/PATTERN*"]'
+            raise MissingFact(f"which nets are {clause.interface}", how)
+        return nets
+
+    def fast_layers(self, interface_id: str) -> tuple[FastLayer, ...]:
+        """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""
+        found = interface(interface_id)
+        shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (found.nyquist_ghz or 1.0)
+        by_layer: dict[int, list[tuple[int, float]]] = {}
+        for net in self.nets_of(interface_id).tolist():
+            for layer in range(self.board.layer_count):
+                length = self._routed_mm.get((net, layer), 0.0)
+                if length > shortest:
+                    by_layer.setdefault(layer, []).append((net, length))
+        return tuple(
+            FastLayer(
+                index=layer,
+                name=self.board.copper_layers[layer].name,
+                interface=found,
+                nets=tuple(net for net, _ in rows),
+                longest_mm=max(length for _, length in rows),
+                inferred=not any(self.assignment.is_declared(net) for net, _ in rows),
+            )
+            for layer, rows in sorted(by_layer.items())
+        )
+
+    def fast_layers_of_clause(self, clause: Clause) -> tuple[FastLayer, ...]:
+        """Return the layers that carry the clause's interface, or any fast one when it names none.
+
+        Raises:
+            MissingFact: no net is known to be of the interface, or none of its nets is routed yet.
+        """
+        if clause.interface:
+            self.rest_on_assignment(self.nets_of_clause(clause))
+            layers = self.fast_layers(clause.interface)
+        else:
+            layers = tuple(f for name in self.assignment.fast_interfaces() for f in self.fast_layers(name))
+        if not layers and clause.interface:
+            raise MissingFact(f"the layers that carry {clause.interface}", "route its nets, then check again")
+        return layers
+
+    def rest_on_assignment(self, nets: Ints) -> None:
+        """Record that the answer is no surer than what the nets were taken for."""
+        for net in nets.tolist():
+            self.rests_on(self.assignment.confidence_of(net))

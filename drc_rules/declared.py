@@ -1,0 +1,127 @@
+"""Facts in the order in which they win: command line, `stackwright.toml`, the project's text variables, inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from drc_rules.config import FILE_NAME, Config
+from stackup_lib.board import Board
+from stackup_lib.errors import ConfigError
+from stackup_lib.facts import Fact, Origin, unknown
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What the command line says; None where it says nothing."""
+
+    profile: str | None = None
+    form: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """The declared facts of one board.
+
+    Attributes:
+        profile, form: names, not yet looked up.
+        stale: the declarations carry the hash of another stackup.
+    """
+
+    profile: Fact[str]
+    form: Fact[str]
+    impedance_tolerance_pct: Fact[float]
+    foil: Fact[str]
+    tg_c: Fact[float]
+    config: Config
+    stale: bool = field(default=False)
+
+    def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
+        """Return a declared fact of the stackup, stale when the stackup has changed since; None when not declared."""
+        if value is None:
+            return None
+        return Fact[T](
+            name=name,
+            value=value,
+            origin=Origin.DECLARED,
+            source=f"{FILE_NAME}, {source}",
+            stale=self.stale,
+            how_to_give=STALE_CURE if self.stale else "",
+        )
+
+
+STALE_CURE = (
+    f"{FILE_NAME} declares it for another stackup: check the value, then set declared.stackup_hash to the new hash"
+)
+
+
+def gather(board: Board, config: Config, command_line: CommandLine) -> Declarations:
+    """Collect what was declared about a board.
+
+    Raises:
+        ConfigError: a text variable holds something that is not a number where one is needed.
+    """
+    declared = config.declared
+    digest = board.stackup.digest if board.stackup else None
+    stale = declared.stackup_hash is not None and declared.stackup_hash != digest
+    variables = board.project.text_variables
+
+    def choose(name: str, key: str, *, cli: str | None, toml: str | None, how: str) -> Fact[str]:
+        candidates = (
+            (cli, Origin.COMMAND_LINE, f"--{key}"),
+            (toml, Origin.DECLARED, FILE_NAME),
+            (variables.get(f"STACKWRIGHT_{key.upper()}"), Origin.TEXT_VARIABLE, f"STACKWRIGHT_{key.upper()}"),
+        )
+        for value, origin, source in candidates:
+            if value:
+                return Fact[str](name=name, value=value, origin=origin, source=source)
+        return unknown(name, how)
+
+    def stackup_fact(key: str, name: str, toml: T | None, parse: Callable[[str], T], how: str) -> Fact[T]:
+        if toml is not None:
+            return Fact[T](
+                name=name,
+                value=toml,
+                origin=Origin.DECLARED,
+                source=f"{FILE_NAME}, declared.{key}",
+                stale=stale,
+                how_to_give=STALE_CURE if stale else "",
+            )
+        variable = f"STACKWRIGHT_{key.upper()}"
+        if variables.get(variable):
+            try:
+                value = parse(variables[variable])
+            except ValueError as error:
+                what = f'"{variables[variable]}" is no number'
+                raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
+            return Fact[T](name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)
+        return unknown(name, how)
+
+    return Declarations(
+        profile=choose(
+            "workload", "profile", cli=command_line.profile, toml=config.profile, how='profile = "?"  # or --profile'
+        ),
+        form=choose("form factor", "form", cli=command_line.form, toml=config.form, how='form = "?"  # or --form'),
+        impedance_tolerance_pct=stackup_fact(
+            "impedance_tolerance_pct",
+            "impedance tolerance asked of the fab",
+            declared.impedance_tolerance_pct,
+            float,
+            '[declared]\nimpedance_tolerance_pct = "?"  # what your fab notes ask for, e.g. 5',
+        ),
+        foil=stackup_fact(
+            "foil",
+            "foil grade of every copper layer",
+            declared.foil,
+            str,
+            '[declared]\nfoil = "?"  # STD, RTF, LP, VLP or HVLP',
+        ),
+        tg_c=stackup_fact("tg_c", "Tg of every dielectric", declared.tg_c, float, '[declared]\ntg_c = "?"  # by DSC'),
+        config=config,
+        stale=stale,
+    )

@@ -1,0 +1,175 @@
+"""Every dielectric ply of a board with what is known of it: declared, stated in the file, or from the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from drc_rules.config import DielectricDeclaration
+from drc_rules.declared import Declarations
+from stackup_lib.board import LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.facts import Fact, Origin, least, unknown
+from stackup_lib.materials import Catalogue, Grade, Laminate, LossClass, Match, Source, Tg, TgMethod
+
+SAME_FREQUENCY = 0.8
+"""A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
+
+
+@dataclass(frozen=True)
+class DielectricPly:
+    """One ply of core or prepreg.
+
+    Attributes:
+        row: the stackup row's name, e.g. `dielectric 3`.
+        label: how messages call it, e.g. `dielectric 3, ply 2`.
+        above, below: index of the copper layer above and below its row; -1 and the layer count at the surfaces.
+        stated: the material text that was looked up, "" when there is none.
+        match: what the catalogue makes of it, None when nothing is stated.
+        origin: who stated it.
+    """
+
+    row: str
+    label: str
+    kind: LayerKind
+    above: int
+    below: int
+    ply: Ply
+    stated: str
+    match: Match | None
+    origin: Origin
+    declaration: DielectricDeclaration
+    declarations: Declarations
+
+    @property
+    def is_declared(self) -> bool:
+        """True when `stackwright.toml` names its material."""
+        return self.origin is Origin.DECLARED
+
+    def touches(self, copper: int) -> bool:
+        """Return True when the ply's row lies right above or below a copper layer."""
+        return copper in (self.above, self.below)
+
+    @cached_property
+    def laminate(self) -> Fact[Laminate]:
+        """The laminate family."""
+        name = f"laminate of {self.label}"
+        how = f'[declared.dielectric."{self.row}"]\nmaterial = "?"  # the laminate that the fab is to use'
+        if self.match is None or self.match.laminate is None:
+            return unknown(name, how)
+        return Fact[Laminate](
+            name=name,
+            value=self.match.laminate,
+            origin=self.origin,
+            source=f'"{self.stated}" ({self.origin.value})',
+            confidence=self.match.confidence,
+            how_to_give=how,
+            stale=self.is_declared and self.declarations.stale,
+        )
+
+    @cached_property
+    def loss_class(self) -> Fact[LossClass]:
+        """Loss class of the laminate family."""
+        laminate = self.laminate
+        name = f"loss class of {self.label}"
+        if not laminate.known or laminate.value is None:
+            return unknown(name, laminate.how_to_give)
+        fact = laminate.value.loss_class_fact()
+        if not fact.known:
+            return unknown(name, laminate.how_to_give)
+        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+
+    def df_at(self, frequency_ghz: float) -> Fact[float]:
+        """Df at a frequency: declared, else from the catalogue; KiCad's bare number states no frequency."""
+        name = f"Df of {self.label} at {frequency_ghz:g} GHz"
+        how = f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}'
+        declaration = self.declaration
+        if declaration.df is not None and (declaration.at_ghz or 0.0) >= SAME_FREQUENCY * frequency_ghz:
+            source = f'dielectric."{self.row}".df'
+            declared = self.declarations.of_stackup(name, declaration.df, source)
+            return declared or unknown(name, how)
+        laminate = self.laminate
+        if not laminate.known or laminate.value is None:
+            return unknown(name, laminate.how_to_give)
+        style = self.match.style if self.match else None
+        resin = self.match.resin_content_pct if self.match else None
+        fact = laminate.value.df_at(frequency_ghz, style=style, resin_content_pct=resin)
+        if not fact.known:
+            return unknown(name, how)
+        confidence = least(fact.confidence, laminate.confidence)
+        return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
+
+    @cached_property
+    def tg(self) -> Fact[Tg]:
+        """Glass transition temperature with its method."""
+        name = f"Tg of {self.label}"
+        declaration = self.declaration
+        how = f'[declared.dielectric."{self.row}"]\ntg_c = "?"  # by DSC, from the laminate\'s data sheet'
+        if declaration.tg_c is not None:
+            value, method = declaration.tg_c, declaration.tg_method
+            source = f'dielectric."{self.row}".tg_c'
+        else:
+            general = self.declarations.tg_c
+            if general.value is None:
+                return self._catalogue_tg(name, how)
+            value, method, source = general.value, self.declarations.config.declared.tg_method, general.source
+        stated = Tg(value_c=value, method=TgMethod(method), source=Source(text="declared", grade=Grade.VENDOR))
+        return self.declarations.of_stackup(name, stated, source) or unknown(name, how)
+
+    def _catalogue_tg(self, name: str, how: str) -> Fact[Tg]:
+        laminate = self.laminate
+        if not laminate.known or laminate.value is None:
+            return unknown(name, laminate.how_to_give)
+        fact = laminate.value.tg_fact()
+        if not fact.known:
+            return unknown(name, how)
+        return fact.model_copy(
+            update={"name": name, "confidence": least(fact.confidence, laminate.confidence), "how_to_give": how}
+        )
+
+
+def resolve_plies(
+    stackup: Stackup | None, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
+) -> tuple[DielectricPly, ...]:
+    """Return every dielectric ply of a stackup, top to bottom.
+
+    Args:
+        stackup: None gives no plies.
+        declarations: what the user declared; it wins over the file.
+        catalogue: where material texts are looked up.
+        trust_file: False for KiCad's untouched default stackup, whose material texts declare nothing.
+    """
+    plies: list[DielectricPly] = []
+    copper = -1
+    for row in stackup.layers if stackup else ():
+        if row.kind is LayerKind.COPPER:
+            copper += 1
+        elif row.is_dielectric:
+            plies += _plies_of(row, copper, declarations, catalogue, trust_file=trust_file)
+    return tuple(plies)
+
+
+def _plies_of(
+    row: StackupLayer, copper: int, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
+) -> list[DielectricPly]:
+    declaration = declarations.config.declared.dielectric.get(row.name, DielectricDeclaration())
+    plies = []
+    for number, ply in enumerate(row.plies, start=1):
+        stated, origin = declaration.material or "", Origin.DECLARED
+        if not stated:
+            stated, origin = (ply.material or "") if trust_file else "", Origin.FILE
+        plies.append(
+            DielectricPly(
+                row=row.name,
+                label=row.name if len(row.plies) == 1 else f"{row.name}, ply {number}",
+                kind=row.kind,
+                above=copper,
+                below=copper + 1,
+                ply=ply,
+                stated=stated,
+                match=catalogue.find(stated) if stated else None,
+                origin=origin,
+                declaration=declaration,
+                declarations=declarations,
+            )
+        )
+    return plies

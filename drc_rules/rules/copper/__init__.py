@@ -1,0 +1,1 @@
+"""CUP: is the copper heavy enough, and can it be etched."""

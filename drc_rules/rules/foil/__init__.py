@@ -1,0 +1,1 @@
+"""FOI: is the copper foil smooth enough for what runs on it."""

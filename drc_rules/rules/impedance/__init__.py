@@ -1,0 +1,1 @@
+"""IMP: what is asked of the fab, and what was routed."""

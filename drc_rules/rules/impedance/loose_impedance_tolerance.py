@@ -1,0 +1,74 @@
+"""The impedance tolerance asked of the fab is wider than the interface allows.
+
+What it checks
+--------------
+The tolerance that is asked for: `declared.impedance_tolerance_pct`, or a text variable of that name. KiCad's
+"impedance controlled" flag alone says that lines are controlled, not how tightly. This is about what is asked
+of the fab; what was routed is another question.
+
+Why it matters
+--------------
+Without a number on the order the fab's standard holds, in most price lists 10 %. At these rates the reflections
+of such a line close the eye.
+
+How to fix
+----------
+Put the tolerance into the fab notes, and the same number into `stackwright.toml`.
+
+Sources
+-------
+Each clause names document, table and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+from stackup_lib.facts import Confidence, Fact, Origin
+
+FAB_STANDARD_PCT = 10.0
+"""What fabs hold on a board that is only marked impedance controlled (capability lists: standard +-10 %)."""
+
+
+def _nets(ctx: Context, clause: Clause) -> tuple[Ints, ...]:
+    nets = ctx.nets_of_clause(clause)
+    ctx.rest_on_assignment(nets)
+    return (nets,)
+
+
+def _asked(ctx: Context, most_pct: float) -> Fact[float]:
+    """The declared tolerance; KiCad's flag alone stands for the fabs' standard where that is enough."""
+    declared = ctx.declarations.impedance_tolerance_pct
+    stackup = ctx.board.stackup
+    if declared.value is not None or most_pct < FAB_STANDARD_PCT or not (stackup and stackup.impedance_controlled):
+        return declared
+    return Fact[float](
+        name=declared.name,
+        value=FAB_STANDARD_PCT,
+        origin=Origin.INFERRED,
+        source="the board is marked impedance controlled",
+        confidence=Confidence.MEDIUM,
+    )
+
+
+@rule("IMP001", kinds=("impedance_tolerance",), over=_nets)
+def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
+    """Yield one finding when the asked tolerance is wider than the clause's."""
+    most = clause.limit.max or 0.0
+    asked = ctx.need(_asked(ctx, most))
+    if asked > most:
+        yield Draft(
+            title=f"the fab is asked for +-{asked:g} % impedance; {clause.interface} needs +-{most:g} %",
+            why="reflections of a line that far off close the eye",
+            fix=f"ask for +-{most:g} % in the fab notes",
+            ids=("impedance tolerance",),
+            measured=Measured(value=asked, unit="%"),
+            limit_value=most,
+            limit_unit="%",
+            inferred=not any(ctx.assignment.is_declared(int(net)) for net in nets),
+        )

@@ -1,0 +1,1 @@
+"""NET: what the nets are for."""

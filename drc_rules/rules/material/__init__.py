@@ -1,0 +1,1 @@
+"""MAT: is the laminate good enough for what runs on it."""

@@ -1,0 +1,57 @@
+"""The Dk in the stackup cannot be that of the laminate it names.
+
+What it checks
+--------------
+The Dk of each ply against the whole span that the laminate's data sheets give, over constructions and over 1 to
+10 GHz, widened by the clause's allowance.
+
+Why it matters
+--------------
+Impedance goes with the square root of Dk: a number typed from another laminate moves every controlled line.
+
+How to fix
+----------
+Enter the Dk of the construction that the fab will use, at the frequency that matters; KiCad has no field for
+the frequency.
+
+Sources
+-------
+The catalogue's data sheets (`stackwright materials NAME`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.over import every_ply
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+
+AT_GHZ = (1.0, 10.0)
+
+
+@rule("MAT005", kinds=("dk_plausible",), over=every_ply)
+def implausible_dk(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+    """Yield one finding per ply whose Dk is outside the laminate's span."""
+    laminate, dk = ply.laminate, ply.ply.dk
+    if dk is None or not laminate.known or laminate.value is None or laminate.value.generic:
+        return
+    spans = [s for f in AT_GHZ if (s := laminate.value.dk_range_at(f)).known]
+    if not spans:
+        return
+    low, high = min(ctx.need(s).low for s in spans), max(ctx.need(s).high for s in spans)
+    slack = (clause.limit.max or 0.0) / 100.0
+    if not low * (1 - slack) <= dk <= high * (1 + slack):
+        yield Draft(
+            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {laminate.value.family} has {low:g}-{high:g}",
+            why="impedance goes with the square root of Dk: every controlled line moves",
+            fix="enter the Dk of the construction that the fab will use",
+            ids=(ply.label,),
+            measured=Measured(value=dk, unit="Dk"),
+            limit_value=f"{low:g}-{high:g}",
+            limit_unit="Dk",
+            places=(Place(layer=ply.row),),
+        )

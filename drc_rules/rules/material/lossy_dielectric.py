@@ -1,0 +1,100 @@
+"""The Df of a dielectric beside a fast layer is above the limit.
+
+What it checks
+--------------
+Each ply that touches a layer on which the clause's interface is routed: its Df at the clause's own reference
+frequency, rounded to the precision at which the limit was published. Plies that touch no fast layer are free:
+hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then shown
+as information.
+
+Why it matters
+--------------
+Dielectric loss grows with frequency and length; at the Nyquist frequency of these links it is most of the
+channel's budget.
+
+How to fix
+----------
+Use a laminate of a lower loss class for the core and prepreg that touch the named layers, or move the links to
+layers that have it.
+
+Sources
+-------
+Each clause names document, table and row. The documents give Df limits without a frequency: they are read at 10
+GHz, the frequency at which the laminates that the same rows name come nearest to them. Df of laminates: the
+catalogue's data sheets (`stackwright materials NAME`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.numbers import at_precision
+from drc_rules.over import FastPly, fast_plies
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from drc_rules.rules.material._named import is_named
+from stackup_lib.facts import Confidence
+
+CLEARLY_ABOVE = 2.0
+"""A Df without frequency decides only from this many times the limit: no laminate spreads so far over 1-20 GHz."""
+
+_WHY = "dielectric loss at the link's Nyquist frequency eats the channel's budget"
+_FIX = "use a lower-loss laminate for the plies that touch these layers, or move the links"
+
+
+@rule("MAT001", kinds=("laminate_df",), over=fast_plies)
+def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Draft]:
+    """Yield one finding per ply above the limit, or a remark for one that meets it by name only."""
+    limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
+    ply = fast.ply
+    fact = ply.df_at(at_ghz)
+    if is_named(ctx, ply, clause):
+        if fact.known and at_precision(ctx.need(fact), clause.limit.decimals) > limit:
+            yield _by_name(clause, fast, fact.need(), at_ghz)
+        return
+    if not fact.known and ply.ply.df and ply.ply.df >= CLEARLY_ABOVE * limit and not ctx.is_default_stackup:
+        ctx.rests_on(Confidence.LOW)
+        yield _finding(clause, fast, ply.ply.df, f"Df {ply.ply.df:g} (in the board file, at no stated frequency)")
+        return
+    df = ctx.need(fact)
+    if at_precision(df, clause.limit.decimals) > limit:
+        yield _finding(clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
+
+
+def _finding(clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
+    ply = fast.ply
+    return Draft(
+        title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",
+        why=_WHY,
+        fix=_FIX,
+        ids=(ply.label,),
+        measured=Measured(value=df, unit="Df"),
+        limit_value=clause.limit.max,
+        limit_unit=f"Df at {clause.limit.at_ghz:g} GHz",
+        places=tuple(Place(layer=layer.name) for layer in fast.layers),
+        inferred=fast.inferred,
+    )
+
+
+def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
+    ply = fast.ply
+    nyquist = fast.layers[0].interface.nyquist_ghz
+    at_nyquist = ply.df_at(nyquist) if nyquist else None
+    further = f", {at_nyquist.need():.4f} at {nyquist:g} GHz" if at_nyquist and at_nyquist.known else ""
+    return Draft(
+        title=f"{ply.label} ({_material(ply)}) meets the row by name; its Df is {df:.4f} at {at_ghz:g} GHz{further}",
+        why=f"the row asks for {clause.limit.max:g} without a frequency and names laminates above it",
+        fix="nothing, if the loss budget of the links closes",
+        ids=(ply.label, "by name"),
+        measured=Measured(value=df, unit="Df"),
+        limit_value=clause.limit.max,
+        limit_unit=f"Df at {at_ghz:g} GHz",
+        fails=False,
+    )
+
+
+def _material(ply: DielectricPly) -> str:
+    return ply.stated or "no material stated"

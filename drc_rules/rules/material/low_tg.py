@@ -1,0 +1,59 @@
+"""The glass transition temperature of a dielectric is below the limit.
+
+What it checks
+--------------
+The Tg of every core and prepreg ply, with its method. Requirements are meant by DSC. A TMA figure is compared
+as it is; a DMA figure reads 10 to 50 degrees higher and passes only if 50 degrees less would still meet the
+limit. A bare "FR4" states no Tg.
+
+Why it matters
+--------------
+Above Tg the resin expands several times faster through the thickness and pulls on via barrels and pads; boards
+with many lamination cycles, lead-free reflow and hot parts crack there.
+
+How to fix
+----------
+Choose a laminate with a higher Tg, or state the Tg from the data sheet if the catalogue does not know it.
+
+Sources
+-------
+Each clause names document, table and row. Difference between methods: data sheets that print both (I-Speed 180
+DSC and 195 DMA, Megtron 4 176 and 210).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.over import every_ply
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
+from stackup_lib.materials import TgMethod
+
+DMA_MARGIN_C = 50.0
+
+
+@rule("MAT004", kinds=("tg",), over=every_ply)
+def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+    """Yield one finding per ply below the limit."""
+    fact = ply.tg
+    tg, least = ctx.need(fact), clause.limit.min or 0.0
+    if tg.method is TgMethod.DMA and least <= tg.value_c < least + DMA_MARGIN_C:
+        raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA proves nothing here)", fact.how_to_give)
+    if tg.is_minimum and tg.value_c < least:
+        raise MissingFact(f"{fact.name} (its name only promises {tg.value_c:g} C or more)", fact.how_to_give)
+    if tg.value_c < least:
+        yield Draft(
+            title=f"{ply.label} ({ply.stated}): Tg {tg.value_c:g} C by {tg.method.value}, {least:g} C is the least",
+            why="above Tg the board expands several times faster and pulls via barrels apart",
+            fix=f"choose a laminate with a Tg of {least:g} C or more for {ply.row}",
+            ids=(ply.label,),
+            measured=Measured(value=tg.value_c, unit=f"C ({tg.method.value})"),
+            limit_value=least,
+            limit_unit="C",
+            places=(Place(layer=ply.row),),
+        )

@@ -1,0 +1,58 @@
+"""A dielectric's material names no known laminate.
+
+What it checks
+--------------
+Whether the material text of each ply leads to a laminate of the catalogue. A glass style alone ("PR2116") and a
+bare "FR4" are no laminate: they state neither loss nor Tg.
+
+Why it matters
+--------------
+What is not named cannot be proven, and the fab will take what it has in stock.
+
+How to fix
+----------
+Write the laminate into the material field of the stackup ("IS400 2116"), or declare it in `stackwright.toml`.
+`stackwright materials TEXT` shows what a text is taken for.
+
+Sources
+-------
+Material fields of public boards often hold a glass style with resin content and no laminate. The catalogue's
+rows name their data sheets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.over import every_ply
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+
+
+@rule("MAT003", kinds=("laminate_known",), over=every_ply)
+def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+    """Yield one finding per ply whose laminate is not known; an absent material is STK003's."""
+    match = ply.match
+    if match is None or (match.laminate is not None and not match.laminate.generic):
+        return
+    near = f" (nearest: {', '.join(match.alternatives[:3])})" if match.alternatives else ""
+    yield Draft(
+        title=f'{ply.label}: "{ply.stated}" is {_what(match.status)}{near}',
+        why="what is not named cannot be proven, and the fab will take what it has",
+        fix=f'name the laminate in the stackup, or under [declared.dielectric."{ply.row}"] in stackwright.toml',
+        ids=(ply.label,),
+        measured=Measured(value=ply.stated),
+        places=(Place(layer=ply.row),),
+    )
+
+
+def _what(status: str) -> str:
+    words = {
+        "generic": "a kind of laminate, not a product",
+        "style only": "a glass style without a laminate",
+        "ambiguous": "the name of more than one laminate",
+    }
+    return words.get(status, "no laminate of the catalogue")

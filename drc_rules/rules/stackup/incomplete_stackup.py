@@ -1,0 +1,54 @@
+"""A stackup row states no thickness or no material.
+
+What it checks
+--------------
+Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric ply a
+material. KiCad writes a loss tangent of 0 for "not set": that is not a value.
+
+Why it matters
+--------------
+A row without thickness has no impedance; a ply without material has no loss, no Tg and no order number: the fab
+will ask, or choose.
+
+How to fix
+----------
+Fill in the row under File > Board Setup > Physical Stackup. Write the laminate, and where you know it the glass
+style and resin content, into the material field: "R-5775(N) 1078 RC67%".
+
+Sources
+-------
+KiCad's stackup block as KiCad 6 to 10 write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import LayerKind, StackupLayer
+
+
+def _rows(ctx: Context, _clause: Clause) -> list[StackupLayer]:
+    return [row for row in ctx.stackup().layers if row.kind is LayerKind.COPPER or row.is_dielectric]
+
+
+@rule("STK003", kinds=("stackup_complete",), over=_rows)
+def incomplete_stackup(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draft]:
+    """Yield one finding per row with something missing."""
+    declared = ctx.declarations.config.declared.dielectric.get(row.name)
+    lacks = []
+    if any(not ply.thickness_mm for ply in row.plies):
+        lacks.append("thickness")
+    if row.is_dielectric and any(not ply.material for ply in row.plies) and not (declared and declared.material):
+        lacks.append("material")
+    if lacks:
+        yield Draft(
+            title=f"{row.name} states no {' and no '.join(lacks)}",
+            why="without it neither impedance nor loss of the layers beside it can be computed",
+            fix=f"fill in {row.name} under File > Board Setup > Physical Stackup and save",
+            ids=(row.name, *lacks),
+            places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
+        )

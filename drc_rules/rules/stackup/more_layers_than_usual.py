@@ -1,0 +1,47 @@
+"""The board has more copper layers than the documents expect for its kind.
+
+What it checks
+--------------
+The number of copper layers against the upper end of the range that the requirement documents give. Their ranges
+are open ("32+"), so this never fails a board.
+
+Why it matters
+--------------
+Every pair of layers costs lamination, drilling depth and registration. More than usual may mean that the board
+does more than its profile says.
+
+How to fix
+----------
+Nothing, if the layers are needed. Otherwise look for planes that can be shared.
+
+Sources
+-------
+Each clause names document, table and row; `stackwright profiles NAME` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+
+@rule("STK009", kinds=("layer_count_above",), over=whole_board)
+def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding above the clause's count."""
+    most = clause.limit.max
+    if most is not None and board.layer_count > most:
+        yield Draft(
+            title=f"{board.layer_count} copper layers; {clause.title}",
+            why="every pair of layers costs lamination, drilling depth and registration",
+            fix="keep them if they are needed; otherwise look for planes that can be shared",
+            ids=("layers",),
+            measured=Measured(value=board.layer_count, unit="layers"),
+            limit_value=most,
+            limit_unit="layers",
+        )

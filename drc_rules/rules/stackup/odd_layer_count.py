@@ -1,0 +1,44 @@
+"""The board has an odd number of copper layers.
+
+What it checks
+--------------
+Whether the number of copper layers is even. One layer is left alone.
+
+Why it matters
+--------------
+Boards are pressed from cores that carry copper on both sides: an odd count costs as much as the next even one
+and cannot be symmetric, so it bows.
+
+How to fix
+----------
+Add a ground plane, or take a layer out.
+
+Sources
+-------
+Design007 magazine, September 2021, p. 40 (balanced stackups).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+
+@rule("STK007", kinds=("even_layer_count",), over=whole_board)
+def odd_layer_count(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding for 3, 5, 7 ... layers."""
+    count = board.layer_count
+    if count > 1 and count % 2:
+        yield Draft(
+            title=f"{count} copper layers: an odd number cannot be built symmetrically",
+            why="it costs as much as the next even count and bows",
+            fix="add a ground plane or take one layer out",
+            ids=("layers",),
+            measured=Measured(value=count, unit="layers"),
+        )

@@ -1,0 +1,72 @@
+"""Two neighbouring layers carry signals with no plane between them, and one of them is fast.
+
+What it checks
+--------------
+Each pair of neighbouring copper layers that both are routed and hold no plane, when a fast interface runs on
+one of them. Filled copper, nets and tracks decide what a layer is, not KiCad's layer type.
+
+Why it matters
+--------------
+Tracks on neighbouring layers couple broadside, and neither layer gives the other a return path: impedance
+changes wherever they cross.
+
+How to fix
+----------
+Put a ground plane between them, or move the fast nets to a layer with planes on both sides.
+
+Sources
+-------
+Each clause names its document. Layer orders: HDI and server stackups of several fabs alternate ground and
+signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence
+from stackup_lib.roles import LayerUse
+
+MULTILAYER = 4
+"""A two-layer board has no room for a plane between; that is a choice, not a mistake."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Two neighbouring layers, at least one of them fast."""
+
+    upper: LayerUse
+    lower: LayerUse
+    inferred: bool
+
+
+def _neighbours(ctx: Context, _clause: Clause) -> Iterator[Neighbours]:
+    fast = {f.index: f for name in ctx.assignment.fast_interfaces() for f in ctx.fast_layers(name)}
+    if not fast or ctx.board.layer_count < MULTILAYER:
+        return
+    uses = ctx.filled_uses()
+    for index in range(len(uses) - 1):
+        here = [fast[i] for i in (index, index + 1) if i in fast]
+        if here:
+            yield Neighbours(uses[index], uses[index + 1], all(f.inferred for f in here))
+
+
+@rule("STK011", kinds=("plane_between_signals",), over=_neighbours)
+def signal_layers_without_plane(ctx: Context, clause: Clause, pair: Neighbours) -> Iterator[Draft]:
+    """Yield one finding when both layers are routed and neither holds a plane."""
+    ctx.rests_on(Confidence.MEDIUM)
+    both_routed = pair.upper.track_mm > 0 and pair.lower.track_mm > 0
+    if both_routed and not pair.upper.is_plane and not pair.lower.is_plane:
+        yield Draft(
+            title=f"{pair.upper.name} and {pair.lower.name} both carry signals and no plane lies between them",
+            why="tracks couple broadside, and neither layer gives the other a return path",
+            fix="put a ground plane between them or move the fast nets",
+            ids=(pair.upper.name, pair.lower.name),
+            places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
+            inferred=pair.inferred,
+        )

@@ -1,0 +1,57 @@
+"""The stackup and the layer table name different copper layers.
+
+What it checks
+--------------
+Whether the copper rows of the stackup are, in name and order, the copper layers of the board. KiCad does not
+compare them: a six-layer board with the stackup of a four-layer board loads without a word.
+
+Why it matters
+--------------
+A layer that is in no stackup has no height and no dielectric: nothing about it can be computed, and the fab
+gets two answers to the question how many layers to build.
+
+How to fix
+----------
+Open File > Board Setup > Physical Stackup, set the number of copper layers there, enter the dielectrics and
+save.
+
+Sources
+-------
+Seen with KiCad 10: layers and stackup are stored apart and are not checked against each other when a board is
+loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
+
+
+@rule("STK002", kinds=("stackup_matches_layers",), over=whole_board)
+def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding when the copper rows are not the board's copper layers."""
+    if board.stackup is None:
+        raise MissingFact("the stackup", DECLARE_STACKUP)
+    in_stackup = [row.name for row in board.stackup.copper]
+    in_table = [layer.name for layer in board.copper_layers]
+    if in_stackup == in_table:
+        return
+    odd = sorted(set(in_stackup) ^ set(in_table))
+    what = f": {', '.join(odd)}" if odd else ", in another order"
+    yield Draft(
+        title=f"the stackup has {len(in_stackup)} copper layers, the board {len(in_table)}{what}",
+        why="a layer without a stackup row has no height and no dielectric, and the fab gets two answers",
+        fix="open File > Board Setup > Physical Stackup, set the copper layers, enter the dielectrics, save",
+        ids=("stackup", *odd),
+        measured=Measured(value=len(in_stackup), unit="layers"),
+        limit_value=len(in_table),
+        limit_unit="layers",
+        places=tuple(Place(layer=name) for name in odd),
+    )

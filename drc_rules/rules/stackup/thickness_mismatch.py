@@ -1,0 +1,53 @@
+"""The stackup does not add up to the board's thickness.
+
+What it checks
+--------------
+The sum of copper, dielectrics and solder mask against the board thickness in the file's general section.
+
+Why it matters
+--------------
+The two numbers go to different places: the sum decides impedance and via depth, the other one is what drawings,
+3D models and many order forms show. If they differ, one of them is not what will be built.
+
+How to fix
+----------
+Open File > Board Setup > Physical Stackup and press "Adjust Dielectric Thickness" only if the fab's stackup
+really has that total; otherwise enter the fab's total.
+
+Sources
+-------
+KiCad stores `(general (thickness ...))` apart from the stackup. The allowed difference is the clause's:
+rounding only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
+
+
+@rule("STK005", kinds=("thickness_sum",), over=whole_board)
+def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding when sum and thickness differ by more than the clause allows."""
+    total = ctx.stackup().thickness_mm
+    if total is None or board.thickness_mm is None:
+        raise MissingFact("the thickness of every stackup row", "fill in File > Board Setup > Physical Stackup")
+    difference = abs(total - board.thickness_mm)
+    allowed = clause.limit.max or 0.0
+    if difference > allowed:
+        yield Draft(
+            title=f"the stackup adds up to {total:.3f} mm, the board thickness says {board.thickness_mm:.3f} mm",
+            why="one of the two is not what will be built, and the order form may show the wrong one",
+            fix="make the total of File > Board Setup > Physical Stackup the fab's finished thickness",
+            ids=("thickness",),
+            measured=Measured(value=round(total, 4), unit="mm"),
+            limit_value=board.thickness_mm,
+            limit_unit="mm",
+        )

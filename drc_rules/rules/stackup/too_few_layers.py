@@ -1,0 +1,48 @@
+"""The board has fewer copper layers than boards of its kind.
+
+What it checks
+--------------
+The number of copper layers in the board's layer table against the least that the requirement documents give for
+the workload or board type.
+
+Why it matters
+--------------
+Fast links need layers between ground planes, and high currents need planes of their own. With fewer layers one
+of them is given up.
+
+How to fix
+----------
+Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan the stackup
+anew: adding layers late moves every stripline.
+
+Sources
+-------
+Each clause names document, table and row; `stackwright profiles NAME` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+
+@rule("STK008", kinds=("layer_count",), over=whole_board)
+def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding below the clause's count."""
+    least = clause.limit.min
+    if least is not None and board.layer_count < least:
+        yield Draft(
+            title=f"{board.layer_count} copper layers; {clause.title}",
+            why="fast links need layers between ground planes and high currents planes of their own",
+            fix=f"plan a stackup of at least {least:g} layers, or choose the profile that this board is for",
+            ids=("layers",),
+            measured=Measured(value=board.layer_count, unit="layers"),
+            limit_value=least,
+            limit_unit="layers",
+        )

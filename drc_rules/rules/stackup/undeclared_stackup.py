@@ -1,0 +1,54 @@
+"""The board states no stackup, or only KiCad's untouched default.
+
+What it checks
+--------------
+Whether the board file holds a stackup that somebody has entered. KiCad writes a stackup of its own into every
+new board: FR4 with Dk 4.5 everywhere and equal heights that add up to the board thickness. Nobody builds that
+board on more than two layers.
+
+Why it matters
+--------------
+Heights, materials and losses of the default are not the fab's. Every impedance and loss computed from them is
+wrong, and the fab will choose a stackup of its own. All clauses on materials, impedance and loss stay
+unverifiable.
+
+How to fix
+----------
+Ask the fab for its stackup for this layer count and thickness, enter it under File > Board Setup > Physical
+Stackup, and save the board.
+
+Sources
+-------
+The formula of the default: KiCad 6 to 10, seen in boards that they wrote. A two-layer default is only
+information: its one core of 1.51 mm is what most fabs do build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+
+@rule("STK001", kinds=("stackup_declared",), over=whole_board)
+def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding for a missing or default stackup."""
+    if board.stackup is None:
+        title = f"the board file has no stackup for its {board.layer_count} copper layers"
+    elif ctx.is_default_stackup:
+        title = f"the stackup of {board.layer_count} layers is KiCad's untouched default: FR4, Dk 4.5, equal heights"
+    else:
+        return
+    yield Draft(
+        title=title,
+        why="it proves nothing about material, impedance or loss, and the fab will choose a stackup of its own",
+        fix=DECLARE_STACKUP,
+        ids=("stackup",),
+        measured=Measured(value="none" if board.stackup is None else "KiCad default"),
+        severity=Severity.INFO if board.layer_count <= 2 else None,
+    )

@@ -1,0 +1,55 @@
+"""The board is thicker or thinner than its form factor allows.
+
+What it checks
+--------------
+The finished thickness (the stackup's sum with solder mask, else the board thickness) against the form factor's.
+
+Why it matters
+--------------
+Edge connectors, card guides and mezzanine heights are made for one thickness: a card that is too thick does not
+go in, one that is too thin makes no sure contact.
+
+How to fix
+----------
+Change the dielectric heights, or have the edge milled to the thickness of the connector and say so in the fab
+notes.
+
+Sources
+-------
+Each form file names its document; `stackwright profiles` lists forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
+
+ROUNDING_MM = 0.0005
+
+
+@rule("STK010", kinds=("form_thickness",), over=whole_board)
+def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding outside the clause's range."""
+    total = ctx.stackup().thickness_mm or board.thickness_mm
+    if total is None:
+        raise MissingFact("the board thickness", DECLARE_STACKUP)
+    low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    if low - ROUNDING_MM <= total <= high + ROUNDING_MM:
+        return
+    bound = low if total < low else high
+    yield Draft(
+        title=f"the board is {total:.3f} mm thick; {clause.title}",
+        why="edge connectors, guides and mezzanine heights are made for one thickness",
+        fix="change the dielectric heights, or have the connector edge milled and say so in the fab notes",
+        ids=("thickness",),
+        measured=Measured(value=round(total, 4), unit="mm"),
+        limit_value=bound,
+        limit_unit="mm",
+    )

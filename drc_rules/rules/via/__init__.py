@@ -1,0 +1,1 @@
+"""VIA: stubs and how they are taken away."""

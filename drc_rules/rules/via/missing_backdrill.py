@@ -1,0 +1,95 @@
+"""A via of an interface that demands backdrilling keeps its stub.
+
+What it checks
+--------------
+Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A
+stub longer than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in
+`stackwright.toml` for files that cannot hold it. A blind or micro via that ends where it is used has no stub.
+
+Why it matters
+--------------
+A stub is an open line beside the signal: at the frequency at which it is a quarter wave long it shorts the
+signal out, and well below that it already eats the eye.
+
+How to fix
+----------
+Set the backdrill in the via's properties (KiCad 10), with the must-cut layer next to the layer that the signal
+leaves on; or route the pair on a layer near the far side; or use blind vias.
+
+Sources
+-------
+Each clause names document, table and row. The length below which nothing is asked for is what backdrilling
+itself leaves behind: 0.25 mm is the common standard of fabs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.holes import PlatedHole, Stub, copper_heights_mm, plated_holes, stubs
+
+
+@dataclass(frozen=True)
+class DrilledNet:
+    """A net of the interface and its plated holes."""
+
+    index: int
+    name: str
+    holes: tuple[PlatedHole, ...]
+
+
+def _nets_with_holes(ctx: Context, clause: Clause) -> Iterator[DrilledNet]:
+    if clause.limit.required is not True:
+        return
+    nets = ctx.nets_of_clause(clause)
+    by_net: dict[int, list[PlatedHole]] = {}
+    for hole in plated_holes(ctx.board, nets):
+        by_net.setdefault(hole.net, []).append(hole)
+    for net in sorted(by_net, key=lambda index: ctx.board.nets[index]):
+        yield DrilledNet(net, ctx.board.nets[net], tuple(by_net[net]))
+
+
+@rule("VIA001", kinds=("backdrill",), over=_nets_with_holes)
+def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[Draft]:
+    """Yield one finding per net with stubs that nobody drills away; the longest gives the number."""
+    ctx.rests_on(ctx.assignment.confidence_of(net.index))
+    if all(hole.used and (hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
+        return
+    heights = copper_heights_mm(ctx.stackup())
+    allowed = clause.limit.max or 0.0
+    left = [s for s in stubs(net.holes, heights) if s.length_mm > allowed and not _drilled(ctx, s)]
+    if not left:
+        return
+    worst = max(left, key=lambda s: s.length_mm)
+    names = [layer.name for layer in ctx.board.copper_layers]
+    span = f"from {names[worst.first]} to {names[worst.side]}"
+    count = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    yield Draft(
+        title=f"{net.name}: {worst.length_mm:.2f} mm stub {span}, not backdrilled{count}",
+        why="the stub is an open line beside the signal and eats the eye long before it resonates",
+        fix=f"backdrill from {names[worst.side]} up to the layer next to {names[worst.first]}",
+        ids=(net.name,),
+        measured=Measured(value=round(worst.length_mm, 4), unit="mm"),
+        limit_value=allowed,
+        limit_unit="mm",
+        places=tuple(
+            Place(layer=names[s.side], net=net.name, uuid=s.hole.uuid, x_mm=s.hole.x_mm, y_mm=s.hole.y_mm) for s in left
+        ),
+        inferred=not ctx.assignment.is_declared(net.index),
+    )
+
+
+def _drilled(ctx: Context, stub: Stub) -> bool:
+    """A native backdrill from the stub's side, or a declared one."""
+    if stub.backdrilled:
+        return True
+    side = ctx.board.copper_layers[stub.side].name
+    return any(
+        declared.from_ == side and ctx.is_chosen(stub.hole.net, declared.net_classes, declared.nets)
+        for declared in ctx.declarations.config.backdrill
+    )

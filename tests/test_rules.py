@@ -1,0 +1,58 @@
+"""Every rule does in its cases what they say, and every rule has cases that fire and cases that stay quiet."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from drc_rules.rule import all_rules, find_rule
+from tests.rule_cases import FOLDER, Loaded, all_cases
+
+CASES = list(all_cases())
+
+
+@pytest.mark.parametrize("loaded", CASES, ids=lambda loaded: loaded.name)
+def test_a_rule_finds_what_its_case_says_and_nothing_else(loaded: Loaded, tmp_path: Path) -> None:
+    """The titles contain the expected pieces, one each; severity and verdicts are as stated."""
+    rule = find_rule(loaded.defect.replace("_", "-"))
+
+    report = loaded.check(tmp_path)
+
+    assert not report.crashes
+    found = [f for f in report.findings if f.code == rule.code]
+    unmatched = [f.title for f in found]
+    for piece in loaded.case.finds:
+        match = next((title for title in unmatched if piece in title), None)
+        assert match is not None, f"no finding with {piece!r} among {[f.title for f in found]}"
+        unmatched.remove(match)
+    assert unmatched == []
+    if loaded.case.severity:
+        assert {f.severity.value for f in found} == {loaded.case.severity}
+    verdicts = {v.clause.id: v.verdict.value for v in report.verdicts}
+    assert loaded.case.verdicts.items() <= verdicts.items(), verdicts
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_every_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: object) -> None:
+    """A rule without both is not known to work."""
+    name = rule.name.replace("-", "_")  # type: ignore[attr-defined]
+    family = rule.family  # type: ignore[attr-defined]
+    assert (FOLDER / family / f"{name}.toml").exists()
+    kinds = defaultdict(int)
+    for loaded in CASES:
+        if loaded.defect == name:
+            kinds[bool(loaded.case.finds)] += 1
+
+    assert kinds[True] >= 1
+    assert kinds[False] >= 1
+
+
+def test_no_two_findings_of_a_board_share_a_key(tmp_path: Path) -> None:
+    """A key names one finding, so that accepting it accepts nothing else."""
+    for loaded in CASES:
+        if loaded.case.finds:
+            report = loaded.check(tmp_path / loaded.name[:40])
+            keys = [f.key for f in report.findings]
+            assert len(keys) == len(set(keys)), loaded.name
