@@ -1,0 +1,201 @@
+"""`read_board`: a `.kicad_pcb` and the `.kicad_pro` beside it, as one frozen `Board`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stackup_lib.board import Board, NetClass, Project
+from stackup_lib.errors import BoardFileError
+from stackup_lib.kicad import header, tree
+from stackup_lib.kicad.footprints import read_footprints
+from stackup_lib.kicad.outline import read_outline
+from stackup_lib.kicad.project import DEFAULT, LAST_PRIORITY, Parts, project_and_remarks, resolve
+from stackup_lib.kicad.scan import MAX_DEPTH, TooDeepError, head, scan, without_comments
+from stackup_lib.kicad.source import NETS_BY_NAME, REPAIR, Nets, Source
+from stackup_lib.kicad.tokens import known
+from stackup_lib.kicad.tracks import read_tracks
+from stackup_lib.kicad.vias import read_vias
+from stackup_lib.kicad.zones import read_zones
+
+NEWEST_VERSION = 20260206
+"""What KiCad 10.0 writes."""
+_OLDEST_VERSION = 20171130
+_OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
+_OTHERS = {
+    b"kicad_sch": "a KiCad schematic",
+    b"kicad_symbol_lib": "a KiCad symbol library",
+    b"footprint": "a KiCad footprint",
+    b"module": "a KiCad footprint",
+    b"kicad_wks": "a KiCad drawing sheet",
+    b"kicad_dru": "a KiCad rule file",
+}
+_GIVE_BOARD = "give the .kicad_pcb of the board"
+_NET_CLASS_FIELDS = {
+    "clearance_mm": "clearance",
+    "track_width_mm": "trace_width",
+    "via_diameter_mm": "via_dia",
+    "via_drill_mm": "via_drill",
+    "diff_pair_width_mm": "diff_pair_width",
+    "diff_pair_gap_mm": "diff_pair_gap",
+}
+
+
+def read_board(path: Path, *, text: bytes | None = None, project: Path | None = None) -> Board:
+    """Return the board in a `.kicad_pcb` of KiCad 6 to 10 (5 as far as it goes), with its project's net classes.
+
+    Args:
+        path: the board file.
+        text: the board's content where it is not the file's, e.g. from a running KiCad.
+        project: the `.kicad_pro`; by default the one beside the board with the same stem, if there is one.
+
+    Raises:
+        BoardFileError: the board or its project cannot be read; says where and what to do.
+    """
+    source = _open(path, _content(path) if text is None else text)
+    source.version = _version(source)
+    copper, source.layer_index = header.copper_layers(source)
+    source.nets = _net_table(source)
+    stackup, protection = header.setup(source)
+    for name, count in source.item_counts().items():
+        if name not in known("kicad_pcb"):
+            source.unknown[f"kicad_pcb/{name}"] += count
+    tracks, vias = read_tracks(source), read_vias(source)
+    footprints, pads = read_footprints(source)
+    zones, outline = read_zones(source), read_outline(source, footprints)
+    thickness = header.general_thickness(source)
+    found_project = _project(source, path, project)
+    return Board(
+        path=path,
+        format_version=source.version,
+        generator=_generator(source),
+        thickness_mm=thickness,
+        copper_layers=copper,
+        stackup=stackup,
+        nets=tuple(source.nets.names),
+        tracks=tracks,
+        vias=vias,
+        footprints=footprints,
+        pads=pads,
+        zones=zones,
+        outline=outline,
+        project=found_project,
+        ipc4761=protection,
+        unknown_tokens=dict(sorted(source.unknown.items())),
+        warnings=tuple(_warnings(source)),
+        newlines=source.blocks.newlines,
+    )
+
+
+def _content(path: Path) -> bytes:
+    if path.is_dir():
+        raise BoardFileError(str(path), "is a folder", _GIVE_BOARD)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise BoardFileError(str(path), "does not exist", "check the name") from None
+    except OSError as bad:
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
+
+
+def _open(path: Path, content: bytes) -> Source:
+    """The blocks of the file, once it is certain that it is a whole board."""
+    label = str(path)
+    if not content.strip():
+        raise BoardFileError(label, "is empty", REPAIR)
+    data = without_comments(content)
+    outer = _OUTER.match(data)
+    word = outer.group(1) if outer else b""
+    if word != b"kicad_pcb":
+        what = _OTHERS.get(word, "not a KiCad board")
+        if content.lstrip().startswith(b"PCBNEW-BOARD"):
+            raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
+        raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
+    try:
+        blocks = scan(data)
+    except TooDeepError as bad:
+        line = content.count(b"\n", 0, bad.offset) + 1
+        what = f"nests more than {MAX_DEPTH} parentheses, no board does"
+        raise BoardFileError(f"{label}, line {line}", what, REPAIR) from None
+    source = Source(data, label, blocks)
+    if blocks.end is None:
+        at = blocks.open_item
+        inside = "" if at is None else f" inside ({head(data, at).decode('utf-8', 'replace')} ...)"
+        raise source.error(len(data) if at is None else at, f"the file ends{inside}: it is cut short", REPAIR)
+    if data[blocks.end :].strip():
+        line = source.line(blocks.end)
+        source.warnings.append(f"text after the end of the board is ignored (line {line})")
+    return source
+
+
+def _first(source: Source, name: str) -> tuple[int, tree.Node]:
+    return next(source.nodes(source.items(name)[:1]), (0, []))
+
+
+def _version(source: Source) -> int:
+    offset, node = _first(source, "version")
+    stated = tree.word(node)
+    if not stated.isascii() or not stated.isdecimal() or len(stated) > 9:
+        raise source.error(offset, "the board states no (version ...) that is a number", REPAIR)
+    version = int(stated)
+    if version > NEWEST_VERSION:
+        source.warnings.append(
+            f"file version {version} is newer than KiCad 10 ({NEWEST_VERSION}): what is new in it is not read"
+        )
+    elif version < _OLDEST_VERSION:
+        source.warnings.append(f"file version {version} is older than KiCad 5: save it with a newer KiCad to be sure")
+    return version
+
+
+def _generator(source: Source) -> str:
+    name = tree.word(_first(source, "generator")[1])
+    release = tree.word(_first(source, "generator_version")[1])
+    if not name:
+        name = " ".join(tree.words(_first(source, "host")[1]))
+    return f"{name} {release}".strip()
+
+
+def _net_table(source: Source) -> Nets:
+    nets = Nets(by_name=source.version >= NETS_BY_NAME)
+    for offset, node in source.nodes(source.items("net")):
+        with source.at(offset):
+            nets.numbers[int(tree.number(node[1] if len(node) > 1 else None, "net"))] = nets.add(
+                tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
+            )
+    return nets
+
+
+def _project(source: Source, path: Path, given: Path | None) -> Project:
+    beside = path.with_suffix(".kicad_pro")
+    chosen = given if given is not None else beside if beside.exists() else None
+    own = _board_classes(source)
+    if chosen is None and own.classes:
+        found, remarks = resolve(None, own, source.nets.names)
+    else:
+        found, remarks = project_and_remarks(chosen, source.nets.names)
+    source.warnings.extend(remarks)
+    return found
+
+
+def _board_classes(source: Source) -> Parts:
+    """The `(net_class ...)` blocks that a KiCad 5 board holds."""
+    parts = Parts()
+    for offset, node in source.nodes(source.items("net_class")):
+        with source.at(offset):
+            name = tree.word(node)
+            sizes = {field: tree.value(node, token) for field, token in _NET_CLASS_FIELDS.items()}
+            priority = LAST_PRIORITY if name == DEFAULT else len(parts.classes)
+            parts.classes[name] = NetClass(name=name, priority=priority, **sizes)
+            for row in tree.lists(node, "add_net"):
+                net = tree.word(row)
+                parts.assignments[net] = (*parts.assignments.get(net, ()), name)
+    return parts
+
+
+def _warnings(source: Source) -> list[str]:
+    found = list(source.warnings)
+    found += [f"left out: {count} {what}" for what, count in sorted(source.left_out.items())]
+    if source.nets.missing:
+        numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
+        found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")
+    return found

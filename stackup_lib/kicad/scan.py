@@ -1,0 +1,196 @@
+"""Finds the blocks of a `.kicad_pcb` in one pass over its bytes, whatever the file's layout.
+
+The pass looks only at parentheses and quotes. It keeps the depth, leaves out what stands inside strings, and so gives
+the same blocks for KiCad's own tab layout, for one long line, and for anything in between. Its time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board import Ints
+
+_CHUNK = 1 << 20
+_OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
+_ESCAPED_QUOTE = re.compile(rb'\\+"')
+_HEAD = re.compile(rb'\(\s*([^\s()"]*)')
+_KEY_BYTES = 8
+MAX_DEPTH = 200
+"""KiCad's own files stay below twenty; far deeper nesting is not a board and would exhaust any recursive parser."""
+
+
+class TooDeepError(ValueError):
+    """The parentheses nest deeper than `MAX_DEPTH`."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lists at one depth of a file: byte offsets of the opening parenthesis and just past the closing one."""
+
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The lists inside the outermost list (`items`), the lists inside those (`children`), and how the file ends.
+
+    Attributes:
+        parent: for each child the index of its item.
+        newlines: offsets of all line feeds.
+        end: offset just past the outermost list; None when the file ends before it closes.
+        open_item: offset of the item that is still open when the file ends, None when there is none.
+    """
+
+    items: Span
+    children: Span
+    parent: Ints
+    newlines: Ints
+    end: int | None
+    open_item: int | None
+
+
+class _Collector:
+    """The state that the pass carries from one chunk to the next."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.in_string = False
+        self.end: int | None = None
+        self.found: dict[str, list[Ints]] = {k: [] for k in ("item", "item_end", "child", "child_end")}
+
+    def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
+        """Take the unescaped parentheses and quotes of one chunk, in order."""
+        quote = kinds == _QUOTE
+        strings = np.cumsum(quote, dtype=np.uint8) + np.uint8(self.in_string)
+        outside = ((strings & 1) | quote) == 0
+        if len(strings):
+            self.in_string = bool(strings[-1] & 1)
+        positions, kinds = positions[outside], kinds[outside]
+        if not len(positions):
+            return
+        opening = kinds == _OPEN
+        depth = np.cumsum(np.where(opening, np.int8(1), np.int8(-1)), dtype=np.int32) + np.int32(self.depth)
+        closed = np.flatnonzero(depth <= 0)
+        if len(closed):
+            last = int(closed[0])
+            self.end = int(positions[last]) + 1
+            positions, opening, depth = positions[: last + 1], opening[: last + 1], depth[: last + 1]
+        if depth.max() > MAX_DEPTH:
+            raise TooDeepError(int(positions[int(np.argmax(depth > MAX_DEPTH))]))
+        self.depth = int(depth[-1])
+        self._sort(positions, opening, depth)
+
+    def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
+        shallow = depth <= 3
+        positions, opening, depth = positions[shallow], opening[shallow], depth[shallow]
+        self.found["item"].append(positions[opening & (depth == 2)])
+        self.found["child"].append(positions[opening & (depth == 3)])
+        self.found["item_end"].append(positions[~opening & (depth == 1)] + 1)
+        self.found["child_end"].append(positions[~opening & (depth == 2)] + 1)
+
+    def column(self, name: str) -> Ints:
+        return _joined(self.found[name])
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def scan(data: bytes) -> Blocks:
+    """Return the blocks of the outermost list of `data`.
+
+    Raises:
+        TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+    """
+    bytes_of = np.frombuffer(data, dtype=np.uint8)
+    state, newlines = _Collector(), []
+    begin, size = 0, len(data)
+    while begin < size:
+        stop = min(size, begin + _CHUNK)
+        while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
+            stop += 1
+        chunk = bytes_of[begin:stop]
+        newlines.append(np.flatnonzero(chunk == 10) + begin)
+        if state.end is None:
+            positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
+            if data.find(b"\\", begin, stop) >= 0:
+                positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
+            state.take(positions + begin, chunk[positions])
+        begin = stop
+    item, child = state.column("item"), state.column("child")
+    items, children = Span(item, state.column("item_end")), Span(child, state.column("child_end"))
+    open_item = int(item[-1]) if len(item) > len(items.end) else None
+    parent = np.searchsorted(item, child, side="right") - 1
+    return Blocks(items, children, parent, _joined(newlines), state.end, open_item)
+
+
+def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:
+    """Offsets, from `begin`, of the quotes that an odd number of backslashes precedes."""
+    found = [m.end() - 1 - begin for m in _ESCAPED_QUOTE.finditer(data, begin, stop) if (m.end() - m.start()) % 2 == 0]
+    return np.array(found, dtype=np.int64)
+
+
+def without_comments(data: bytes) -> bytes:
+    """Return `data` with comment lines (first character that is not blank: `#`) blanked out, same length.
+
+    KiCad reads such lines as comments.
+    """
+    if b"#" not in data:
+        return data
+    spaces = frozenset(b" \t\r\n")
+    marks = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == _HASH)
+    blanked: bytearray | None = None
+    for mark in marks.tolist():
+        if mark and data[mark - 1] not in spaces:
+            continue
+        if data[data.rfind(b"\n", 0, mark) + 1 : mark].strip():
+            continue
+        if blanked is None:
+            blanked = bytearray(data)
+        end = data.find(b"\n", mark)
+        end = len(data) if end < 0 else end
+        blanked[mark:end] = b" " * (end - mark)
+    return data if blanked is None else bytes(blanked)
+
+
+def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
+    """Return, for lists that open at `start`, an index into the also returned list of their first words."""
+    names: dict[bytes, int] = {}
+    codes = np.full(len(start), -1, dtype=np.int64)
+    whole = np.flatnonzero(start + 1 + _KEY_BYTES <= len(data))
+    if len(whole):
+        window = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _KEY_BYTES)
+        keys = np.ascontiguousarray(window[start[whole] + 1]).view(np.uint64).ravel()
+        unique, inverse = np.unique(keys, return_inverse=True)
+        table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
+        codes[whole] = table[inverse]
+    for row in np.flatnonzero(codes < 0).tolist():
+        codes[row] = names.setdefault(head(data, int(start[row])), len(names))
+    return codes, [name.decode("utf-8", "replace") for name in names]
+
+
+def _short_name(key: bytes, names: dict[bytes, int]) -> int:
+    """The index of the word that ends within `key`; -1 when it is longer than the key or blanks come first."""
+    found = _HEAD.match(b"(" + key)
+    word = found.group(1) if found else b""
+    if not word or word == key or key[:1].isspace():
+        return -1
+    return names.setdefault(word, len(names))
+
+
+def head(data: bytes, start: int) -> bytes:
+    """Return the first word of the list that opens at `start`; empty when a string or a list comes first."""
+    found = _HEAD.match(data, start)
+    return found.group(1) if found else b""
