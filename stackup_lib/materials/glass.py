@@ -1,4 +1,4 @@
-"""Glass styles: the woven fabrics inside core and prepreg, by their IPC-4412 number."""
+"""Glass styles: the woven fabrics inside core and prepreg, by their style number."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ class GlassStyle(Frozen):
     Attributes:
         style: its number, e.g. `2116`.
         thickness_mm: one cured ply at `resin_content_pct`, before it fills copper; None when no table states it.
-        thickness_min_mm: thinnest ply seen in the makers' tables.
-        thickness_max_mm: thickest ply seen in the makers' tables.
     """
 
     style: str
     thickness_mm: float | None = None
     resin_content_pct: float | None = None
-    thickness_min_mm: float | None = None
-    thickness_max_mm: float | None = None
     source: Source
 
 

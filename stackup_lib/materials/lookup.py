@@ -10,7 +10,7 @@ from typing import Literal
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
 from stackup_lib.materials.sources import Frozen, Grade, Source
-from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart
+from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart, without_maker
 
 Status = Literal["found", "generic", "style only", "ambiguous", "unknown"]
 
@@ -103,6 +103,13 @@ class AliasIndex:
     remarks: Mapping[str, Remark]
     vocabulary: Vocabulary
 
+    def known(self, key: str) -> str:
+        """Return the key under which a name is known, with or without a maker's name in front; "" when it is not."""
+        for candidate in (key, without_maker(key, self.vocabulary.maker_words)):
+            if candidate in self.by_key or candidate in self.remarks:
+                return candidate
+        return ""
+
     def family(self, name: str) -> Laminate | None:
         """Return a laminate by family name."""
         return next((x for x in self.by_key.values() if x.family == name), None)
@@ -138,8 +145,8 @@ def _hits(pieces: tuple[Piece, ...], index: AliasIndex) -> list[_Hit]:
     start = 0
     while start < len(pieces):
         for end in range(min(len(pieces), start + 6), start, -1):
-            key = "".join(p.text for p in pieces[start:end])
-            if key in index.by_key or key in index.remarks:
+            key = index.known("".join(p.text for p in pieces[start:end]))
+            if key:
                 hits.append(_Hit(start, end, key))
                 start = end - 1
                 break
@@ -175,8 +182,10 @@ def _left_over(pieces: tuple[Piece, ...], hits: list[_Hit]) -> tuple[list[str], 
     """Return the pieces that no hit explains, and a suffix glued to a hit, which makes it another product's name."""
     covered = {i for h in hits for i in range(h.start, h.end)}
     ends = {h.end for h in hits}
-    extra = [p.text for i, p in enumerate(pieces) if i not in covered]
-    variant = next((p.text for i, p in enumerate(pieces) if i in ends and i not in covered and p.glued), "")
+    extra = [p.text for i, p in enumerate(pieces) if i not in covered and not p.is_maker]
+    variant = next(
+        (p.text for i, p in enumerate(pieces) if i in ends and i not in covered and p.glued and not p.is_maker), ""
+    )
     return extra, variant
 
 
@@ -249,7 +258,7 @@ def _variant(text: str, words: Words, hit: _Hit, suffix: str, index: AliasIndex)
 
 
 def _without_family(text: str, words: Words, index: AliasIndex) -> Match:
-    extra = " ".join(p.text for p in words.pieces)
+    extra = " ".join(p.text for p in words.pieces if not p.is_maker)
     if not extra and words.styles:
         note = "A glass style names no laminate: Dk, Df and Tg depend on the resin around it."
         return _match(text, words, status="style only", confidence=Confidence.MEDIUM, note=note)

@@ -38,6 +38,7 @@ class Piece:
 
     text: str
     glued: bool
+    is_maker: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Vocabulary:
 
 
 def take_apart(text: str, vocabulary: Vocabulary) -> Words:
-    """Split a material text; makers' and filler words are dropped, glass styles kept apart from the name."""
+    """Split a material text; filler words are dropped, glass styles kept apart from the name."""
     rest = plain(text)
     tg = _TG.search(rest)
     rest = _TG.sub(" ", rest)
@@ -98,13 +99,14 @@ def _pieces(text: str, vocabulary: Vocabulary) -> list[Piece]:
         end = m.end()
         glued = bool(pieces) and between != "" and " " not in between and not set(between) & set("/,;|&")
         is_suffix = glued and len(word) == 1
-        if word in vocabulary.maker_words or (word in vocabulary.filler_words and not is_suffix) or set(word) == {"+"}:
+        if (word in vocabulary.filler_words and not is_suffix) or set(word) == {"+"}:
             continue
-        pieces.append(Piece(_without_maker(word, vocabulary.maker_words), glued))
+        pieces.append(Piece(word.replace(".", ""), glued, word in vocabulary.maker_words))
     return pieces
 
 
-def _without_maker(word: str, maker_words: Collection[str]) -> str:
+def without_maker(word: str, maker_words: Collection[str]) -> str:
+    """Return "is400" for "isolais400": a maker's name written in front of a product's without a space."""
     for maker in sorted(maker_words):
         if len(maker) > 3 and word.startswith(maker) and any(ch.isdigit() for ch in word[len(maker) :]):
             return word[len(maker) :]

@@ -1,0 +1,165 @@
+"""The catalogue's data: every row is plausible, sourced and graded, and no name means two things."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from itertools import pairwise
+
+import pytest
+
+from stackup_lib.facts import Confidence
+from stackup_lib.materials import (
+    DielectricPoint,
+    Grade,
+    Laminate,
+    Source,
+    catalogue,
+    copper_weights,
+    foils,
+    glass_styles,
+    loss_class_from_df,
+)
+from stackup_lib.materials.data import laminate_files, read_toml
+from stackup_lib.materials.words import key_of
+
+LAMINATES = catalogue().laminates
+DATA_FILES = [*laminate_files(), "names.toml", "foils.toml", "glass_styles.toml", "copper_weights.toml"]
+
+
+def points_of(laminate: Laminate) -> list[DielectricPoint]:
+    return [*laminate.points, *(p for c in laminate.constructions for p in c.points)]
+
+
+def sources_of(laminate: Laminate) -> list[Source]:
+    rows: list[Source | None] = [laminate.source, laminate.loss_class_source]
+    rows += [t.source for t in laminate.tg]
+    rows += [c.source for c in laminate.constructions] + [p.source for p in points_of(laminate)]
+    return [s for s in rows if s is not None]
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_every_figure_is_plausible(laminate: Laminate) -> None:
+    """Dk 2 to 6, Df 0.0003 to 0.04, Tg 90 to 350 C, Td above Tg, and every point says something."""
+    for point in points_of(laminate):
+        assert point.dk is not None or point.df is not None
+        assert point.dk is None or 2 <= point.dk <= 6
+        assert point.df is None or 0.0003 <= point.df <= 0.04
+        assert point.frequency_ghz is None or 0 < point.frequency_ghz <= 110
+    for tg in laminate.tg:
+        assert 90 <= tg.value_c <= 350
+        assert laminate.td_c is None or laminate.td_c > tg.value_c
+    for construction in laminate.constructions:
+        assert 0.02 <= construction.thickness_mm <= 3.2
+        assert construction.resin_content_pct is None or 35 <= construction.resin_content_pct <= 85
+        assert construction.style is None or construction.style in glass_styles()
+    assert all(0.02 <= t <= 3.2 for t in laminate.core_thicknesses_mm)
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_every_row_is_sourced_and_graded_and_engineering_gives_no_product_figures(laminate: Laminate) -> None:
+    """A product's figure rests on a document of its maker; knowledge without one carries identity and class only."""
+    for source in sources_of(laminate):
+        assert len(source.text) > 10
+        assert source.grade in Grade
+    if not laminate.generic:
+        graded = [p.source.grade for p in points_of(laminate)] + [t.source.grade for t in laminate.tg]
+        assert set(graded) <= {Grade.VENDOR, Grade.TRANSCRIBED}
+    assert (laminate.loss_class is None) == (laminate.loss_class_source is None)
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_every_alias_and_family_name_finds_its_own_laminate(laminate: Laminate) -> None:
+    """Nothing in the list of aliases is swallowed by styles, filler words or a neighbour's name."""
+    for name in laminate.aliases:
+        match = catalogue().find(name)
+        assert match.laminate is laminate, name
+        assert match.status == ("generic" if laminate.generic else "found")
+    if not laminate.generic:
+        assert catalogue().find(laminate.family).laminate is laminate
+
+
+def test_no_alias_means_two_laminates() -> None:
+    """After dropping case and punctuation each name is unique, and so is each family."""
+    owners: dict[str, set[str]] = {}
+    for laminate in LAMINATES:
+        for alias in laminate.aliases:
+            owners.setdefault(key_of(alias), set()).add(laminate.family)
+
+    assert {key: names for key, names in owners.items() if len(names) > 1 or not key} == {}
+    assert len({x.family for x in LAMINATES}) == len(LAMINATES)
+
+
+def test_remarks_speak_of_families_that_exist_and_resolve_as_they_say() -> None:
+    """One family: taken so, with its note; several or none: ambiguous. An assumption is flagged."""
+    for remark in catalogue().remarks:
+        match = catalogue().find(remark.name)
+        assert all(catalogue().get(f) for f in remark.families), remark.name
+        assert remark.note in match.note, remark.name
+        assert match.status == ("found" if len(remark.families) == 1 else "ambiguous")
+        assert match.confidence is not Confidence.HIGH
+        assert (match.assumed_alias == remark.name) is remark.assumed
+
+
+def test_the_loss_class_agrees_with_the_figures() -> None:
+    """Where a Df reaches 10 GHz with at least medium confidence, the class is the one that it gives."""
+    measured = [(x, x.df_at(10)) for x in LAMINATES]
+    measured = [(x, df) for x, df in measured if df.known and df.confidence is not Confidence.LOW]
+
+    assert len(measured) > 40
+    assert [x.family for x, df in measured if x.loss_class is not loss_class_from_df(df.need())] == []
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_typical_df_never_falls_by_more_than_a_rounding_step_with_frequency(laminate: Laminate) -> None:
+    """A drop would mean that two sheets which do not fit together were joined."""
+    typical = sorted(
+        (p.frequency_ghz, p.df)
+        for p in laminate.points
+        if p.typical and p.frequency_ghz is not None and p.df is not None
+    )
+    for (_, before), (_, after) in pairwise(typical):
+        assert after > before - 0.0006
+    assert len({f for f, _ in typical}) == len(typical), "one typical value per frequency"
+
+
+@pytest.mark.parametrize("name", DATA_FILES)
+def test_data_name_documents_not_carriers(name: str) -> None:
+    """Sources are makers' documents: no addresses of pages that passed them on, no repositories."""
+    text = (files("stackup_lib.materials") / name).read_text(encoding="utf-8")
+
+    assert not re.search(r"https?:|www\.|github|gitlab|wiki|blog|forum|\.(com|org|net|io|ts|json|csv)\b", text, re.I)
+
+
+@pytest.mark.parametrize("name", [n for n in DATA_FILES if n != "names.toml"])
+def test_every_source_in_a_file_is_used_by_a_row(name: str) -> None:
+    """A source that nothing rests on is a leftover."""
+    data = read_toml(name)
+    text = (files("stackup_lib.materials") / name).read_text(encoding="utf-8")
+
+    used = set(re.findall(r'\b(?:loss_class_)?source = "([^"]+)"', text))
+    assert used == set(data["source"])
+
+
+def test_the_other_tables_are_in_order_and_plausible() -> None:
+    """Foils, copper weights and glass styles: unique names, growing weights, sane lengths."""
+    names = [key_of(a) for f in foils() for a in f.aliases]
+    weights = copper_weights()
+
+    assert len(names) == len(set(names))
+    assert all(0.3 <= x <= 15 for f in foils() for x in f.rz_um if x is not None)
+    assert all(a.oz < b.oz and a.nominal_um < b.nominal_um for a, b in pairwise(weights))
+    for weight in weights:
+        assert weight.nominal_um == pytest.approx(34.3 * weight.oz, rel=0.07)
+        assert weight.internal_min_um < 0.9 * weight.nominal_um < weight.external_class2_min_um
+        assert weight.external_class3_min_um == pytest.approx(weight.external_class2_min_um + 5)
+    assert len(glass_styles()) > 15
+    assert all(s.thickness_mm is None or 0.02 < s.thickness_mm < 0.3 for s in glass_styles().values())
+
+
+def test_the_bands_of_copper_thickness_do_not_overlap() -> None:
+    """A thickness has one class."""
+    bands = [(b["from_um"], b["to_um"]) for b in read_toml("copper_weights.toml")["band"]]
+
+    assert all(a[1] <= b[0] for a, b in pairwise(bands))
+    assert all(low < high for low, high in bands)
