@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 from itertools import pairwise
+from statistics import median
 
 import pytest
 
 from stackup_lib.facts import Confidence
 from stackup_lib.materials import (
+    ConstructionKind,
     DielectricPoint,
     Grade,
     Laminate,
@@ -121,6 +123,39 @@ def test_typical_df_never_falls_by_more_than_a_rounding_step_with_frequency(lami
     for (_, before), (_, after) in pairwise(typical):
         assert after > before - 0.0006
     assert len({f for f, _ in typical}) == len(typical), "one typical value per frequency"
+
+
+def test_prepregs_of_one_glass_style_hold_the_same_amount_of_glass() -> None:
+    """Thickness and resin content give the glass in a ply: a row whose style slipped in a table would stand out.
+
+    Densities 2.5 (glass) and 1.3 (resin) g/cm3; low-Dk glass is lighter, hence 15 %.
+    """
+    glass: dict[str, list[tuple[float, str]]] = {}
+    for laminate in LAMINATES:
+        for row in laminate.constructions:
+            if row.kind is ConstructionKind.PREPREG and row.style and row.resin_content_pct:
+                resin = row.resin_content_pct / 100
+                share = (1 - resin) / 2.5 / ((1 - resin) / 2.5 + resin / 1.3)
+                glass.setdefault(row.style, []).append((row.thickness_mm * share, f"{laminate.family}: {row}"))
+
+    assert sum(map(len, glass.values())) > 120
+    for rows in glass.values():
+        usual = median(amount for amount, _ in rows)
+        assert [name for amount, name in rows if abs(amount / usual - 1) > 0.15] == []
+
+
+@pytest.mark.parametrize("laminate", [x for x in LAMINATES if len(x.constructions) > 5], ids=lambda x: x.family)
+def test_dk_falls_with_resin_content_over_the_prepregs_of_a_laminate(laminate: Laminate) -> None:
+    """Resin has a lower Dk than glass: a ply with 3 % more resin never has a higher Dk."""
+    rows = [
+        (c.resin_content_pct, c.points[-1].dk)
+        for c in laminate.constructions
+        if c.kind is ConstructionKind.PREPREG and c.resin_content_pct and c.points and c.points[-1].frequency_ghz
+    ]
+    for resin, dk in rows:
+        assert resin is not None
+        assert dk is not None
+        assert all(b < dk for r, b in rows if r is not None and b is not None and r >= resin + 3), (resin, dk)
 
 
 @pytest.mark.parametrize("name", DATA_FILES)

@@ -73,6 +73,11 @@ FOUND = [
     ("TG400G", "TerraGreen 400G", None, None),
     ("KB-6160A", "KB-6160A", None, None),
     ("IsolaIS410", "IS410", None, None),
+    ("R-1551(W)", "R-1566(W)", None, None),
+    ("Meg6", "Megtron 6", None, None),
+    ("TUC 872SLK", "TU-872 SLK", None, None),
+    ("MEGTRON6 R-5775(N)/R-5670(N)", "Megtron 6(N)", None, None),
+    ("RO4003C LoPro", "RO4003C", None, None),
     ("tec-speed 6.0", "VT-462S", None, None),
 ]
 
@@ -284,7 +289,7 @@ def test_the_style_and_resin_content_choose_the_tabulated_construction() -> None
     sheet = laminate("370HR")
 
     assert sheet.dk_at(10, style="7628", resin_content_pct=45).value == pytest.approx(4.16)
-    assert sheet.dk_at(10, style="106", resin_content_pct=71).value == pytest.approx(3.63)
+    assert sheet.dk_at(10, style="106", resin_content_pct=76).value == pytest.approx(3.54)
     assert "7628" in sheet.dk_at(10, style="7628", resin_content_pct=45).source
     assert catalogue().find("Megtron 6 1035 RC75%").dk_at(10).value == pytest.approx(3.19)
 
@@ -382,6 +387,8 @@ def test_tg_prefers_dsc_then_tma_then_dma() -> None:
         "370HR": (180, TgMethod.DSC),
         "I-Speed": (180, TgMethod.DSC),
         "Megtron 7(N)": (200, TgMethod.DSC),
+        "R-1566(W)": (148, TgMethod.DSC),
+        "Megtron 6 halogen-free": (210, TgMethod.TMA),
         "Meteorwave 8000": (165, TgMethod.TMA),
         "Megtron 8(N)": (220, TgMethod.DMA),
     }
