@@ -138,7 +138,7 @@ def test_kicads_design_rule_check_finds_nothing(name: str, kicad_cli: Cli, copy_
 
 
 def test_kicads_design_rule_check_would_find_a_fault(kicad_cli: Cli, tmp_path: Path) -> None:
-    """The check above can fail: a track over another net's pad is a short, a fill that comes near a via is too close."""
+    """The check above can fail: a track over another net's pad is a short, a fill near a via is too close."""
     pads = [{"number": "1", "net": "A"}, {"number": "2", "net": "B", "at_mm": [-3, 0]}]
     parts = [{"reference": "J1", "at_mm": [5, 5], "pads": pads}]
     through = [{"net": "B", "layer": "F.Cu", "path_mm": [[2, 5], [8, 5]]}]
