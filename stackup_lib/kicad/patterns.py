@@ -1,7 +1,13 @@
-"""Net class patterns as KiCad matches them: as a wildcard and as a regular expression, against the whole net name."""
+"""Net class patterns as KiCad matches them: as a wildcard and as a regular expression, against the whole net name.
+
+KiCad's regular expressions are PCRE; what Python spells otherwise (inline flags, POSIX classes) is translated. Seen on
+KiCad 10.0.6.
+"""
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 import warnings
 from collections.abc import Callable
@@ -9,6 +15,18 @@ from collections.abc import Callable
 Matcher = Callable[[str], bool]
 MAX_REPEATS = 6
 """A regular expression with more unbounded repeats, or with one inside another, can take for ever on one name."""
+_INLINE = re.compile(r"\(\?([ismx]+)\)")
+_FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
+_POSIX = {
+    "digit": r"\d",
+    "alpha": "a-zA-Z",
+    "alnum": "a-zA-Z0-9",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "space": r"\s",
+    "xdigit": "0-9A-Fa-f",
+    "word": r"\w",
+}
 
 
 def matcher(pattern: str) -> tuple[Matcher, str | None]:
@@ -16,7 +34,7 @@ def matcher(pattern: str) -> tuple[Matcher, str | None]:
 
     Upper and lower case differ, as in KiCad.
     """
-    wildcard = re.compile(_wildcard(pattern), re.DOTALL)
+    wildcard = re.compile(_wildcard(pattern))
     regular, remark = _regular(pattern)
     if regular is None:
         return lambda name: wildcard.fullmatch(name) is not None, remark
@@ -37,12 +55,17 @@ def _regular(pattern: str) -> tuple[re.Pattern[str] | None, str | None]:
         return None, None
     if _is_costly(pattern):
         return None, f'net class pattern "{pattern}" is read as a wildcard only: as a regular expression it may not end'
-    anchored = pattern if pattern.startswith("^") else "^" + pattern
+    inline = _INLINE.match(pattern)
+    flags = functools.reduce(operator.or_, (_FLAGS[f] for f in inline.group(1))) if inline else re.RegexFlag(0)
+    body = pattern[inline.end() :] if inline else pattern
+    for name, characters in _POSIX.items():
+        body = body.replace(f"[:{name}:]", characters)
+    anchored = body if body.startswith("^") else "^" + body
     anchored = anchored if anchored.endswith("$") else anchored + "$"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return re.compile(anchored), None
+            return re.compile(anchored, flags), None
     except (re.error, OverflowError, RecursionError):
         return None, None
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from stackup_lib.board import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.errors import BoardFileError
+from stackup_lib.kicad.buses import members
 from stackup_lib.kicad.patterns import matcher
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
@@ -100,20 +101,32 @@ def project_and_remarks(path: Path | None, nets: Iterable[str]) -> tuple[Project
 
 
 def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Project, tuple[str, ...]]:
-    """Return a project whose classes are resolved for every net.
+    """Return a project whose classes are resolved for every net, and remarks.
 
     All classes of matching patterns and of the net's own assignment hold together, the smallest priority number first,
-    then by name; classes that do not exist are ignored.
+    then by name; classes that do not exist are ignored. A net that nothing names takes the classes of its bus members
+    when they all have the same.
     """
     classes = parts.classes
     classes.setdefault(DEFAULT, NetClass(name=DEFAULT, priority=LAST_PRIORITY))
     known = [(p, c) for p, c in parts.patterns if c in classes and c != DEFAULT]
-    tests = [(matcher(pattern), name) for pattern, name in known]
+    tests = [(matcher(member), name) for pattern, name in known for member in members(pattern)]
+
+    def direct(net: str) -> frozenset[str]:
+        named = {name for name in parts.assignments.get(net, ()) if name in classes and name != DEFAULT}
+        return frozenset(named | {name for (test, _), name in tests if test(net)})
+
+    def resolved(net: str) -> frozenset[str]:
+        found = direct(net)
+        parts_of_bus = members(net)
+        if found or parts_of_bus == [net]:
+            return found
+        of_members = {direct(member) for member in parts_of_bus}
+        return of_members.pop() if len(of_members) == 1 else frozenset()
+
     net_classes_of: dict[str, tuple[str, ...]] = {}
     for net in nets:
-        found = {name for (test, _), name in tests if net and test(net)}
-        found |= {name for name in parts.assignments.get(net, ()) if name in classes and name != DEFAULT}
-        if found:
+        if net and (found := resolved(net)):
             net_classes_of[net] = tuple(sorted(found, key=lambda name: (classes[name].priority, name)))
     project = Project(
         path=path,

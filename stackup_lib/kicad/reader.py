@@ -12,7 +12,7 @@ from stackup_lib.kicad.footprints import read_footprints
 from stackup_lib.kicad.outline import read_outline
 from stackup_lib.kicad.project import DEFAULT, LAST_PRIORITY, Parts, project_and_remarks, resolve
 from stackup_lib.kicad.scan import MAX_DEPTH, TooDeepError, head, scan, without_comments
-from stackup_lib.kicad.source import NETS_BY_NAME, REPAIR, Nets, Source
+from stackup_lib.kicad.source import REPAIR, Nets, Source
 from stackup_lib.kicad.tokens import known
 from stackup_lib.kicad.tracks import read_tracks
 from stackup_lib.kicad.vias import read_vias
@@ -101,14 +101,14 @@ def _content(path: Path) -> bytes:
 def _open(path: Path, content: bytes) -> Source:
     """The blocks of the file, once it is certain that it is a whole board."""
     label = str(path)
-    if not content.strip():
+    if not content[:1000].strip() and not content.strip():
         raise BoardFileError(label, "is empty", REPAIR)
     data = without_comments(content)
     outer = _OUTER.match(data)
     word = outer.group(1) if outer else b""
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
-        if content.lstrip().startswith(b"PCBNEW-BOARD"):
+        if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
             raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
         raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
     try:
@@ -156,7 +156,7 @@ def _generator(source: Source) -> str:
 
 
 def _net_table(source: Source) -> Nets:
-    nets = Nets(by_name=source.version >= NETS_BY_NAME)
+    nets = Nets()
     for offset, node in source.nodes(source.items("net")):
         with source.at(offset):
             nets.numbers[int(tree.number(node[1] if len(node) > 1 else None, "net"))] = nets.add(

@@ -147,21 +147,17 @@ def without_comments(data: bytes) -> bytes:
 
     KiCad reads such lines as comments.
     """
-    if b"#" not in data:
-        return data
-    spaces = frozenset(b" \t\r\n")
-    marks = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == _HASH)
     blanked: bytearray | None = None
-    for mark in marks.tolist():
-        if mark and data[mark - 1] not in spaces:
-            continue
-        if data[data.rfind(b"\n", 0, mark) + 1 : mark].strip():
-            continue
-        if blanked is None:
-            blanked = bytearray(data)
-        end = data.find(b"\n", mark)
-        end = len(data) if end < 0 else end
-        blanked[mark:end] = b" " * (end - mark)
+    mark = data.find(b"#")
+    while mark >= 0:
+        if (not mark or data[mark - 1] in b" \t\r\n") and not data[data.rfind(b"\n", 0, mark) + 1 : mark].strip():
+            if blanked is None:
+                blanked = bytearray(data)
+            end = data.find(b"\n", mark)
+            end = len(data) if end < 0 else end
+            blanked[mark:end] = b" " * (end - mark)
+            mark = end - 1
+        mark = data.find(b"#", mark + 1)
     return data if blanked is None else bytes(blanked)
 
 

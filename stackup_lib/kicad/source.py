@@ -15,8 +15,6 @@ from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad import tree
 from stackup_lib.kicad.scan import Blocks, heads
 
-NETS_BY_NAME = 20251028
-"""From this file version on a net is named where it is used and has no number."""
 TEXT_LIMIT = 200
 """Longer texts are cut: a column of texts takes the room of its longest."""
 REPAIR = "open the board in KiCad and save it again, or restore a backup"
@@ -26,7 +24,6 @@ REPAIR = "open the board in KiCad and save it again, or restore a backup"
 class Nets:
     """The nets of one board; index 0 is "no net"."""
 
-    by_name: bool
     names: list[str] = field(default_factory=lambda: [""])
     index: dict[str, int] = field(default_factory=lambda: {"": 0})
     numbers: dict[int, int] = field(default_factory=lambda: {0: 0})
@@ -41,12 +38,10 @@ class Nets:
         return found
 
     def of_word(self, token: str) -> int:
-        """Return the index of a net as an item names it: by number in older files, else by name."""
+        """Return the index of a net as an item names it: by number in files before KiCad 10, else by name."""
         if not (token.isdecimal() and len(token) < 10):
             return self.add(tree.unquoted(token))
         known = self.numbers.get(int(token))
-        if known is None and self.by_name:
-            return self.add(token)
         if known is None:
             self.missing[token] += 1
         return known or 0
@@ -78,7 +73,7 @@ class Source:
     blocks: Blocks
     version: int = 0
     layer_index: dict[str, int] = field(default_factory=dict)
-    nets: Nets = field(default_factory=lambda: Nets(by_name=True))
+    nets: Nets = field(default_factory=Nets)
     unknown: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
