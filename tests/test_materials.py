@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from stackup_lib.facts import Confidence, Origin
@@ -227,6 +229,35 @@ def test_words_that_are_not_understood_cost_confidence() -> None:
     assert catalogue().find("IS400 foo").confidence is Confidence.LOW
     assert "foo" in catalogue().find("IS400 foo").note
     assert catalogue().find("FR4 EM-827").confidence is Confidence.LOW
+
+
+@given(
+    st.one_of(
+        st.text(max_size=40),
+        st.lists(
+            st.sampled_from(
+                ["FR4", "Megtron", "6", "(N)", "RC57%", "2116", "x", "+", "-", "TG170", "M8", "370HR", "0.1mm"]
+            ),
+            max_size=6,
+        ).map(" ".join),
+    )
+)
+def test_any_text_gets_an_honest_answer(text: str) -> None:
+    """Nothing raises; a laminate comes only with "found" or "generic", and whoever gets none is told why."""
+    match = catalogue().find(text)
+
+    assert (match.laminate is not None) == (match.status in ("found", "generic"))
+    assert match.laminate is not None or match.note
+    assert match.df_at(10).known <= (match.laminate is not None)
+    assert find_foil(text).status in ("found", "by roughness", "ambiguous", "unknown")
+
+
+def test_a_text_of_megabytes_is_answered_at_once() -> None:
+    """A broken file may hold anything in its material field; only the beginning is looked at."""
+    match = catalogue().find("FR4 " + "x1080 " * 1_000_000)
+
+    assert match.status == "generic"
+    assert len(match.note) < 400
 
 
 def test_plies_are_read_from_either_side_of_the_style() -> None:

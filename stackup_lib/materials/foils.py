@@ -133,7 +133,7 @@ def find_foil(text: str) -> FoilMatch:
 
     A declared grade decides; a bare roughness gives the grade of its band.
     """
-    bare = plain(text)
+    bare = plain(text[:200])
     rough = _RZ.search(bare)
     name = key_of(_FILLER.sub(" ", _RZ.sub(" ", bare))) or key_of(_RZ.sub(" ", bare))
     foil = _by_key().get(key_of(_RZ.sub(" ", bare))) or _by_key().get(name)

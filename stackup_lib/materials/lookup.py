@@ -12,6 +12,9 @@ from stackup_lib.materials.model import Laminate, Tg, TgMethod
 from stackup_lib.materials.sources import Frozen, Grade, Source
 from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart, without_maker
 
+LONGEST = 200
+"""A material name is shorter than this; what comes after is not read, whatever a file holds."""
+
 Status = Literal["found", "generic", "style only", "ambiguous", "unknown"]
 
 
@@ -123,8 +126,8 @@ class _Hit:
 
 
 def resolve(text: str, index: AliasIndex) -> Match:
-    """Resolve a material text; see `Match`."""
-    words = take_apart(text, index.vocabulary)
+    """Resolve a material text; see `Match`. Only the first `LONGEST` characters are looked at."""
+    words = take_apart(text[:LONGEST], index.vocabulary)
     hits = _hits(words.pieces, index)
     specific = [h for h in hits if not _is_generic(h, index)]
     chosen = _narrowest(specific or hits, index)
@@ -237,7 +240,7 @@ def _generic(text: str, words: Words, laminate: Laminate, extra: list[str], inde
             if x.loss_class is laminate.loss_class and tg.value_c <= words.tg_c
         ]
         laminate = max(classes, key=lambda pair: pair[0])[1] if classes else laminate
-    note = f"{text.strip()!r} names a kind of material, not a product: its figures are only typical. {laminate.note}"
+    note = f"{_shown(text)} names a kind of material, not a product: its figures are only typical. {laminate.note}"
     if extra:
         note += f" {' '.join(extra)!r} is not understood."
     confidence = Confidence.LOW if extra else Confidence.MEDIUM
@@ -246,14 +249,14 @@ def _generic(text: str, words: Words, laminate: Laminate, extra: list[str], inde
 
 def _several(text: str, words: Words, hits: list[_Hit], index: AliasIndex) -> Match:
     families = tuple(dict.fromkeys(f for h in hits for f in _families(h, index)))
-    note = f"{text.strip()!r} names several laminates; name the one that is built."
+    note = f"{_shown(text)} names several laminates; name the one that is built."
     return _match(text, words, status="ambiguous", alternatives=families, note=note)
 
 
 def _variant(text: str, words: Words, hit: _Hit, suffix: str, index: AliasIndex) -> Match:
     families = _families(hit, index)
-    near = tuple(dict.fromkeys((*families, *_near(key_of(text), index))))[:4]
-    note = f"{text.strip()!r} is not in the catalogue; with {suffix!r} it is not {families[0]} itself."
+    near = tuple(dict.fromkeys((*families, *_near(key_of(text[:LONGEST]), index))))[:4]
+    note = f"{_shown(text)} is not in the catalogue; with {suffix!r} it is not {families[0]} itself."
     return _match(text, words, status="unknown", alternatives=near, note=note)
 
 
@@ -266,11 +269,11 @@ def _without_family(text: str, words: Words, index: AliasIndex) -> Match:
         note = "A Tg alone names no laminate."
         return _match(text, words, status="unknown", note=note)
     if not extra:
-        note = f"{text.strip()!r} names no laminate." if text.strip() else "No material is named."
+        note = f"{_shown(text)} names no laminate." if text.strip() else "No material is named."
         return _match(text, words, status="unknown", note=note)
-    near = _near(key_of(extra), index)
+    near = _near(key_of(extra)[:LONGEST], index)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    note = f"{text.strip()!r} is not in the catalogue.{hint}"
+    note = f"{_shown(text)} is not in the catalogue.{hint}"
     return _match(text, words, status="unknown", alternatives=near, note=note)
 
 
@@ -280,6 +283,11 @@ def _near(key: str, index: AliasIndex) -> tuple[str, ...]:
         f for k in keys for f in (index.remarks[k].families if k in index.remarks else (index.by_key[k].family,))
     )
     return tuple(dict.fromkeys(families))[:3]
+
+
+def _shown(text: str) -> str:
+    shown = text.strip()
+    return repr(shown if len(shown) <= 60 else shown[:57] + "...")
 
 
 def _match(text: str, words: Words, **fields: object) -> Match:
