@@ -329,3 +329,32 @@ def test_the_contradiction_is_in_the_file() -> None:
     board = read_board(make_boards.BOARDS / name / f"{name}.kicad_pcb")
     assert board.stackup is not None
     assert (board.layer_count, len(board.stackup.copper)) == (6, 4)
+
+
+def without(tree: list[Any], *names: str) -> list[Any]:
+    """Return the tree without the lists of those names, at any depth."""
+    kept = [part for part in tree if not (isinstance(part, list) and part and part[0] in names)]
+    return [without(part, *names) if isinstance(part, list) else part for part in kept]
+
+
+@pytest.mark.parametrize(
+    ("twin", "fit", "differs_in"),
+    [
+        ("training_b200_ed_foil", "training_b200_fit", ()),
+        ("inference_pcie_loose_impedance", "inference_pcie_gen5_fit", ()),
+        ("missing_project", "edge_jetson_carrier_fit", ()),
+        ("training_b200_no_backdrill", "training_b200_fit", ("backdrill",)),
+        ("training_b200_lossy_prepreg", "training_b200_fit", ("general", "stackup")),
+        ("training_b200_thin_power_copper", "training_b200_fit", ("general", "stackup")),
+        ("inference_pcie_low_tg", "inference_pcie_gen5_fit", ("stackup",)),
+        ("edge_unmirrored_copper", "edge_jetson_carrier_fit", ("general", "stackup")),
+        ("stackup_contradicts_layers", "edge_jetson_carrier_fit", ("stackup",)),
+        ("default_stackup", "edge_jetson_carrier_fit", ("general", "stackup")),
+        ("no_stackup", "edge_jetson_carrier_fit", ("general", "stackup")),
+    ],
+)
+def test_a_twin_differs_from_the_fit_board_in_one_thing(twin: str, fit: str, differs_in: tuple[str, ...]) -> None:
+    """All else in the board file is the same, so a finding on the twin is about what was broken in it."""
+    ours, base = (parse((make_boards.BOARDS / n / f"{n}.kicad_pcb").read_text("utf-8")) for n in (twin, fit))
+    assert without(ours, *differs_in) == without(base, *differs_in)
+    assert not differs_in or ours != base
