@@ -121,19 +121,34 @@ B.Cu 0.035
     assert one(one(board, "general"), "thickness") == ["thickness", 0.185]
 
 
+def dielectrics_of(text: str) -> list[tuple[str, float]]:
+    """Return type and thickness of each dielectric, which must all be FR4 4.5 / 0.02."""
+    rows = found(one(one(mini(text), "setup"), "stackup"), "layer")
+    dielectrics = [row[2:] for row in rows if row[1].startswith("dielectric")]
+    for row in dielectrics:
+        assert row[2:] == [["material", "FR4"], ["epsilon_r", 4.5], ["loss_tangent", 0.02]]
+    return [(row[0][1], row[1][1]) for row in dielectrics]
+
+
 @pytest.mark.parametrize(("layers", "share_mm"), [(2, 1.51), (4, 0.48), (6, 0.274), (28, 0.022222)])
 def test_the_default_stackup_is_the_one_that_kicad_fills_in(layers: int, share_mm: float) -> None:
-    """Every dielectric is FR4 4.5 / 0.02, core first, with an equal share of 1.6 mm less 35 um copper and masks."""
-    board = mini(f'copper_layers = {layers}\nstackup = "default"')
-    rows = list(found(one(one(board, "setup"), "stackup"), "layer"))
-    dielectrics = [row[2:] for row in rows if row[1].startswith("dielectric")]
-    assert len(dielectrics) == layers - 1
-    assert dielectrics[0] == [
-        ["type", "core"],
-        *(["thickness", share_mm], ["material", "FR4"], ["epsilon_r", 4.5], ["loss_tangent", 0.02]),
-    ]
-    assert {tuple(row[1]) for row in dielectrics} == {("thickness", share_mm)}
-    assert [row[0][1] for row in dielectrics[:3]] == ["core", "prepreg", "core"][: layers - 1]
+    """Core first, and each dielectric takes an equal share of 1.6 mm less 35 um copper layers and 10 um masks."""
+    kinds = ["core", "prepreg"] * layers
+    expected = [(kind, share_mm) for kind in kinds[: layers - 1]]
+    assert dielectrics_of(f'copper_layers = {layers}\nstackup = "default"') == expected
+
+
+@pytest.mark.parametrize(
+    ("layers", "thickness_mm", "prepreg_mm", "core_mm"),
+    [(4, 1.6, 0.1, 1.24), (4, 1.2, 0.1, 0.84), (6, 1.6, 0.1, 0.535), (8, 1.6, 0.1, 0.3), (28, 1.6, 0.022222, 0.022222)],
+)
+def test_the_default_of_board_setup_has_thin_prepregs_outside(
+    layers: int, thickness_mm: float, prepreg_mm: float, core_mm: float
+) -> None:
+    """Figures seen in boards made with KiCad 7 to 10, e.g. 0.1 / 1.24 / 0.1 in countless four-layer boards."""
+    given = f'copper_layers = {layers}\nthickness_mm = {thickness_mm}\nstackup = "board setup default"'
+    rows = dielectrics_of(given)
+    assert rows == [("prepreg", prepreg_mm), ("core", core_mm)] * (layers // 2 - 1) + [("prepreg", prepreg_mm)]
 
 
 def test_equal_boards_give_equal_bytes_and_ids_survive_edits_elsewhere() -> None:
@@ -350,6 +365,7 @@ def without(tree: list[Any], *names: str) -> list[Any]:
         ("edge_unmirrored_copper", "edge_jetson_carrier_fit", ("general", "stackup")),
         ("stackup_contradicts_layers", "edge_jetson_carrier_fit", ("stackup",)),
         ("default_stackup", "edge_jetson_carrier_fit", ("general", "stackup")),
+        ("default_stackup_of_board_setup", "default_stackup", ("stackup",)),
         ("no_stackup", "edge_jetson_carrier_fit", ("general", "stackup")),
     ],
 )
