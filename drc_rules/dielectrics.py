@@ -90,9 +90,7 @@ class DielectricPly:
         laminate = self.laminate
         if not laminate.known or laminate.value is None:
             return unknown(name, laminate.how_to_give)
-        style = self.match.style if self.match else None
-        resin = self.match.resin_content_pct if self.match else None
-        fact = laminate.value.df_at(frequency_ghz, style=style, resin_content_pct=resin)
+        fact = self.match.df_at(frequency_ghz) if self.match else laminate.value.df_at(frequency_ghz)
         if not fact.known:
             return unknown(name, how)
         confidence = least(fact.confidence, laminate.confidence)
@@ -100,31 +98,29 @@ class DielectricPly:
 
     @cached_property
     def tg(self) -> Fact[Tg]:
-        """Glass transition temperature with its method."""
+        """Glass transition temperature with its method: the row's own, the catalogue's, then the one for all rows."""
         name = f"Tg of {self.label}"
-        declaration = self.declaration
         how = f'[declared.dielectric."{self.row}"]\ntg_c = "?"  # by DSC, from the laminate\'s data sheet'
-        if declaration.tg_c is not None:
-            value, method = declaration.tg_c, declaration.tg_method
-            source = f'dielectric."{self.row}".tg_c'
-        else:
-            general = self.declarations.tg_c
-            if general.value is None:
-                return self._catalogue_tg(name, how)
-            value, method, source = general.value, self.declarations.config.declared.tg_method, general.source
-        stated = Tg(value_c=value, method=TgMethod(method), source=Source(text="declared", grade=Grade.VENDOR))
-        return self.declarations.of_stackup(name, stated, source) or unknown(name, how)
+        own, general = self.declaration, self.declarations.tg_c
+        if own.tg_c is not None:
+            return self._declared_tg(name, own.tg_c, own.tg_method, f'dielectric."{self.row}".tg_c')
+        catalogued = self._catalogue_tg(name, how)
+        if catalogued.known or general.value is None:
+            return catalogued
+        return self._declared_tg(name, general.value, self.declarations.config.declared.tg_method, "declared.tg_c")
+
+    def _declared_tg(self, name: str, value_c: float, method: str, source: str) -> Fact[Tg]:
+        stated = Tg(value_c=value_c, method=TgMethod(method), source=Source(text="declared", grade=Grade.VENDOR))
+        return self.declarations.of_stackup(name, stated, source) or unknown(name, "")
 
     def _catalogue_tg(self, name: str, how: str) -> Fact[Tg]:
-        laminate = self.laminate
-        if not laminate.known or laminate.value is None:
-            return unknown(name, laminate.how_to_give)
-        fact = laminate.value.tg_fact()
+        if self.match is None:
+            return unknown(name, self.laminate.how_to_give)
+        fact = self.match.tg_fact()
         if not fact.known:
             return unknown(name, how)
-        return fact.model_copy(
-            update={"name": name, "confidence": least(fact.confidence, laminate.confidence), "how_to_give": how}
-        )
+        stale = self.is_declared and self.declarations.stale
+        return fact.model_copy(update={"name": name, "how_to_give": how, "stale": stale})
 
 
 def resolve_plies(

@@ -89,7 +89,4 @@ def _drilled(ctx: Context, stub: Stub) -> bool:
     if stub.backdrilled:
         return True
     side = ctx.board.copper_layers[stub.side].name
-    return any(
-        declared.from_ == side and ctx.is_chosen(stub.hole.net, declared.net_classes, declared.nets)
-        for declared in ctx.declarations.config.backdrill
-    )
+    return any(start == side and stub.hole.net in nets for start, nets in ctx.declared_backdrills)

@@ -1,0 +1,137 @@
+"""`stackwright.toml`: what it declares, and one clear line for what it gets wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.config import load_config, parse_config
+from drc_rules.declared import CommandLine, gather
+from drc_rules.net_choice import chosen_nets
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board import Board
+from stackup_lib.errors import ConfigError
+from stackup_lib.facts import Origin
+from stackup_lib.kicad import read_board
+
+STACKUP = """
+F.Cu 0.035
+core 1.5 "370HR" dk=4.0
+B.Cu 0.035
+"""
+
+
+def board(folder: Path, **keys: object) -> Board:
+    return read_board(write(MiniBoard.model_validate({"stackup": STACKUP, **keys}), folder, "board"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('profil = "edge"', 'unknown key "profil"; did you mean "profile"'),
+        ("[declared]\nimpedance_tolerence_pct = 5", 'did you mean "impedance_tolerance_pct"'),
+        ('[declared.copper."In1.Cu"]\nfoyl = "HVLP"', 'did you mean "foil"'),
+        ('[declared.dielectric."dielectric 1"]\nmaterail = "x"', 'did you mean "material"'),
+        ('[[interface]]\nis = "pcie5"\nnetclasses = ["x"]', 'did you mean "net_classes"'),
+        ('[[interface]]\nnets = ["x"]', '"interface.0.is" is missing'),
+        ("[declared]\nimpedance_tolerance_pct = -5", "greater than 0"),
+        ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
+        ("profile = \n", "is not valid TOML"),
+        ("= 3", "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_key_and_the_cure(text: str, message: str) -> None:
+    """What, where, and what to do next."""
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, where="stackwright.toml")
+
+    assert str(caught.value).startswith("stackwright.toml: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    """Missing, or not text."""
+    binary = tmp_path / "stackwright.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(tmp_path / "none.toml")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config(binary)
+
+
+def test_placeholders_declare_nothing() -> None:
+    """The lines that the report offers can be pasted at once and filled in later."""
+    config = parse_config('profile = "?"\n[declared]\nfoil = "?"\ntg_c = "?"\n[declared.copper."In1.Cu"]\nfoil = "?"')
+
+    assert config.profile is None
+    assert config.declared.foil is None
+    assert config.declared.tg_c is None
+    assert config.declared.copper["In1.Cu"].foil is None
+
+
+def test_command_line_wins_over_toml_and_toml_over_text_variables(tmp_path: Path) -> None:
+    """The order of the design; each fact knows who said it."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_PROFILE": "training", "STACKWRIGHT_FORM": "oam"})
+    config = parse_config('profile = "inference"')
+
+    all_three = gather(subject, config, CommandLine(profile="edge"))
+    two = gather(subject, config, CommandLine())
+    one = gather(subject, parse_config(""), CommandLine())
+
+    assert (all_three.profile.value, all_three.profile.origin) == ("edge", Origin.COMMAND_LINE)
+    assert (two.profile.value, two.profile.origin) == ("inference", Origin.DECLARED)
+    assert (one.profile.value, one.profile.origin) == ("training", Origin.TEXT_VARIABLE)
+    assert two.form.value == "oam"
+
+
+def test_a_text_variable_that_should_be_a_number_says_so(tmp_path: Path) -> None:
+    """One line, not a traceback."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": "five"})
+
+    with pytest.raises(ConfigError, match='"five" is no number'):
+        gather(subject, parse_config(""), CommandLine())
+
+
+def test_declarations_of_another_stackup_are_stale(tmp_path: Path) -> None:
+    """The hash of the present stackup keeps them; any other makes them unknown."""
+    subject = board(tmp_path)
+    assert subject.stackup is not None
+    text = '[declared]\nimpedance_tolerance_pct = 5\nstackup_hash = "{}"'
+
+    fresh = gather(subject, parse_config(text.format(subject.stackup.digest)), CommandLine())
+    stale = gather(subject, parse_config(text.format("0123456789ab")), CommandLine())
+
+    assert fresh.impedance_tolerance_pct.known
+    assert not stale.impedance_tolerance_pct.known
+    assert "stackup_hash" in stale.impedance_tolerance_pct.how_to_give
+
+
+def test_the_hash_follows_what_the_stackup_states_and_nothing_else(tmp_path: Path) -> None:
+    """Another height or material is another stackup; routing is not."""
+    same = board(tmp_path / "a"), board(tmp_path / "b", tracks=[{"layer": "F.Cu", "path_mm": [[1, 1], [9, 9]]}])
+    other = board(tmp_path / "c", stackup=STACKUP.replace("370HR", "FR4"))
+
+    digests = [b.stackup.digest if b.stackup else "" for b in (*same, other)]
+
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_nets_are_chosen_by_class_or_wildcard_and_brackets_stand_for_themselves(tmp_path: Path) -> None:
+    """`*` and `?` only; a net class counts by its name."""
+    names = ["/PCIE_TX0+", "/PCIE_TX[1]", "/USB_D+", "GND"]
+    subject = board(
+        tmp_path,
+        tracks=[{"net": n, "layer": "F.Cu", "path_mm": [[1, i + 1], [9, i + 1]]} for i, n in enumerate(names)],
+        net_classes=[{"name": "USB", "nets": ["/USB_D+"]}],
+    )
+
+    def chosen(classes: list[str], patterns: list[str]) -> set[str]:
+        return {subject.nets[i] for i in chosen_nets(subject, classes, patterns)}
+
+    assert chosen([], ["/PCIE_*"]) == {"/PCIE_TX0+", "/PCIE_TX[1]"}
+    assert chosen([], ["/PCIE_TX[1]"]) == {"/PCIE_TX[1]"}
+    assert chosen(["USB"], []) == {"/USB_D+"}
+    assert chosen(["NONE"], ["/pcie_*"]) == set()

@@ -1,0 +1,244 @@
+"""Honesty is in the mechanism: what needs an unknown fact cannot pass, and a broken rule is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import paste_lines, prepare
+from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
+from drc_rules.config import Config
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.engine import coverage_of, headline_of, run
+from drc_rules.numbers import at_precision
+from drc_rules.report import ClauseVerdict, Headline, Verdict
+from drc_rules.rule import Draft, Rule
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.kicad import read_board
+
+Check = Callable[[Context, Clause, object], Iterator[Draft]]
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Context:
+    board = read_board(write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board"))
+    return prepare(board, Config(), CommandLine())[0]
+
+
+def clause(severity: Severity = Severity.ERROR, *, kind: str = "test", name: str = "t.one") -> Clause:
+    return Clause(
+        id=name,
+        kind=kind,
+        title="at least one",
+        severity=severity,
+        basis=Basis.FILE,
+        limit=Limit(min=1),
+        source=Source(document="kicad-file-format"),
+    )
+
+
+def rule(check: Check, objects: tuple[object, ...] = ("a",)) -> Rule:
+    return Rule(
+        code="TST001",
+        name="test",
+        family="test",
+        kinds=("test",),
+        since="0.1",
+        over=lambda _ctx, _clause: objects,
+        check=check,
+        module="tests",
+        page="",
+    )
+
+
+def draft(severity: Severity | None = None, *, inferred: bool = False, fails: bool = True) -> Draft:
+    return Draft("bad", "why", "fix", ("x",), severity=severity, inferred=inferred, fails=fails)
+
+
+def decide(context: Context, check: Check, objects: tuple[object, ...] = ("a",), **kwargs: object) -> ClauseVerdict:
+    one = rule(check, objects)
+    return run(context, [clause(**kwargs)], [one], [one]).verdicts[0]  # type: ignore[arg-type]
+
+
+def test_a_rule_that_finds_nothing_wrong_passes(context: Context) -> None:
+    """One object, no draft: passed, and the object counts as checked."""
+    verdict = decide(context, lambda _c, _l, _o: iter(()))
+
+    assert verdict.verdict is Verdict.PASSED
+    assert (verdict.checked, verdict.undecided) == (1, 0)
+
+
+def test_a_missing_fact_makes_a_clause_not_verifiable_and_is_named(context: Context) -> None:
+    """The rule stops for that object; the fact and how to give it stand in the verdict."""
+
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+        fact: Fact[float] = unknown("Tg", "tg_c = ?")
+        ctx.need(fact)
+        yield draft()
+
+    verdict = decide(context, check)
+
+    assert verdict.verdict is Verdict.NOT_VERIFIABLE
+    assert [(m.fact, m.how_to_give) for m in verdict.missing] == [("Tg", "tg_c = ?")]
+
+
+def test_a_stale_fact_is_unknown(context: Context) -> None:
+    """A value declared for another stackup cannot decide anything."""
+
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+        ctx.need(Fact[float](name="Tg", value=180.0, origin=Origin.DECLARED, stale=True))
+        yield from ()
+
+    assert decide(context, check).verdict is Verdict.NOT_VERIFIABLE
+
+
+def test_one_failure_outweighs_unknowns_and_passes(context: Context) -> None:
+    """Precedence: failed, not verifiable, passed, not applicable."""
+
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+        if subject == "unknown":
+            raise MissingFact("x", "give x")
+        if subject == "bad":
+            yield draft()
+
+    objects = ("good", "unknown", "bad")
+
+    assert decide(context, check, objects).verdict is Verdict.FAILED
+    assert decide(context, check, objects[:2]).verdict is Verdict.NOT_VERIFIABLE
+    assert decide(context, check, objects[:1]).verdict is Verdict.PASSED
+    assert decide(context, check, ()).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_a_verdict_is_no_surer_than_the_facts_it_used(context: Context) -> None:
+    """A pass that rests on a low-confidence value is a low-confidence pass."""
+
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+        ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.MEDIUM))
+        ctx.need(Fact[float](name="b", value=1.0, confidence=Confidence.LOW))
+        yield from ()
+
+    verdict = decide(context, check)
+
+    assert verdict.confidence is Confidence.LOW
+    assert headline_of([verdict], profile="edge")[0] is Headline.NOT_PROVEN
+
+
+def test_an_inferred_role_never_makes_an_error(context: Context) -> None:
+    """The finding is a warning, and the board is not proven rather than not fit."""
+    verdict = decide(context, lambda _c, _l, _o: iter((draft(inferred=True),)))
+
+    assert verdict.worst is Severity.WARNING
+    assert headline_of([verdict], profile="edge")[0] is Headline.NOT_PROVEN
+
+
+def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
+    """A warning clause yields warnings at most."""
+    verdict = decide(context, lambda _c, _l, _o: iter((draft(Severity.ERROR),)), severity=Severity.WARNING)
+
+    assert verdict.worst is Severity.WARNING
+
+
+def test_a_remark_does_not_fail_a_clause(context: Context) -> None:
+    """It is information beside a pass."""
+    one = rule(lambda _c, _l, _o: iter((draft(fails=False),)))
+
+    outcome = run(context, [clause()], [one], [one])
+
+    assert outcome.verdicts[0].verdict is Verdict.PASSED
+    assert [f.severity for f in outcome.findings] == [Severity.INFO]
+
+
+def test_a_rule_that_raises_is_named_and_the_others_still_run(context: Context) -> None:
+    """Its clause is not verifiable; the next clause is decided."""
+
+    def broken(_ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+        raise ZeroDivisionError("oops")
+
+    first = rule(broken)
+    second = Rule(**{**vars(rule(lambda _c, _l, _o: iter(()))), "code": "TST002", "kinds": ("other",)})
+
+    outcome = run(context, [clause(), clause(kind="other", name="t.two")], [first, second], [first, second])
+
+    assert [(c.code, c.error) for c in outcome.crashes] == [("TST001", "ZeroDivisionError: oops")]
+    assert [v.verdict for v in outcome.verdicts] == [Verdict.NOT_VERIFIABLE, Verdict.PASSED]
+
+
+def test_a_clause_without_a_rule_is_not_verifiable_and_counts_nowhere(context: Context) -> None:
+    """It is listed, but neither coverage nor headline know it."""
+    outcome = run(context, [clause(kind="later")], [], [])
+
+    assert outcome.verdicts[0].verdict is Verdict.NOT_VERIFIABLE
+    assert outcome.verdicts[0].missing[0].fact == "no rule yet"
+    assert coverage_of(outcome.verdicts).total == 0
+    assert headline_of(outcome.verdicts, profile="edge")[0] is Headline.FIT
+
+
+def test_a_rule_switched_off_never_passes(context: Context) -> None:
+    """--ignore hides findings; it does not prove anything."""
+    one = rule(lambda _c, _l, _o: iter(()))
+
+    outcome = run(context, [clause()], [one], [])
+
+    assert outcome.verdicts[0].verdict is Verdict.NOT_VERIFIABLE
+    assert headline_of(outcome.verdicts, profile="edge")[0] is Headline.NOT_PROVEN
+
+
+def test_an_error_makes_a_board_not_fit_and_no_workload_proves_nothing(context: Context) -> None:
+    """Headline: not fit, not proven, fit."""
+    bad = decide(context, lambda _c, _l, _o: iter((draft(),)))
+    good = decide(context, lambda _c, _l, _o: iter(()))
+
+    assert headline_of([bad, good], profile="edge")[0] is Headline.NOT_FIT
+    assert headline_of([good], profile=None)[0] is Headline.NOT_PROVEN
+    assert headline_of([good], profile="edge")[0] is Headline.FIT
+
+
+def test_coverage_counts_pairs_of_clause_and_object(context: Context) -> None:
+    """Three objects decided, one not: 75 percent."""
+
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+        if subject == 4:
+            raise MissingFact("x", "give x")
+        yield from ()
+
+    coverage = coverage_of([decide(context, check, (1, 2, 3, 4))])
+
+    assert (coverage.decided, coverage.total, coverage.percent) == (3, 4, 75.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [(0.0034, 3, 0.003), (0.0035, 3, 0.004), (0.0019, 3, 0.002), (0.0025, 3, 0.003), (0.0024, None, 0.0024)],
+)
+def test_values_are_compared_at_the_published_precision(value: float, decimals: int | None, expected: float) -> None:
+    """Half rounds up, as people do it; binary fractions do not change that."""
+    assert at_precision(value, decimals) == expected
+
+
+def test_lines_to_paste_hold_each_table_once_and_are_toml() -> None:
+    """Hints of one table merge; actions become comments; arrays of tables come last."""
+    hints = [
+        '[declared]\nfoil = "?"',
+        '[declared]\ntg_c = "?"',
+        "fill the zones",
+        'profile = "?"  # or --profile',
+        '[[interface]]\nis = "pcie5"\nnet_classes = ["?"]',
+        '[declared]\nfoil = "?"',
+    ]
+
+    lines = paste_lines(hints)
+
+    assert lines == (
+        "# fill the zones",
+        'profile = "?"  # or --profile',
+        "[declared]",
+        'foil = "?"',
+        'tg_c = "?"',
+        "[[interface]]",
+        'is = "pcie5"',
+        'net_classes = ["?"]',
+    )
