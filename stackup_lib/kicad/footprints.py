@@ -22,8 +22,8 @@ _PAD_KINDS = {
     "connect": PadKind.CONNECTOR,
 }
 _WORD = rb'("(?:[^"\\]|\\.)*"|[^\s()"]+)'
-_NAMED = re.compile(rb'\(\s*(?:property\s+"?(Reference|Value)"?|fp_text\s+(reference|value))\s+' + _WORD, re.DOTALL)
-_NAME = re.compile(rb"\(\s*(?:footprint|module)\s+" + _WORD)
+_NAMED = re.compile(rb'\(\s*(?:property\s*"?(Reference|Value)"?|fp_text\s+(reference|value))\s*' + _WORD, re.DOTALL)
+_NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
 
 @dataclass
@@ -125,8 +125,8 @@ def _pads(source: Source, items: Ints, row_of: Ints, footprints: Footprints) -> 
     x, y = placed(local[0], local[1], (footprints.x_mm[owner], footprints.y_mm[owner]), footprints.rotation_deg[owner])
     return Pads(
         number=texts([r.number for r in rows]),
-        x_mm=x,
-        y_mm=y,
+        x_mm=np.round(x, 6),  # KiCad's grid is one nanometre
+        y_mm=np.round(y, 6),
         rotation_deg=local[2].copy(),
         kind=flags([r.kind for r in rows]),
         shape=texts([r.shape for r in rows]),

@@ -21,8 +21,8 @@ Listed: TypeAlias = "list[str | Listed]"
 
 _KINDS = {"copper": LayerKind.COPPER, "core": LayerKind.CORE, "prepreg": LayerKind.PREPREG}
 _COPPER_TYPES = ("signal", "power", "mixed", "jumper")
-_INNER = re.compile(r"In(\d+)\.Cu")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_INNER = re.compile(r"In([1-9]\d{0,2})\.Cu", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _BOTTOM = 10_000
 _CANONICAL_NAMES_SINCE = 20200922
 """Older files name a copper layer as the user does; its number says which layer it is."""
@@ -129,9 +129,9 @@ def _place(number: str, name: str, kind: str, version: int) -> int | None:
     if name == "B.Cu":
         return _BOTTOM
     inner = _INNER.fullmatch(name)
-    if inner and len(inner.group(1)) < 4:
+    if inner:
         return int(inner.group(1))
-    if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and number.isdecimal() and len(number) < 3:
+    if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]{1,2}", number):
         return _BOTTOM if int(number) == 31 else int(number) if int(number) < 31 else None
     return None
 
@@ -148,7 +148,7 @@ def setup(source: Source) -> tuple[Stackup | None, Mapping[str, bool]]:
     try:
         return (None if node is None else _stackup(source, node, offset)), protection(block)
     except MalformedError as bad:
-        raise source.error(offset, f"in (setup ...): {bad}") from None
+        raise source.error(offset, str(bad)) from None
 
 
 def _count(source: Source, node: Listed, parent: str, words: frozenset[str]) -> None:
@@ -204,7 +204,7 @@ def _offset_of(data: bytes, pattern: bytes, begin: int) -> int:
 def _stackup_layer(source: Source, row: Listed, offset: int) -> StackupLayer:
     name = row[1] if len(row) > 1 and isinstance(row[1], str) else ""
     if not name:
-        raise MalformedError(f"a stackup layer on line {source.line(offset)} has no name")
+        raise source.error(offset, "a layer of the stackup has no name")
     type_text = _first(row, "type") or ""
     parts: list[Listed] = [[]]
     for child in row[2:]:
@@ -219,7 +219,7 @@ def _stackup_layer(source: Source, row: Listed, offset: int) -> StackupLayer:
     try:
         plies = tuple(_ply(part) for part in parts)
     except MalformedError as bad:
-        raise MalformedError(f'stackup layer "{name}" on line {source.line(offset)}: {bad}') from None
+        raise source.error(offset, f'stackup layer "{name}": {bad}') from None
     return StackupLayer(name=name, kind=_kind(name, type_text), type_text=type_text, plies=plies, offset=offset)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stackup_lib.board import Board, NetClass, Project
+import numpy as np
+
+from stackup_lib.board import Board, NetClass, Project, Vias
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad import header, tree
 from stackup_lib.kicad.footprints import read_footprints
@@ -65,6 +67,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
     zones, outline = read_zones(source), read_outline(source, footprints)
     thickness = header.general_thickness(source)
     found_project = _project(source, path, project)
+    _state_drills(source, vias, found_project)
     return Board(
         path=path,
         format_version=source.version,
@@ -177,6 +180,16 @@ def _project(source: Source, path: Path, given: Path | None) -> Project:
     return found
 
 
+def _state_drills(source: Source, vias: Vias, project: Project) -> None:
+    """Fill in the drills that a KiCad 5 board leaves to the net class."""
+    for row in np.flatnonzero(np.isnan(vias.drill_mm)).tolist():
+        stated = project.effective(source.nets.names[int(vias.net[row])]).via_drill_mm
+        if stated is None:
+            source.left_out["drill sizes of vias: neither the via nor its net class states one"] += 1
+        else:
+            vias.drill_mm[row] = stated
+
+
 def _board_classes(source: Source) -> Parts:
     """The `(net_class ...)` blocks that a KiCad 5 board holds."""
     parts = Parts()
@@ -194,7 +207,7 @@ def _board_classes(source: Source) -> Parts:
 
 def _warnings(source: Source) -> list[str]:
     found = list(source.warnings)
-    found += [f"left out: {count} {what}" for what, count in sorted(source.left_out.items())]
+    found += [f"not read: {count} {what}" for what, count in sorted(source.left_out.items())]
     if source.nets.missing:
         numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
         found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")

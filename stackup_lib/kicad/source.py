@@ -39,7 +39,7 @@ class Nets:
 
     def of_word(self, token: str) -> int:
         """Return the index of a net as an item names it: by number in files before KiCad 10, else by name."""
-        if not (token.isdecimal() and len(token) < 10):
+        if not (token.isascii() and token.isdecimal() and len(token) < 10):
             return self.add(tree.unquoted(token))
         known = self.numbers.get(int(token))
         if known is None:
@@ -93,7 +93,7 @@ class Source:
 
     def error(self, offset: int, what: str, next_step: str = REPAIR) -> BoardFileError:
         """Return an error that names file and line."""
-        return BoardFileError(f"{self.label}, line {self.line(offset)}", what, next_step)
+        return BoardFileError(f"{self.label}, line {self.line(offset)}", " ".join(what.split())[:TEXT_LIMIT], next_step)
 
     def layer(self, name: str) -> int:
         """Return the index of a copper layer, `NO_LAYER` for any other."""
@@ -129,7 +129,9 @@ class Source:
         """Yield offset and parsed list of the given items (or children)."""
         span = self.blocks.children if child else self.blocks.items
         for start, end in zip(span.start[rows].tolist(), span.end[rows].tolist(), strict=True):
-            yield start, tree.parse(self.data, start, end)
+            with self.at(start):
+                node = tree.parse(self.data, start, end)
+            yield start, node
 
     @contextmanager
     def at(self, offset: int) -> Iterator[None]:

@@ -16,8 +16,8 @@ from stackup_lib.kicad.tokens import known
 _N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"
 _W = rb"\s*"
 _USUAL = re.compile(
-    rb"\((?:segment|arc)\s+\(start\s+" + _N + rb"\s+" + _N + rb"\)" + _W
-    + rb"(?:\(mid\s+" + _N + rb"\s+" + _N + rb"\)" + _W + rb")?"
+    rb"\((?:segment|(arc))\s+\(start\s+" + _N + rb"\s+" + _N + rb"\)" + _W
+    + rb"(?(1)\(mid\s+" + _N + rb"\s+" + _N + rb"\)" + _W + rb")"
     + rb"\(end\s+" + _N + rb"\s+" + _N + rb"\)" + _W
     + rb"\(width\s+" + _N + rb"\)" + _W
     + rb"(?:\(locked\s+(?:yes|no)\)" + _W + rb")?"
@@ -51,7 +51,7 @@ def read_tracks(source: Source) -> Tracks:
             with source.at(start):
                 rows.append(_general(source, tree.parse(source.data, start, end), start))
             continue
-        x0, y0, xm, ym, x1, y1, width, layer, net, uuid = usual.groups()
+        _, x0, y0, xm, ym, x1, y1, width, layer, net, uuid = usual.groups()
         middle = _STRAIGHT if xm is None else (float(xm), float(ym))
         numbers = (float(x0), float(y0), *middle, float(x1), float(y1), float(width))
         net_index = 0 if net is None else source.nets.of_bytes(net)
@@ -78,7 +78,11 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Row:
 def _columns(source: Source, rows: list[_Row]) -> Tracks:
     layer = [source.layer(r.layer) for r in rows]
     if NO_LAYER in layer:
-        source.left_out.update(f'tracks on "{r.layer}"' for r in rows if source.layer(r.layer) == NO_LAYER)
+        source.left_out.update(
+            f'tracks on "{r.layer}", which is no copper layer of the board'
+            for r in rows
+            if source.layer(r.layer) == NO_LAYER
+        )
         rows = [r for r, index in zip(rows, layer, strict=True) if index != NO_LAYER]
         layer = [index for index in layer if index != NO_LAYER]
     x0, y0, xm, ym, x1, y1, width = np.array([r.numbers for r in rows], dtype=np.float64).reshape(-1, 7).T.copy()

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 Node: TypeAlias = "list[str | Node]"
 
-_TOKEN = re.compile(r'[()]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s()"]+', re.DOTALL)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_TOKEN = re.compile(r'[()]|"[^"\\]*(?:\\.[^"\\]*)*"|(?:\\[\\"]?|[^\s()"\\])+', re.DOTALL)
+"""A backslash before a quote escapes it outside strings as well: the scan counts quotes that way."""
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -33,11 +34,14 @@ def parse(data: bytes, start: int, end: int) -> Node:
             stack.append(node)
             node = child
         elif token == ")":  # noqa: S105
+            if not stack:
+                raise MalformedError("the parentheses do not balance")
             node = stack.pop()
         else:
             node.append(token)
-    first = root[0]
-    return first if isinstance(first, list) else root
+    if not root or not isinstance(root[0], list):
+        raise MalformedError("the parentheses do not balance")
+    return root[0]
 
 
 def unquoted(token: str) -> str:

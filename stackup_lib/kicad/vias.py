@@ -84,7 +84,7 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Via | None:
     else:
         ends = sorted((source.layer(names[0]), source.layer(names[-1])))
         if NO_LAYER in ends:
-            source.left_out[f'vias between "{names[0]}" and "{names[-1]}"'] += 1
+            source.left_out[f'vias from "{names[0]}" to "{names[-1]}", not both copper layers of the board'] += 1
             return None
     inside = ends[0] > 0 and ends[1] < source.layer_count - 1
     if kind is ViaKind.BLIND and inside and source.version < _BURIED_SINCE:
@@ -92,8 +92,6 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Via | None:
     size, drill = tree.value(node, "size"), tree.value(node, "drill")
     if size is None:
         raise tree.MalformedError("(via ...) has no (size ...)")
-    if drill is None:
-        source.left_out["drill sizes of vias that state none"] += 1
     unused = tree.flag(node, "remove_unused_layers") or tree.flag(node, "remove_unused_layer")
     return _Via(
         place=(*tree.point(node, "at"), size, math.nan if drill is None else drill),
@@ -170,7 +168,7 @@ def _secondary(source: Source, node: tree.Node | None) -> tuple[float, int, int]
         raise tree.MalformedError(f"({tree.head_of(node)} ...) needs (size ...) and (layers start must-cut)")
     ends = source.layer(names[0]), source.layer(names[1])
     if NO_LAYER in ends:
-        source.left_out[f'layers of backdrills between "{names[0]}" and "{names[1]}"'] += 1
+        source.left_out[f'layers of backdrills from "{names[0]}" to "{names[1]}"'] += 1
     return size, *ends
 
 

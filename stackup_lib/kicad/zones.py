@@ -63,7 +63,8 @@ def _zone(source: Source, rows: _Rows, offset: int, parts: list[tuple[int, int]]
         elif name in _UNREAD:
             continue
         else:
-            node.append(tree.parse(source.data, begin, end))
+            with source.at(begin):
+                node.append(tree.parse(source.data, begin, end))
     with source.at(offset):
         _properties(source, rows, node, offset)
     outline: Floats | None = None
