@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -108,3 +109,38 @@ def test_paths_that_are_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Path, "read_bytes", forbidden)
     with pytest.raises(BoardFileError, match="Permission denied"):
         read_board(tmp_path / "locked.kicad_pcb")
+
+
+PIECES = [
+    *"()\"\\\n |#';[]-",
+    "nan",
+    "1e999",
+    "9" * 400,
+    "(pts",
+    "locked",
+    "yes",
+    "addsublayer",
+    "(net ",
+    "\u00b2",
+    "\u0663",
+]
+
+
+def test_damaged_boards_give_a_board_or_one_clear_line(tmp_path: Path) -> None:
+    """Whatever is inserted into a board, cut out of it or doubled, the only error is `BoardFileError`, on one line."""
+    random = Random(7)  # noqa: S311 - a repeatable shuffle
+    text = board_text()
+    path = tmp_path / "board.kicad_pcb"
+    read = 0
+    for _ in range(400):
+        damaged = text
+        for _ in range(random.randint(1, 3)):
+            at = random.randrange(len(damaged))
+            piece = random.choice([*PIECES, damaged[at // 2 : at // 2 + 40], ""])
+            damaged = damaged[:at] + piece + damaged[at + random.choice([0, 0, 1, 5, 20]) :]
+        try:
+            read_board(path, text=damaged.encode())
+            read += 1
+        except BoardFileError as bad:
+            assert "\n" not in str(bad)
+    assert 20 < read < 380

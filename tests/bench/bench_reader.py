@@ -1,0 +1,154 @@
+"""How fast the reader is, side by side: `read_board`, plain sexpdata, `kicad-cli pcb drc`; memory; growth with size.
+
+Run by hand or by CI: `python tests/bench/bench_reader.py [BOARD] [--skip-drc] [--skip-sexpdata] [--json FILE]`. BOARD is
+by default the largest demo board that KiCad brings (set STACKWRIGHT_DEMOS if it is not found). The exit code is 1 when a
+bound is missed. Every measurement runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RATIO_DRC = 20.0
+RATIO_SEXPDATA = 10.0
+PEAK_MB = 600.0
+SLOWER_THAN_LINEAR = 1.35
+"""Time per byte of the board tiled four times, against the board itself; noise of a shared machine included."""
+
+_READ = """
+import resource, sys, time
+from pathlib import Path
+from stackup_lib.kicad import read_board
+times = []
+for _ in range(int(sys.argv[2])):
+    begin = time.perf_counter()
+    board = read_board(Path(sys.argv[1]))
+    times.append(time.perf_counter() - begin)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(min(times), peak / (1024 * 1024 if sys.platform == "darwin" else 1024), len(board.tracks), len(board.vias))
+"""
+_SEXPDATA = """
+import sys, time
+import sexpdata
+begin = time.perf_counter()
+with open(sys.argv[1], encoding="utf-8") as file:
+    sexpdata.load(file, nil=None, true=None)
+print(time.perf_counter() - begin)
+"""
+
+
+def _python(code: str, *arguments: str | Path) -> list[float]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return [float(word) for word in run.stdout.split()]
+
+
+def _largest_demo() -> Path:
+    sys.path.insert(0, str(ROOT))
+    from tests.conftest import demo_folder
+
+    folder = demo_folder()
+    if folder is None:
+        sys.exit("no KiCad demo boards: name a board or set STACKWRIGHT_DEMOS")
+    return max(folder.glob("*/*.kicad_pcb"), key=lambda path: path.stat().st_size)
+
+
+def _tile(board: Path, times: int, target: Path) -> None:
+    """Write the board with its items (footprints, tracks, vias, zones and all) so many times over."""
+    data = board.read_bytes()
+    first = min(at for word in (b"footprint", b"segment", b"via", b"zone") if (at := data.find(b"\n\t(" + word)) >= 0)
+    last = data.rindex(b"\n)")
+    target.write_bytes(data[:first] + data[first:last] * times + data[last:])
+
+
+def _drc(board: Path, folder: Path) -> float | None:
+    cli = shutil.which("kicad-cli")
+    if cli is None:
+        return None
+    copy = folder / "drc"
+    copy.mkdir()
+    for suffix in (".kicad_pcb", ".kicad_pro", ".kicad_dru"):
+        if (source := board.with_suffix(suffix)).exists():
+            shutil.copyfile(source, copy / source.name)
+    begin = time.perf_counter()
+    command = [cli, "pcb", "drc", "--format", "json", "-o", str(copy / "drc.json"), str(copy / board.name)]
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
+def measure(board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
+    """Return seconds, megabytes and counts, by name."""
+    size_mb = board.stat().st_size / 1e6
+    seconds, peak_mb, tracks, vias = _python(_READ, board, "3")
+    _, once_mb, _, _ = _python(_READ, board, "1")
+    found = {"board_mb": size_mb, "read_s": seconds, "peak_mb": once_mb, "peak_of_three_mb": peak_mb}
+    found |= {"tracks": tracks, "vias": vias}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for times in (2, 4):
+            tiled = folder / f"tiled{times}.kicad_pcb"
+            _tile(board, times, tiled)
+            tiled_s, tiled_mb, tiled_tracks, _ = _python(_READ, tiled, "2")
+            if tiled_tracks != times * tracks:
+                sys.exit(f"the board tiled {times} times has {tiled_tracks} tracks, not {times * tracks}")
+            growth = (tiled_s / tiled.stat().st_size) / (seconds / board.stat().st_size)
+            found |= {f"read_x{times}_s": tiled_s, f"peak_x{times}_mb": tiled_mb, f"time_per_byte_x{times}": growth}
+            tiled.unlink()
+        if sexpdata:
+            found["sexpdata_s"] = _python(_SEXPDATA, board)[0]
+        if drc and (drc_s := _drc(board, folder)) is not None:
+            found["drc_s"] = drc_s
+    return found
+
+
+def missed(found: dict[str, float]) -> list[str]:
+    """Return the bounds that a measurement misses, in words."""
+    bounds = [
+        ("drc_s", RATIO_DRC, "kicad-cli pcb drc"),
+        ("sexpdata_s", RATIO_SEXPDATA, "sexpdata.load"),
+    ]
+    out = [
+        f"read_board is only {found[key] / found['read_s']:.1f} times as fast as {name}, not {ratio:g}"
+        for key, ratio, name in bounds
+        if key in found and found[key] < ratio * found["read_s"]
+    ]
+    if found["peak_mb"] > PEAK_MB:
+        out.append(f"peak memory {found['peak_mb']:.0f} MB is above {PEAK_MB:g} MB")
+    if found["time_per_byte_x4"] > SLOWER_THAN_LINEAR:
+        out.append(f"time per byte grows {found['time_per_byte_x4']:.2f}-fold when the board is tiled four times")
+    return out
+
+
+def main() -> int:
+    """Measure, print, and compare with the bounds."""
+    parser = argparse.ArgumentParser(description="Measure the reader of KiCad boards.")
+    parser.add_argument("board", type=Path, nargs="?", default=None)
+    parser.add_argument("--skip-drc", action="store_true", help="do not run kicad-cli pcb drc (minutes)")
+    parser.add_argument("--skip-sexpdata", action="store_true", help="do not run sexpdata.load (minutes)")
+    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    options = parser.parse_args()
+    board = options.board or _largest_demo()
+    found = measure(board, drc=not options.skip_drc, sexpdata=not options.skip_sexpdata)
+    lines = [f"{key:>18} {value:12.3f}" for key, value in found.items()]
+    for key, name in (("sexpdata_s", "sexpdata.load"), ("drc_s", "kicad-cli pcb drc")):
+        if key in found:
+            lines.append(f"read_board is {found[key] / found['read_s']:.0f} times as fast as {name}")
+    problems = missed(found)
+    sys.stdout.write("\n".join([str(board.name), *lines, *(f"MISSED: {p}" for p in problems)]) + "\n")
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
