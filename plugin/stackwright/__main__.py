@@ -1,0 +1,77 @@
+"""Entry point of the `stackwright` command: what a user sees is a report or one line, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+
+BROKEN = 2
+INTERRUPTED = 130
+REPORT_IT = (
+    "this is a defect of Stackwright, not of your board; please report it (STACKWRIGHT_DEBUG=1 shows the traceback)"
+)
+
+
+def main() -> None:
+    """Run the command line and exit with its code: 0 nothing to complain about, 1 findings, 2 could not be checked."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = _guarded(_run)
+    sys.exit(_flushed(code))
+
+
+def _run() -> int:
+    from stackwright.cli import run
+
+    return run(sys.argv[1:])
+
+
+def _guarded(action: Callable[[], int]) -> int:
+    """Turn whatever an action raises into one line on the error stream and an exit code."""
+    try:
+        return action()
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 0
+    except Exception as error:
+        if os.environ.get("STACKWRIGHT_DEBUG"):
+            raise
+        from stackup_lib.errors import StackwrightError
+        from stackwright.words import clean
+
+        known = isinstance(error, StackwrightError)
+        text = str(error) if known else f"{type(error).__name__}: {error}; {REPORT_IT}"
+        _complain(clean(f"error: {text}"))
+        return BROKEN
+
+
+def _flushed(code: int) -> int:
+    """Empty the output stream; a reader that has gone away changes nothing, a full disk does."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _swallow_output()
+    except OSError as error:
+        _swallow_output()
+        _complain(f"error: standard output: {error.strerror}; the report is not complete")
+        return BROKEN
+    return code
+
+
+def _swallow_output() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(text: str) -> None:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr)  # noqa: T201 - the one place that does
+
+
+if __name__ == "__main__":
+    main()

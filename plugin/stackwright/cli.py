@@ -1,0 +1,207 @@
+"""The command line: names, options and help. The work is in `stackwright.commands`, imported when it is asked for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stackwright import __version__
+
+app = typer.Typer(
+    name="stackwright",
+    help="Checks a KiCad board's stackup, materials, copper and vias against what an AI workload asks of it.",
+    epilog="Begin with: stackwright check my_board.kicad_pcb",
+    invoke_without_command=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: half the start-up time, and it reads the same everywhere
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+CHECK_EPILOG = """
+\b
+Examples:
+  stackwright check card.kicad_pcb
+  stackwright check card.kicad_pcb --profile inference-pcie
+  stackwright check . --fail-on warning --min-coverage 80
+  stackwright check . --format json --output report.json
+
+\b
+Exit codes:
+  0  no finding at or above the failing severity
+  1  findings, or coverage below --min-coverage
+  2  the check could not be made, a rule broke, or nothing was checked
+
+Options left out are taken from [check] in stackwright.toml.
+"""
+
+
+class Format(StrEnum):
+    """How a report is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class FailOn(StrEnum):
+    """Lowest severity that makes the exit code 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NEVER = "never"
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line and return its exit code; usage errors become one line like every other error."""
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(arguments, prog_name="stackwright", standalone_mode=False)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            raise
+        message = usage()
+        if message:
+            typer.echo(f"error: {_context(error)}: {message.rstrip('.')}; see {_context(error)} --help", err=True)
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def _context(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    return context.command_path if context is not None else "stackwright"
+
+
+def _version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"stackwright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=lambda wanted: _version(wanted=wanted), is_eager=True, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Show the help where no command is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+@app.command(short_help="Check boards.", epilog=CHECK_EPILOG)
+def check(
+    boards: Annotated[
+        list[Path], typer.Argument(metavar="BOARD", help=".kicad_pcb, .kicad_pro, or a folder with one board.")
+    ],
+    *,
+    profile: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Workload to judge against; see `stackwright profiles`.")
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Form factor, where the profile does not say it.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings instead of the stackwright.toml beside the board.")
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option(metavar="RULES", help="Only these rules: codes, beginnings of codes or names.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="RULES", help="Not these rules.")] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(
+            metavar="LEVEL", help="Lowest severity that gives exit code 1: error (default), warning, info, never."
+        ),
+    ] = None,
+    min_coverage: Annotated[
+        float | None, typer.Option(metavar="PCT", min=0, max=100, help="Exit code 1 when less than this was decided.")
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", help="text for people, json for machines.")] = Format.TEXT,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
+    show_all: Annotated[bool, typer.Option("--all", help="Show every finding, not the ten that matter most.")] = False,
+) -> int:
+    """Check boards: facts, findings, what is not proven, and how to prove it."""
+    from stackwright.commands.check import Settings, check_boards
+
+    settings = Settings(
+        profile=profile,
+        form=form,
+        config=config,
+        select=_words(select),
+        ignore=_words(ignore),
+        fail_on=fail_on.value if fail_on else None,
+        min_coverage_pct=min_coverage,
+        as_json=format_ is Format.JSON,
+        output=output,
+        show_all=show_all,
+    )
+    return check_boards(boards, settings)
+
+
+@app.command(short_help="Write a stackwright.toml beside a board.")
+def init(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: write what can be inferred.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a stackwright.toml that is there.")] = False,
+) -> int:
+    """Write a stackwright.toml beside a board, filled with what can be inferred; asks at most five questions."""
+    from stackwright.commands.init import init_board
+
+    return init_board(board, ask=not yes, force=force)
+
+
+@app.command(short_help="Explain a rule or a clause.")
+def explain(
+    word: Annotated[str, typer.Argument(metavar="CODE", help="Code or name of a rule, or id of a clause.")],
+) -> int:
+    """Explain a rule (what, why, how to fix, sources) or a clause."""
+    from stackwright.commands.explain import explain_word
+
+    return explain_word(word)
+
+
+@app.command(short_help="List the rules.")
+def rules() -> int:
+    """List the rules."""
+    from stackwright.commands.explain import list_rules
+
+    return list_rules()
+
+
+@app.command(short_help="List the workloads, or one's clauses.")
+def profiles(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the clauses of this one.")] = None,
+) -> int:
+    """List the workloads, or the clauses of one."""
+    from stackwright.commands.profiles import list_profiles, show_profile
+
+    return show_profile(name) if name else list_profiles()
+
+
+@app.command(short_help="Look up laminates.")
+def materials(
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY]", help="A material as you would type it in KiCad.")
+    ] = None,
+) -> int:
+    """List the laminates, or say what a material name is taken for, with Dk, Df and Tg."""
+    from stackwright.commands.materials import list_materials, show_material
+
+    return show_material(" ".join(query)) if query else list_materials()
+
+
+def _words(given: list[str] | None) -> tuple[str, ...]:
+    """Split `STK,MAT001` and repeated options into words."""
+    return tuple(word for part in given or () for word in part.replace(",", " ").split())

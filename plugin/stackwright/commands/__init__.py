@@ -1,0 +1,1 @@
+"""The commands; each module is imported only when its command is run."""

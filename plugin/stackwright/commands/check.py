@@ -1,0 +1,169 @@
+"""`stackwright check`: one report per board, one exit code for all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.check import check_board, find_config
+from drc_rules.clauses import Severity
+from drc_rules.config import FILE_NAME, CheckOptions
+from drc_rules.declared import CommandLine
+from drc_rules.report import Report
+from stackup_lib.errors import StackwrightError
+from stackwright.data_digest import data_digest
+from stackwright.output import STDOUT, check_target, complain, show, write_file
+from stackwright.page import Page, terminal_console
+from stackwright.paths import find_board
+from stackwright.reporters import json_, text
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import number
+
+CLEAN, FOUND, BROKEN = 0, 1, 2
+SLOW_BYTES = 5_000_000
+"""A board above this size takes long enough to say on the terminal that it is being read."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line says; None or empty where it says nothing."""
+
+    profile: str | None = None
+    form: str | None = None
+    config: Path | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str | None = None
+    min_coverage_pct: float | None = None
+    as_json: bool = False
+    output: Path | None = None
+    show_all: bool = False
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A board's outcome, why its exit code is not plainly about findings, and the code."""
+
+    outcome: Checked | Unchecked
+    code: int
+    reason: str = ""
+
+
+def check_boards(typed: Sequence[Path], settings: Settings) -> int:
+    """Check every board, write the report or reports, and return the worst exit code."""
+    target = settings.output if settings.output != STDOUT else None
+    if target:
+        check_target(target, [*typed, *([settings.config] if settings.config else [])])
+    answers = []
+    for index, path in enumerate(typed):
+        answer = _check(path, settings)
+        answers.append(answer)
+        if not settings.as_json and not target:
+            show(("\n\n" if index else "") + _as_text(answer, settings))
+        if isinstance(answer.outcome, Unchecked):
+            complain(answer.outcome.error)
+        elif answer.reason:
+            sys.stdout.flush()
+            complain(StackwrightError(answer.outcome.report.board.path, answer.reason, _next_step(answer)))
+    if settings.as_json or target:
+        _deliver(answers, settings, target)
+    return max(answer.code for answer in answers)
+
+
+def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
+    """Return the exit code of a report, and the reason where the findings do not explain it."""
+    if report.crashes:
+        return BROKEN, f"rule {report.crashes[0].code} broke ({report.crashes[0].error})"
+    if not report.coverage.decided:
+        return BROKEN, "nothing was checked"
+    wanted = options.fail_on or "error"
+    if wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in report.findings):
+        return FOUND, ""
+    if options.min_coverage_pct is not None and report.coverage.percent < options.min_coverage_pct:
+        asked = number(options.min_coverage_pct)
+        return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the {asked} % that was asked for"
+    return CLEAN, ""
+
+
+def _check(typed: Path, settings: Settings) -> _Answer:
+    try:
+        board = find_board(typed)
+        config = find_config(board, settings.config)
+        options = _merged(settings, config.check)
+        said = CommandLine(settings.profile, settings.form, options.select, options.ignore)
+        with _progress(board):
+            report = check_board(board, config_path=settings.config, command_line=said)
+    except StackwrightError as error:
+        return _Answer(Unchecked(str(typed), error), BROKEN)
+    code, reason = exit_code(report, options)
+    return _Answer(Checked(report, _config_path(board, settings.config), data_digest()), code, reason)
+
+
+def _merged(settings: Settings, defaults: CheckOptions) -> CheckOptions:
+    """The command line's options, those left out from `[check]` of the settings file."""
+    given = {
+        "fail_on": settings.fail_on,
+        "min_coverage_pct": settings.min_coverage_pct,
+        "select": settings.select or None,
+        "ignore": settings.ignore or None,
+    }
+    return defaults.model_copy(update={key: value for key, value in given.items() if value is not None})
+
+
+def _config_path(board: Path, given: Path | None) -> str | None:
+    beside = board.with_name(FILE_NAME)
+    path = given or (beside if beside.exists() else None)
+    return path.as_posix() if path else None
+
+
+def _progress(board: Path) -> AbstractContextManager[object]:
+    """A word of patience on a terminal, for large boards only."""
+    if not sys.stderr.isatty() or not board.is_file() or board.stat().st_size < SLOW_BYTES:
+        return nullcontext()
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False).status(f"reading {board.name}")
+
+
+def _as_text(answer: _Answer, settings: Settings) -> str:
+    if isinstance(answer.outcome, Unchecked):
+        return ""
+    return text.page(answer.outcome.report, show_all=settings.show_all).text(terminal_console())
+
+
+def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None) -> None:
+    """Write JSON, or any report that goes to a file; of a file, the terminal shows one line per board."""
+    if settings.as_json:
+        written = json_.render([answer.outcome for answer in answers])
+    else:
+        written = "\n\n".join(
+            text.page(a.outcome.report, show_all=settings.show_all).text()
+            for a in answers
+            if isinstance(a.outcome, Checked)
+        )
+    if target is None:
+        show(written)
+        return
+    write_file(target, written)
+    lines = Page()
+    for report in _reports(answers):
+        lines.line(text.summary(report))
+    lines.line(f"report written to {target}")
+    show(lines.text(terminal_console()))
+
+
+def _reports(answers: Sequence[_Answer]) -> Iterator[Report]:
+    for answer in answers:
+        if isinstance(answer.outcome, Checked):
+            yield answer.outcome.report
+
+
+def _next_step(answer: _Answer) -> str:
+    if "nothing was checked" in answer.reason:
+        return "select fewer rules away, or state the stackup"
+    if "coverage" in answer.reason:
+        return "declare the facts listed under Not proven"
+    return "please report this board"

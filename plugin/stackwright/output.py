@@ -1,0 +1,78 @@
+"""Where text goes: standard output, or a file that is replaced only when the new text is complete."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from stackup_lib.errors import StackwrightError
+from stackwright.words import clean
+
+STDOUT = Path("-")
+
+
+class OutputError(StackwrightError):
+    """The report cannot be written."""
+
+
+def show(text: str) -> None:
+    """Print to standard output; a reader that has gone away (`| head`) changes nothing."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+    except OSError as error:
+        raise OutputError("standard output", f"{error.strerror}", "the report is not complete") from error
+
+
+def complain(error: StackwrightError) -> None:
+    """Print an error as one line to the error stream."""
+    sys.stderr.write(clean(f"error: {error}") + "\n")
+
+
+def check_target(target: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a target that cannot be written, or that is one of the inputs, before any work is done.
+
+    Raises:
+        OutputError: see above.
+    """
+    if target.is_dir():
+        raise OutputError(str(target), "is a folder", "give --output a file name")
+    if not target.parent.is_dir():
+        raise OutputError(str(target), f"there is no folder {target.parent}", "make it first")
+    if any(target.resolve() == given.resolve() for given in inputs):
+        raise OutputError(str(target), "is an input of this check", "give --output another name")
+
+
+def write_file(target: Path, text: str) -> None:
+    """Write a file as a whole or not at all: into a temporary file beside it, which then takes its place.
+
+    Raises:
+        OutputError: the folder is not writable, the disk is full.
+    """
+    real = target.resolve()
+    if real.exists() and not real.is_file():  # /dev/stdout, a named pipe
+        _write(real, target, text)
+        return
+    temporary = real.with_name(f".{real.name}.{os.getpid()}.tmp")
+    try:
+        _write(temporary, target, text)
+        temporary.replace(real)
+    except OSError as error:
+        raise _not_written(target, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write(path: Path, target: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise _not_written(target, error) from error
+
+
+def _not_written(target: Path, error: OSError) -> OutputError:
+    return OutputError(str(target), f"cannot be written ({error.strerror})", "give --output a writable place")

@@ -1,0 +1,59 @@
+"""From what the user typed to the board file, with messages that repeat what was typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stackup_lib.errors import BoardFileError, did_you_mean
+
+BOARD = ".kicad_pcb"
+PROJECT = ".kicad_pro"
+
+
+def find_board(typed: Path) -> Path:
+    """Return the board meant by a board file, a project file or a folder with one board.
+
+    Raises:
+        BoardFileError: there is none, or there are several.
+    """
+    try:
+        if typed.is_dir():
+            return _board_in(typed)
+        if typed.suffix == PROJECT:
+            return _board_of_project(typed)
+        if not typed.exists():
+            raise BoardFileError(str(typed), "no such file", _nearest(typed))
+    except OSError as error:
+        raise BoardFileError(
+            str(typed), f"cannot be read ({error.strerror})", "check the path and its rights"
+        ) from error
+    return typed
+
+
+def _board_in(folder: Path) -> Path:
+    boards = _boards(folder)
+    if not boards:
+        raise BoardFileError(str(folder), "holds no .kicad_pcb file", "give the board file")
+    if len(boards) > 1:
+        names = ", ".join(board.name for board in boards)
+        raise BoardFileError(str(folder), f"holds {len(boards)} boards ({names})", "give the one you mean")
+    return boards[0]
+
+
+def _board_of_project(project: Path) -> Path:
+    board = project.with_suffix(BOARD)
+    if board.exists():
+        return board
+    what = "has no board of the same name beside it" if project.exists() else "no such file"
+    raise BoardFileError(str(project), what, _nearest(board))
+
+
+def _boards(folder: Path) -> list[Path]:
+    """Boards of a folder by name, without hidden files and KiCad's autosaves."""
+    files = folder.glob(f"*{BOARD}")
+    return sorted(f for f in files if f.is_file() and not f.name.startswith((".", "_autosave-")))
+
+
+def _nearest(path: Path) -> str:
+    boards = [board.name for board in _boards(path.parent)] if path.parent.is_dir() else []
+    return did_you_mean(path.name, boards) if boards else "give the path of a .kicad_pcb file"

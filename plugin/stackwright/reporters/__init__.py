@@ -1,0 +1,1 @@
+"""Reporters: functions from reports to text, without decisions of their own."""

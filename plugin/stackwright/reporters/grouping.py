@@ -1,0 +1,58 @@
+"""Findings that say the same of several objects, as one entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from drc_rules.report import Finding
+
+
+@dataclass(frozen=True)
+class Group:
+    """Findings of one rule whose titles differ only in names and numbers; the first one speaks for all."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that is shown."""
+        return self.findings[0]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What the other findings are about: the first name in each title that the shown one does not have."""
+        names = (subject(finding) for finding in self.findings[1:])
+        return tuple(dict.fromkeys(name for name in names if name and name != subject(self.first)))
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that the findings are against."""
+        return tuple(dict.fromkeys(finding.clause for finding in self.findings))
+
+
+def groups(findings: Iterable[Finding]) -> list[Group]:
+    """Group findings in the order of the first of each group; severities are never mixed."""
+    found: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        found.setdefault((finding.code, finding.severity.value, shape(finding)), []).append(finding)
+    return [Group(tuple(members)) for members in found.values()]
+
+
+def shape(finding: Finding) -> str:
+    """Return a title without the names of its places and without numbers."""
+    title = finding.title
+    for name in sorted(_names(finding), key=len, reverse=True):
+        title = title.replace(name, "*")
+    return re.sub(r"\d+(\.\d+)?", "#", title)
+
+
+def subject(finding: Finding) -> str:
+    """Return what a finding is about: the net or layer of its places that its title names first."""
+    return min(_names(finding), key=lambda name: (finding.title.find(name) % 10_000, name), default="")
+
+
+def _names(finding: Finding) -> set[str]:
+    names = {name for place in finding.places for name in (place.layer, place.net) if name}
+    return {name for name in names if name in finding.title} or names

@@ -1,0 +1,97 @@
+"""The report as JSON; its schema is published as `fixtures/schemas/report-v1.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drc_rules.report import ClauseVerdict, Finding, Report
+from stackup_lib.errors import StackwrightError
+from stackwright import __version__
+
+FORMAT = "stackwright-report"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A report and the settings it was made with.
+
+    Attributes:
+        config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
+        data_digest: hash of the rule and material data that was used.
+    """
+
+    report: Report
+    config_path: str | None
+    data_digest: str
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A board that could not be checked, and why."""
+
+    path: str
+    error: StackwrightError
+
+
+def render(boards: Sequence[Checked | Unchecked]) -> str:
+    """Return the JSON text; same boards and settings give the same bytes."""
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "reports": [_report(b) for b in boards if isinstance(b, Checked)],
+        "errors": [
+            {"path": b.path, "where": b.error.where, "what": b.error.what, "next_step": b.error.next_step}
+            for b in boards
+            if isinstance(b, Unchecked)
+        ],
+    }
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"
+
+
+def _report(checked: Checked) -> dict[str, object]:
+    report = checked.report
+    board = report.board.model_dump(mode="json", exclude={"lines", "sha256"})
+    return {
+        "headline": report.headline.value,
+        "headline_why": report.headline_why,
+        "board": board,
+        "findings": [_finding(f) for f in report.findings],
+        "verdicts": [_verdict(v) for v in report.verdicts],
+        "coverage": {**report.coverage.model_dump(mode="json"), "percent": round(report.coverage.percent, 2)},
+        "taken_as": [t.model_dump(mode="json") for t in report.taken_as],
+        "proofs": list(report.proofs),
+        "crashes": [c.model_dump(mode="json") for c in report.crashes],
+        "notes": list(report.notes),
+        "provenance": {
+            "stackwright": __version__,
+            "board_sha256": report.board.sha256,
+            "profile": report.profile,
+            "form": report.form,
+            "config": checked.config_path,
+            "data_sha256": checked.data_digest,
+        },
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return finding.model_dump(mode="json")
+
+
+def _verdict(verdict: ClauseVerdict) -> dict[str, object]:
+    return {
+        "clause": verdict.clause.id,
+        "title": verdict.clause.title,
+        "severity": verdict.clause.severity.value,
+        "code": verdict.code or None,
+        "verdict": verdict.verdict.value,
+        "confidence": verdict.confidence.value,
+        "checked": verdict.checked,
+        "undecided": verdict.undecided,
+        "has_rule": verdict.has_rule,
+        "worst": verdict.worst.value if verdict.worst else None,
+        "missing": [m.model_dump(mode="json") for m in verdict.missing],
+        "source": verdict.source,
+    }

@@ -1,0 +1,42 @@
+"""Small words of the user interface: harmless text, counts, paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    r"""Return text that a terminal only prints.
+
+    Board files may hold anything in a net name: escape sequences, line breaks, marks that turn the writing around.
+    White space becomes a blank, the rest is written out as `\x1b`.
+    """
+    return _UNSAFE.sub(lambda m: " " if m[0] in "\t\n\r\v\f\x85\u2028\u2029" else _written_out(m[0]), text)
+
+
+def _written_out(char: str) -> str:
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Return `1 error`, `2 errors`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def some(words: Iterable[str], shown: int = 4) -> str:
+    """Return the first few words, and how many were left out."""
+    every = list(words)
+    rest = len(every) - shown
+    return ", ".join(every[:shown]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def number(value: float | str | None, unit: str = "") -> str:
+    """Return a value as people write it: at most five digits, the unit behind it."""
+    if value is None:
+        return ""
+    text = f"{value:.5g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}".strip()
