@@ -1,0 +1,207 @@
+"""Families of signalling standards and their generations: rates, impedances, budgets, net names, clauses.
+
+Data is TOML beside this file. Net names tell a family (PCIe), seldom a generation (Gen5): limits of a generation need a
+declaration, a profile that says which generation its board type carries, or a name that spells it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, cached_property
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
+from drc_rules.data_files import read_model
+from stackup_lib.errors import ConfigError, did_you_mean
+
+FOLDER = Path(__file__).parent
+ENGINEERING = "engineering"
+"""Document of a number for which no document was found; such a number never makes an error."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class InterfaceClause(_Frozen):
+    """A clause of one interface, for the workloads that it is stated for; its id is `<workload>.<what>.<interface>`."""
+
+    what: str
+    workloads: tuple[str, ...]
+    kind: str
+    title: str
+    severity: Severity
+    basis: Basis = Basis.REQUIREMENT
+    limit: Limit = Field(default_factory=Limit)
+    source: Source
+    note: str = ""
+
+    def of(self, interface: str, workload: str) -> Clause:
+        """Return it as a clause of one interface under one workload."""
+        fields = self.model_dump(exclude={"what", "workloads"})
+        return Clause(id=f"{workload}.{self.what}.{interface}", interface=interface, **fields)
+
+
+class Pattern(_Frozen):
+    """How nets of a family are named: `head`, then, where there is one, `tail` anywhere behind it; case is ignored.
+
+    Two short expressions in place of one long one: the time for any name stays quadratic in its length.
+    """
+
+    head: str
+    tail: str = ""
+
+    @cached_property
+    def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+        return re.compile(self.head), re.compile(self.tail) if self.tail else None
+
+    def matches(self, normalised: str) -> bool:
+        """Return True for a normalised net name of the family."""
+        head, tail = self._compiled
+        found = head.search(normalised)
+        return found is not None and (tail is None or tail.search(normalised, found.end()) is not None)
+
+
+class Interface(_Frozen):
+    """One generation of a signalling standard.
+
+    Attributes:
+        id: such as `pcie5`.
+        family: id of its family.
+        words: expression that a net class or net name contains when it spells out this generation; may be empty.
+        rate: per lane or pin, in `rate_unit`.
+        nyquist_ghz: Nyquist frequency, None where there is none.
+        impedance_diff_ohm, impedance_single_ohm: nominal impedance; the range holds what makers also use.
+        impedance_tolerance_pct: tolerance usually asked for.
+        channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
+        board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
+        stub_limit_mm: stated or computed limit of a via stub.
+        stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
+        skew_ps, skew_mm: allowed difference within a pair.
+        df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
+        sources: field name -> document; a field without one is engineering knowledge.
+    """
+
+    id: str
+    title: str
+    family: str = ""
+    words: str = ""
+    rate: float
+    rate_unit: str
+    modulation: str
+    nyquist_ghz: float | None = None
+    impedance_diff_ohm: float | None = None
+    impedance_diff_range_ohm: tuple[float, float] | None = None
+    impedance_single_ohm: float | None = None
+    impedance_tolerance_pct: float | None = None
+    channel_loss_db: float | None = None
+    board_loss_db: Mapping[str, float] = Field(default_factory=dict)
+    stub_limit_mm: float | None = None
+    stub_rule_mm: float | None = None
+    skew_ps: float | None = None
+    skew_mm: float | None = None
+    df_max: float | None = None
+    suggested_laminate: str | None = None
+    suggested_foil: str | None = None
+    sources: Mapping[str, str] = Field(default_factory=dict)
+    note: str = ""
+    clause: tuple[InterfaceClause, ...] = ()
+
+    def document_of(self, field: str) -> str:
+        """Return the key of the document that a number stands in, `engineering` when none was found."""
+        return self.sources.get(field, ENGINEERING)
+
+    def clauses(self, workload: str) -> tuple[Clause, ...]:
+        """Return what it asks of a board of that workload."""
+        return tuple(row.of(self.id, workload) for row in self.clause if workload in row.workloads)
+
+
+class Family(_Frozen):
+    """Interfaces that share their nets and names.
+
+    Attributes:
+        fast: laminate, foil, stubs and return paths can matter to it.
+        single_ended: its nets are not all pairs.
+        class_words: expressions for words of a net class name.
+        never: words of sideband nets, which are not of the family whatever else their name says.
+        interfaces: its generations, slowest first.
+    """
+
+    id: str
+    title: str
+    fast: bool
+    single_ended: bool = False
+    class_words: tuple[str, ...] = ()
+    never: str = ""
+    pattern: tuple[Pattern, ...] = ()
+    interface: tuple[Interface, ...]
+
+    @cached_property
+    def _never(self) -> re.Pattern[str] | None:
+        return re.compile(rf"(?<![A-Z])(?:{self.never})[NBL]?\d*(?![A-Z])") if self.never else None
+
+    def excludes(self, normalised: str) -> bool:
+        """Return True for a normalised net name that is a sideband of the family."""
+        return self._never is not None and self._never.search(normalised) is not None
+
+    def claims(self, normalised: str) -> bool:
+        """Return True for a normalised net name that reads as one of the family's."""
+        return not self.excludes(normalised) and any(pattern.matches(normalised) for pattern in self.pattern)
+
+    @property
+    def interfaces(self) -> tuple[Interface, ...]:
+        """Its generations."""
+        return self.interface
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """Every family, by id."""
+    found = []
+    for path in FOLDER.glob("*.toml"):
+        read = read_model(path, Family)
+        own = tuple(one.model_copy(update={"family": read.id}) for one in read.interface)
+        found.append(read.model_copy(update={"interface": own}))
+    return tuple(sorted(found, key=lambda f: f.id))
+
+
+@cache
+def _families_by_id() -> Mapping[str, Family]:
+    return {family.id: family for family in families()}
+
+
+@cache
+def _interfaces_by_id() -> Mapping[str, Interface]:
+    return {one.id: one for family in families() for one in family.interfaces}
+
+
+def interface_ids() -> tuple[str, ...]:
+    """Ids of every interface, family by family."""
+    return tuple(_interfaces_by_id())
+
+
+def interface(interface_id: str) -> Interface:
+    """Return the interface of that id.
+
+    Raises:
+        ConfigError: there is none; says which is nearest.
+    """
+    found = _interfaces_by_id().get(interface_id)
+    if found is None:
+        raise ConfigError(f'interface "{interface_id}"', "is not known", did_you_mean(interface_id, interface_ids()))
+    return found
+
+
+def family(family_id: str) -> Family:
+    """Return the family of that id.
+
+    Raises:
+        ConfigError: there is none; says which is nearest.
+    """
+    found = _families_by_id().get(family_id)
+    if found is None:
+        raise ConfigError(f'interface family "{family_id}"', "is not known", did_you_mean(family_id, _families_by_id()))
+    return found
