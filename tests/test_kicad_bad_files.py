@@ -57,6 +57,7 @@ BAD_ITEMS = {
     '(via (at 1 1) (size 1) (backdrill (size 1)))': "(backdrill ...) needs (size ...) and (layers start must-cut)",
     '(segment (start 1 1) (end 1 nan) (width 1) (layer "F.Cu"))': "(end ...) holds 'nan' where a number belongs",
     '(segment (start 1 1) (end 1 1) (layer "F.Cu"))': "(segment ...) has no (width ...)",
+    "(segment (start 1 1) (end 1 1) (width 1))": "(segment ...) has no (layer ...)",
     '(arc (start 1 1) (end 1 1) (width 1) (layer "F.Cu"))': "(arc ...) has no (mid x y)",
     "(footprint)": "(footprint ...) has no (at x y)",
     '(footprint "a" (at 1 1 q))': "(at ...) holds 'q' where a number belongs",

@@ -5,7 +5,6 @@ Words without quotes are compared as text: sexpdata would turn `t` into True, `n
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -15,14 +14,13 @@ import sexpdata
 from stackup_lib.board import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.kicad.source import Source
 from stackup_lib.kicad.tokens import known
-from stackup_lib.kicad.tree import MalformedError
+from stackup_lib.kicad.tree import MalformedError, number
 
 Listed: TypeAlias = "list[str | Listed]"
 
 _KINDS = {"copper": LayerKind.COPPER, "core": LayerKind.CORE, "prepreg": LayerKind.PREPREG}
 _COPPER_TYPES = ("signal", "power", "mixed", "jumper")
 _INNER = re.compile(r"In([1-9]\d{0,2})\.Cu", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _BOTTOM = 10_000
 _CANONICAL_NAMES_SINCE = 20200922
 """Older files name a copper layer as the user does; its number says which layer it is."""
@@ -82,9 +80,7 @@ def _number(node: Listed, name: str) -> float | None:
     if child is None:
         return None
     found = child[1] if len(child) > 1 else ""
-    if not isinstance(found, str) or not _NUMBER.fullmatch(found) or not math.isfinite(float(found)):
-        raise MalformedError(f"({name} ...) holds {str(found)[:40]!r} where a number belongs")
-    return float(found)
+    return number(found, name)
 
 
 def general_thickness(source: Source) -> float | None:
@@ -103,8 +99,8 @@ def copper_layers(source: Source) -> tuple[tuple[CopperLayer, ...], dict[str, in
     for row in block[1:]:
         if not isinstance(row, list) or len(row) < 3 or not all(isinstance(w, str) for w in row[:3]):
             raise source.error(offset, "(layers ...) holds a row that is not (number name type)")
-        number, name, kind = (str(w) for w in row[:3])
-        place = _place(number, name, kind, source.version)
+        code, name, kind = (str(w) for w in row[:3])
+        place = _place(code, name, kind, source.version)
         if place is None:
             continue
         user = str(row[3]) if len(row) > 3 and isinstance(row[3], str) and row[3] != "hide" else None
@@ -122,7 +118,7 @@ def copper_layers(source: Source) -> tuple[tuple[CopperLayer, ...], dict[str, in
     return tuple(layer for layer, _ in ordered), index
 
 
-def _place(number: str, name: str, kind: str, version: int) -> int | None:
+def _place(code: str, name: str, kind: str, version: int) -> int | None:
     """Where a row of the layer table stands among the copper layers, top down; None when it is no copper layer."""
     if name == "F.Cu":
         return 0
@@ -131,8 +127,8 @@ def _place(number: str, name: str, kind: str, version: int) -> int | None:
     inner = _INNER.fullmatch(name)
     if inner:
         return int(inner.group(1))
-    if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]{1,2}", number):
-        return _BOTTOM if int(number) == 31 else int(number) if int(number) < 31 else None
+    if version < _CANONICAL_NAMES_SINCE and kind in _COPPER_TYPES and re.fullmatch("[0-9]{1,2}", code):
+        return _BOTTOM if int(code) == 31 else int(code) if int(code) < 31 else None
     return None
 
 

@@ -91,9 +91,9 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
 
 
 def _content(path: Path) -> bytes:
-    if path.is_dir():
-        raise BoardFileError(str(path), "is a folder", _GIVE_BOARD)
     try:
+        if path.is_dir():
+            raise BoardFileError(str(path), "is a folder", _GIVE_BOARD)
         return path.read_bytes()
     except FileNotFoundError:
         raise BoardFileError(str(path), "does not exist", "check the name") from None
@@ -170,7 +170,7 @@ def _net_table(source: Source) -> Nets:
 
 def _project(source: Source, path: Path, given: Path | None) -> Project:
     beside = path.with_suffix(".kicad_pro")
-    chosen = given if given is not None else beside if beside.exists() else None
+    chosen = given if given is not None else beside if _is_there(beside) else None
     own = _board_classes(source)
     if chosen is None and own.classes:
         found, remarks = resolve(None, own, source.nets.names)
@@ -178,6 +178,13 @@ def _project(source: Source, path: Path, given: Path | None) -> Project:
         found, remarks = project_and_remarks(chosen, source.nets.names)
     source.warnings.extend(remarks)
     return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as bad:
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
 
 
 def _state_drills(source: Source, vias: Vias, project: Project) -> None:

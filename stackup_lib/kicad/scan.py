@@ -16,7 +16,7 @@ from stackup_lib.board import Ints
 
 _CHUNK = 1 << 20
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
-_ESCAPED_QUOTE = re.compile(rb'\\+"')
+_ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
 _KEY_BYTES = 8
 MAX_DEPTH = 200
@@ -148,16 +148,16 @@ def without_comments(data: bytes) -> bytes:
     KiCad reads such lines as comments.
     """
     blanked: bytearray | None = None
-    mark = data.find(b"#")
-    while mark >= 0:
-        if (not mark or data[mark - 1] in b" \t\r\n") and not data[data.rfind(b"\n", 0, mark) + 1 : mark].strip():
-            if blanked is None:
-                blanked = bytearray(data)
-            end = data.find(b"\n", mark)
-            end = len(data) if end < 0 else end
+    mark, line = data.find(b"#"), 0
+    while mark >= 0:  # only the first mark of a line counts, so that long lines stay cheap
+        line = data.rfind(b"\n", line, mark) + 1 or line
+        end = data.find(b"\n", mark)
+        end = len(data) if end < 0 else end
+        if not data[line:mark].strip():
+            blanked = bytearray(data) if blanked is None else blanked
             blanked[mark:end] = b" " * (end - mark)
-            mark = end - 1
-        mark = data.find(b"#", mark + 1)
+        line = end
+        mark = data.find(b"#", end)
     return data if blanked is None else bytes(blanked)
 
 
@@ -181,7 +181,7 @@ def _short_name(key: bytes, names: dict[bytes, int]) -> int:
     """The index of the word that ends within `key`; -1 when it is longer than the key or blanks come first."""
     found = _HEAD.match(b"(" + key)
     word = found.group(1) if found else b""
-    if not word or word == key or key[:1].isspace():
+    if word == key or key[:1].isspace():
         return -1
     return names.setdefault(word, len(names))
 

@@ -65,10 +65,13 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Row:
     width = tree.value(node, "width")
     if width is None:
         raise tree.MalformedError(f"({kind} ...) has no (width ...)")
+    layer = tree.word(tree.find(node, "layer", "layers"))
+    if not layer:
+        raise tree.MalformedError(f"({kind} ...) has no (layer ...)")
     middle = tree.point(node, "mid") if kind == "arc" else _STRAIGHT
     return _Row(
         numbers=(*tree.point(node, "start"), *middle, *tree.point(node, "end"), width),
-        layer=tree.word(tree.find(node, "layer", "layers")),
+        layer=layer,
         net=source.nets.of_item(node),
         uuid=tree.word(tree.find(node, "uuid", "tstamp")),
         offset=offset,

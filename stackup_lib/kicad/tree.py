@@ -15,6 +15,7 @@ Node: TypeAlias = "list[str | Node]"
 _TOKEN = re.compile(r'[()]|"[^"\\]*(?:\\.[^"\\]*)*"|(?:\\[\\"]?|[^\s()"\\])+', re.DOTALL)
 """A backslash before a quote escapes it outside strings as well: the scan counts quotes that way."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_LONGEST = 64
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -63,7 +64,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def number(token: object, name: str) -> float:
     """Return a word as a number; `name` says in errors what it is."""
-    if isinstance(token, str) and _NUMBER.fullmatch(token) and math.isfinite(found := float(token)):
+    if (
+        isinstance(token, str)
+        and len(token) < _LONGEST
+        and _NUMBER.fullmatch(token)
+        and math.isfinite(found := float(token))
+    ):
         return found
     raise MalformedError(f"({name} ...) holds {_shown(token)} where a number belongs")
 

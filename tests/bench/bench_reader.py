@@ -1,8 +1,8 @@
 """How fast the reader is, side by side: `read_board`, plain sexpdata, `kicad-cli pcb drc`; memory; growth with size.
 
-Run by hand or by CI: `python tests/bench/bench_reader.py [BOARD] [--skip-drc] [--skip-sexpdata] [--json FILE]`. BOARD is
-by default the largest demo board that KiCad brings (set STACKWRIGHT_DEMOS if it is not found). The exit code is 1 when a
-bound is missed. Every measurement runs in a process of its own.
+Run by hand or by CI: `python tests/bench/bench_reader.py [BOARD] [--skip-drc] [--skip-sexpdata] [--json FILE]`.
+BOARD is by default the largest demo board that KiCad brings (set STACKWRIGHT_DEMOS if it is not found). The exit code
+is 1 when a bound is missed. Every measurement runs in a process of its own.
 """
 
 from __future__ import annotations
