@@ -8,10 +8,10 @@ from pathlib import Path
 
 from drc_rules.config import FILE_NAME, Config, load_config
 from drc_rules.context import Context
-from drc_rules.declared import CommandLine, Declarations, gather
+from drc_rules.declared import CommandLine, gather
 from drc_rules.engine import Outcome, coverage_of, headline_of, run
 from drc_rules.facts_of_board import board_facts
-from drc_rules.interfaces import assign_nets
+from drc_rules.interfaces import assign_nets, family
 from drc_rules.report import Report, Verdict
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
@@ -49,7 +49,7 @@ def check_board(
         verdicts=tuple(outcome.verdicts),
         coverage=coverage_of(outcome.verdicts),
         taken_as=context.assignment.taken_as(),
-        proofs=proofs(context.declarations, outcome),
+        proofs=proofs(context, outcome),
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.assignment.notes),
     )
@@ -78,17 +78,25 @@ def find_config(board: Path, given: Path | None) -> Config:
     return load_config(beside) if beside.exists() else Config()
 
 
-def proofs(declarations: Declarations, outcome: Outcome) -> tuple[str, ...]:
+def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
     """Return the lines that would prove what is not verifiable, error-tier clauses first, as TOML ready to paste.
 
     Actions that are no TOML (fill the zones, enter the stackup) come before, as comments.
     """
+    declarations = context.declarations
     open_verdicts = [v for v in outcome.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
     open_verdicts.sort(key=lambda v: -v.clause.severity.rank)
     hints = list(dict.fromkeys(m.how_to_give for v in open_verdicts for m in v.missing if m.how_to_give))
     if declarations.profile.value is None:
         hints.insert(0, declarations.profile.how_to_give)
+        hints += [generation_lines(context, family) for family in context.assignment.families_without_generation()]
     return paste_lines(hints)
+
+
+def generation_lines(context: Context, family_id: str) -> str:
+    """Return the `[[interface]]` table that states the generation of a family's nets."""
+    choices = ", ".join(one.id for one in family(family_id).interfaces)
+    return f'[[interface]]\nis = "?"  # {choices}\n{context.assignment_lines(family_id)}'
 
 
 def paste_lines(hints: Iterable[str]) -> tuple[str, ...]:

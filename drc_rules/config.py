@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from stackup_lib.errors import ConfigError, did_you_mean
 
@@ -98,6 +98,17 @@ class Config(_Strict):
     interface: tuple[InterfaceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
+
+    @field_validator("interface", "backdrill", mode="before")
+    @classmethod
+    def _drop_unfilled(cls, rows: object) -> object:
+        """A table of an array that still holds a placeholder anywhere declares nothing."""
+        return [row for row in rows if not _is_unfilled(row)] if isinstance(rows, list) else rows
+
+
+def _is_unfilled(row: object) -> bool:
+    values = row.values() if isinstance(row, dict) else ()
+    return any(value == PLACEHOLDER or (isinstance(value, list) and PLACEHOLDER in value) for value in values)
 
 
 def load_config(path: Path) -> Config:

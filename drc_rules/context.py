@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ T = TypeVar("T")
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
+MOST_NETS = 8
+"""Nets that a line to paste lists by name."""
 LUMPED_SHARE = 0.1
 """A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
 MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
@@ -176,6 +179,23 @@ class Context:
             how = f'[[interface]]\nis = "{clause.interface}"\nnet_classes = ["?"]  # or nets = ["/PATTERN*"]'
             raise MissingFact(f"which nets are {clause.interface}", how)
         return nets
+
+    def assignment_lines(self, family_id: str) -> str:
+        """Return the `net_classes` and `nets` lines that choose a family's nets of unknown generation."""
+        board = self.board
+        roles = [self.assignment.role_of(net) for net in range(len(board.nets))]
+        nets = [n for n, role in enumerate(roles) if role and role.family == family_id and role.interface is None]
+        classes: set[str] = set()
+        loose: list[str] = []
+        for net in nets:
+            named = board.project.net_classes_of.get(board.nets[net], ())
+            mine = [c for c in named if f"net class {c}" == getattr(roles[net], "group", "")]
+            classes.update(mine)
+            loose += [] if mine else [board.nets[net]]
+        lines = [f"net_classes = {json.dumps(sorted(classes))}"] if classes else []
+        shown = sorted(loose)[:MOST_NETS]
+        more = f"  # and {len(loose) - len(shown)} more" if len(loose) > len(shown) else ""
+        return "\n".join([*lines, *([f"nets = {json.dumps(shown)}{more}"] if loose else [])])
 
     def fast_layers(self, interface_id: str) -> tuple[FastLayer, ...]:
         """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""

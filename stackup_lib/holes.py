@@ -56,7 +56,10 @@ class Stub:
 
 
 def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
-    """Return the depth of each copper layer's middle below the top of the first one, in mm; unstated rows count 0."""
+    """Return the depth of each copper layer below the board's top, in mm; rows without a thickness count 0.
+
+    Inner layers count at their middle, the outer ones at their outer face: there the barrel of a hole ends.
+    """
     heights, depth = [], 0.0
     for row in stackup.layers:
         thickness = row.thickness_mm or 0.0
@@ -64,7 +67,7 @@ def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
             heights.append(depth + thickness / 2)
         if row.kind is LayerKind.COPPER or row.is_dielectric:
             depth += thickness
-    return tuple(heights)
+    return (0.0, *heights[1:-1], depth) if len(heights) > 1 else tuple(heights)
 
 
 def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:

@@ -39,6 +39,7 @@ class LayerUse:
         fill_mm2: net index -> filled copper area.
         ground_share, power_share: filled ground and other copper as a share of the board area.
         track_mm: routed length.
+        copper_share: fills and tracks together as a share of the board area; pads are left out.
         main_net: name of the net with most filled copper, "" when nothing is filled.
     """
 
@@ -48,6 +49,7 @@ class LayerUse:
     ground_share: float
     power_share: float
     track_mm: float
+    copper_share: float
     main_net: str
 
     @property
@@ -107,12 +109,22 @@ def layer_uses(board: Board) -> tuple[LayerUse, ...]:
         lengths = tracks.length_mm[here]
         ground, power = _ground_and_power(board, by_net)
         scale = 1.0 / area if area else 0.0
-        role = _role(ground * scale, power * scale, float(np.sum(lengths * tracks.width_mm[here])) * scale)
+        track_share = float(np.sum(lengths * tracks.width_mm[here])) * scale
+        role = _role(ground * scale, power * scale, track_share)
         if role is LayerRole.SIGNAL and not len(lengths) and not by_net:
             role = LayerRole.EMPTY
         main = board.nets[max(by_net, key=lambda net: (by_net[net], -net))] if by_net else ""
-        routed = float(np.sum(lengths))
-        uses.append(LayerUse(layer.name, role, by_net, ground * scale, power * scale, routed, main))
+        use = LayerUse(
+            name=layer.name,
+            role=role,
+            fill_mm2=by_net,
+            ground_share=ground * scale,
+            power_share=power * scale,
+            track_mm=float(np.sum(lengths)),
+            copper_share=min(sum(by_net.values()) * scale + track_share, 1.0),
+            main_net=main,
+        )
+        uses.append(use)
     return tuple(uses)
 
 

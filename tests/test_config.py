@@ -72,6 +72,12 @@ def test_placeholders_declare_nothing() -> None:
     assert config.declared.copper["In1.Cu"].foil is None
 
 
+@pytest.mark.parametrize("row", ['is = "?"\nnets = ["/A*"]', 'is = "pcie5"\nnet_classes = ["?"]'])
+def test_an_interface_that_is_not_filled_in_declares_nothing(row: str) -> None:
+    """Neither without its generation nor without its nets."""
+    assert parse_config(f"[[interface]]\n{row}").interface == ()
+
+
 def test_command_line_wins_over_toml_and_toml_over_text_variables(tmp_path: Path) -> None:
     """The order of the design; each fact knows who said it."""
     subject = board(tmp_path, text_variables={"STACKWRIGHT_PROFILE": "training", "STACKWRIGHT_FORM": "oam"})

@@ -86,15 +86,15 @@ def test_other_nets_are_not_ground(net: str) -> None:
 
 
 def test_copper_heights_add_up_from_the_first_copper_layer(tmp_path: Path) -> None:
-    """Middle of each layer: 0.0175, 0.15, 1.18, 1.3125 for 35/100/30/1000/30/100/35 um."""
+    """Outer faces and inner middles: 0, 0.15, 1.18 and 1.33 for 35/100/30/1000/30/100/35 um."""
     stackup = mini(tmp_path, "").stackup
 
     assert stackup is not None
-    assert copper_heights_mm(stackup) == pytest.approx((0.0175, 0.15, 1.18, 1.3125))
+    assert copper_heights_mm(stackup) == pytest.approx((0.0, 0.15, 1.18, 1.33))
 
 
 def test_the_unused_barrel_of_a_through_via_is_its_stub(tmp_path: Path) -> None:
-    """A via from F.Cu to In1.Cu hangs 1.1625 mm below In1; the backdrilled one is known as such."""
+    """A via from F.Cu to In1.Cu hangs 1.18 mm below In1; the backdrilled one is known as such."""
     board = mini(
         tmp_path,
         """
@@ -114,7 +114,7 @@ vias = [
 
     assert [hole.used for hole in holes] == [(0, 1)]
     assert [(s.first, s.side, s.backdrilled) for s in found] == [(1, 3, True)]
-    assert found[0].length_mm == pytest.approx(1.1625)
+    assert found[0].length_mm == pytest.approx(1.18)
     assert holes[0].backdrills[0].must_cut == 2
 
 

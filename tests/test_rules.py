@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
-from drc_rules.rule import all_rules, find_rule
+from drc_rules.rule import Rule, all_rules, find_rule
 from tests.rule_cases import FOLDER, Loaded, all_cases
 
 CASES = list(all_cases())
@@ -34,19 +33,23 @@ def test_a_rule_finds_what_its_case_says_and_nothing_else(loaded: Loaded, tmp_pa
     assert loaded.case.verdicts.items() <= verdicts.items(), verdicts
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
-def test_every_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: object) -> None:
-    """A rule without both is not known to work."""
-    name = rule.name.replace("-", "_")  # type: ignore[attr-defined]
-    family = rule.family  # type: ignore[attr-defined]
-    assert (FOLDER / family / f"{name}.toml").exists()
-    kinds = defaultdict(int)
-    for loaded in CASES:
-        if loaded.defect == name:
-            kinds[bool(loaded.case.finds)] += 1
+NEVER_FIND = {"NET001", "NET002"}
+"""Rules that only ask: firing means that their clause is not verifiable."""
 
-    assert kinds[True] >= 1
-    assert kinds[False] >= 1
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_every_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -> None:
+    """A rule without both is not known to work."""
+    name = rule.name.replace("-", "_")
+    mine = [loaded.case for loaded in CASES if loaded.defect == name]
+
+    assert (FOLDER / rule.family / f"{name}.toml").exists()
+    if rule.code in NEVER_FIND:
+        fires = ["not verifiable" in case.verdicts.values() for case in mine]
+    else:
+        fires = [bool(case.finds) for case in mine]
+    assert any(fires)
+    assert not all(fires)
 
 
 def test_no_two_findings_of_a_board_share_a_key(tmp_path: Path) -> None:

@@ -57,26 +57,25 @@ def _mirrors(ctx: Context, _clause: Clause) -> Iterator[Mirror]:
 @rule("STK006", kinds=("stackup_symmetry",), over=_mirrors)
 def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[Draft]:
     """Yield one finding per pair of rows that differ."""
-    for difference in _differences(pair):
+    for what, difference in _differences(pair):
         yield Draft(
             title=f"{pair.upper.name} and its mirror {pair.lower.name} differ: {difference}",
             why="unequal halves shrink unequally after lamination and reflow: the board bows and twists",
             fix=f"give {pair.upper.name} and {pair.lower.name} the same build, or have the fab confirm it",
-            ids=(pair.upper.name, pair.lower.name),
+            ids=(pair.upper.name, pair.lower.name, what),
             measured=Measured(value=difference),
             places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
         )
 
 
-def _differences(pair: Mirror) -> Iterator[str]:
+def _differences(pair: Mirror) -> Iterator[tuple[str, str]]:
     first, second = pair.upper.thickness_mm, pair.lower.thickness_mm
     copper = not pair.upper.is_dielectric
     allowed = COPPER_SHARE if copper else DIELECTRIC_SHARE
     if first and second and abs(first - second) > allowed * max(first, second):
-        unit = 1000.0
-        yield f"{first * unit:g} um against {second * unit:g} um"
+        yield "thickness", f"{first * 1000:g} um against {second * 1000:g} um"
     if not copper and _families(pair.upper) != _families(pair.lower):
-        yield f"{_materials(pair.upper)} against {_materials(pair.lower)}"
+        yield "laminate", f"{_materials(pair.upper)} against {_materials(pair.lower)}"
 
 
 def _families(row: StackupLayer) -> set[str]:

@@ -33,6 +33,10 @@ from stackup_lib.board import Board
 from stackup_lib.facts import MissingFact
 
 
+NANOMETRE = 1e-6
+"""KiCad's own resolution, in mm."""
+
+
 @rule("STK005", kinds=("thickness_sum",), over=whole_board)
 def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding when sum and thickness differ by more than the clause allows."""
@@ -41,7 +45,7 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
         raise MissingFact("the thickness of every stackup row", "fill in File > Board Setup > Physical Stackup")
     difference = abs(total - board.thickness_mm)
     allowed = clause.limit.max or 0.0
-    if difference > allowed:
+    if difference > allowed + NANOMETRE:
         yield Draft(
             title=f"the stackup adds up to {total:.3f} mm, the board thickness says {board.thickness_mm:.3f} mm",
             why="one of the two is not what will be built, and the order form may show the wrong one",

@@ -1,0 +1,65 @@
+"""Two mirrored layers carry very different amounts of copper.
+
+What it checks
+--------------
+Filled copper and tracks of each layer, as a share of the board area, against those of its mirror. Pads are left
+out: they change little.
+
+Why it matters
+--------------
+Copper and resin shrink differently: a plane on one side and an almost empty layer on the other bow the board,
+and the etching and pressing of the two go differently.
+
+How to fix
+----------
+Mirror planes against planes and signal layers against signal layers, or fill the empty layer with ground.
+
+Sources
+-------
+The border is engineering judgement, which is why this is information: fabs speak of 20 to 25 % without a common
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.roles import LayerUse
+
+
+@dataclass(frozen=True)
+class MirroredLayers:
+    """Two layers at the same distance from the middle."""
+
+    upper: LayerUse
+    lower: LayerUse
+
+
+def _pairs(ctx: Context, _clause: Clause) -> Iterator[MirroredLayers]:
+    uses = ctx.filled_uses()
+    half = len(uses) // 2
+    for upper, lower in zip(uses[:half], reversed(uses), strict=False):
+        yield MirroredLayers(upper, lower)
+
+
+@rule("CUP003", kinds=("copper_balance",), over=_pairs)
+def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
+    """Yield one finding per pair that differs by more than the clause allows."""
+    upper, lower = 100 * pair.upper.copper_share, 100 * pair.lower.copper_share
+    allowed = clause.limit.max or 100.0
+    if abs(upper - lower) > allowed:
+        yield Draft(
+            title=f"{pair.upper.name} is {upper:.0f} % copper, its mirror {pair.lower.name} {lower:.0f} %",
+            why="unequal copper on both sides bows the board",
+            fix="mirror planes against planes, or fill the emptier layer with ground",
+            ids=(pair.upper.name, pair.lower.name),
+            measured=Measured(value=round(abs(upper - lower), 1), unit="%"),
+            limit_value=allowed,
+            limit_unit="%",
+            places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
+        )

@@ -1,0 +1,53 @@
+"""The board carries an interface that boards of its profile do not have.
+
+What it checks
+--------------
+Families of interfaces on the board that the profile's documents rule out, such as NVLink on a PCIe card.
+
+Why it matters
+--------------
+Either the profile is not the board's, and it is judged too mildly, or the nets are misnamed.
+
+How to fix
+----------
+Choose the profile that fits (`stackwright profiles`), or declare what the nets are.
+
+Sources
+-------
+Each clause names document, table and row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over import whole_board
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+SHOWN = 5
+
+
+@rule("NET003", kinds=("unexpected_interface",), over=whole_board)
+def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+    """Yield one finding per family that should not be there."""
+    for family in clause.limit.choices:
+        nets = ctx.nets_of(family)
+        if not len(nets):
+            continue
+        ctx.rest_on_assignment(nets)
+        first = [board.nets[net] for net in nets[:SHOWN].tolist()]
+        yield Draft(
+            title=f"{len(nets)} nets read as {family} ({first[0]} ...); {clause.title}",
+            why="either the board is judged by the wrong profile, or the nets are misnamed",
+            fix="choose the profile that fits, or declare what the nets are",
+            ids=(family,),
+            measured=Measured(value=len(nets), unit="nets"),
+            limit_value=0,
+            limit_unit="nets",
+            places=tuple(Place(net=name) for name in first),
+            inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
+        )
