@@ -43,7 +43,7 @@ def test_arc_lengths(tmp_path: Path, middle: tuple[float, float], end: tuple[flo
 
 
 def test_vias_of_every_kind(tmp_path: Path) -> None:
-    """Types and spans are read; before KiCad 10 a "blind" via that reaches no outer layer is a buried one."""
+    """Types and spans are read; a "blind" via that reaches no outer layer is a buried one."""
     vias = read_as_board(tmp_path, board_text()).vias
     assert vias.kind.tolist() == [ViaKind.THROUGH, ViaKind.BLIND, ViaKind.BURIED, ViaKind.MICRO]
     assert list(zip(vias.start_layer.tolist(), vias.end_layer.tolist(), strict=True)) == [
@@ -56,8 +56,8 @@ def test_vias_of_every_kind(tmp_path: Path) -> None:
     assert vias.pad_size_mm[0].tolist() == [0.45] * 4
     assert vias.remove_unused.tolist() == [0, 0, 1, 0]
     assert vias.keep_end.tolist() == [0, 0, 1, 0]
-    assert vias.tented_front.tolist() == [-1, -1, 1, 0]
-    assert vias.tented_back.tolist() == [-1, -1, 0, 0]
+    assert vias.tented_front.tolist() == [-1, -1, 1, -1]
+    assert vias.tented_back.tolist() == [-1, -1, -1, -1]
     assert vias.drill_mm.tolist() == [0.1, 0.2, 0.2, 0.1]
 
 

@@ -15,9 +15,6 @@ from stackup_lib.kicad.source import Source, flags, floats, ints, small, texts
 from stackup_lib.kicad.tokens import known
 
 _KINDS = {"blind": ViaKind.BLIND, "buried": ViaKind.BURIED, "micro": ViaKind.MICRO}
-_BURIED_SINCE = 20250926
-"""Older files call every via between two layers blind, buried ones as well."""
-
 _DRILLING = ("backdrill", "tertiary_drill", "front_post_machining", "back_post_machining")
 _N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"
 _USUAL = re.compile(
@@ -86,9 +83,9 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Via | None:
         if NO_LAYER in ends:
             source.left_out[f'vias from "{names[0]}" to "{names[-1]}", not both copper layers of the board'] += 1
             return None
-    inside = ends[0] > 0 and ends[1] < source.layer_count - 1
-    if kind is ViaKind.BLIND and inside and source.version < _BURIED_SINCE:
-        kind = ViaKind.BURIED
+    if kind in (ViaKind.BLIND, ViaKind.BURIED):  # KiCad 9 calls both blind, and KiCad 10 leaves it so when it upgrades
+        inside = ends[0] > 0 and ends[1] < source.layer_count - 1
+        kind = ViaKind.BURIED if inside else ViaKind.BLIND
     size, drill = tree.value(node, "size"), tree.value(node, "drill")
     if size is None:
         raise tree.MalformedError("(via ...) has no (size ...)")
@@ -128,7 +125,8 @@ def _padstack(source: Source, node: tree.Node, size: float) -> Floats | None:
 def protection(node: tree.Node) -> tuple[int, ...]:
     """Return tenting, covering and plugging of front and back, capping and filling: 1 yes, 0 no, -1 not stated.
 
-    KiCad 10 writes `(tenting (front yes) (back no))`, KiCad 9 `(tenting front back)` or `(tenting none)`.
+    KiCad 10 writes `(tenting (front yes) (back no))`, KiCad 9 `(tenting front back)` or `(tenting none)`; a side that
+    version 9 does not list follows the board, as KiCad 10 shows when it upgrades such a file.
     """
     found: list[int] = []
     for name in _SIDES:
@@ -139,7 +137,7 @@ def protection(node: tree.Node) -> tuple[int, ...]:
             elif isinstance(child[1], list):
                 found.append(_yes_no(tree.word(tree.find(child, side))))
             else:
-                found.append(int(side in child))
+                found.append(1 if side in child else -1)
     return (*found, _yes_no(tree.word(tree.find(node, "capping"))), _yes_no(tree.word(tree.find(node, "filling"))))
 
 

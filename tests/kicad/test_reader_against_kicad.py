@@ -15,7 +15,7 @@ import pytest
 from stackup_lib.board import Board, Floats, LayerKind, PadKind, Text, ViaKind
 from stackup_lib.kicad import read_board, read_project
 from tests.conftest import KicadCli
-from tests.kicad_boards import kicad_layout
+from tests.kicad_boards import board_text, kicad_layout
 from tests.kicad_patterns import AS_KICAD
 
 EDITOR = os.environ.get("STACKWRIGHT_KICAD_EDITOR")
@@ -154,6 +154,47 @@ def test_net_class_patterns_match_as_kicad_matches_them(kicad_cli: KicadCli, tmp
     ours = {(patterns[int(name[1:])], net) for net, names in found.items() for name in names}
     assert len(theirs) > len(patterns)
     assert ours == theirs
+
+
+@pytest.mark.kicad
+def test_a_board_that_kicad_rewrites_reads_the_same(kicad_cli: KicadCli, tmp_path: Path) -> None:
+    """KiCad 10's own rewriting of a version 9 board (nets by name, tokens of version 10) gives the same items."""
+    path = tmp_path / "board.kicad_pcb"
+    text = board_text().replace('"F&B.Cu"', '"*.Cu"')  # KiCad gives every unplated hole all layers
+    path.write_text(text.replace("(at 6 5)", "(at 6 45)").replace("(at 7 5)", "(at 7 45)"))  # off the other net's zone
+    before = read_board(path)
+    kicad_cli("pcb", "upgrade", path)
+    after = read_board(path)
+    assert (before.format_version, after.format_version) == (20241229, 20260206)
+    assert (dict(after.unknown_tokens), after.warnings) == ({}, ())
+    assert _rows(before) == _rows(after)
+    assert after.ipc4761 == {}
+    assert before.vias.tented_front.tolist().count(1) == after.vias.tented_front.tolist().count(1) == 1
+
+
+def _rows(board: Board) -> dict[str, list[tuple[object, ...]]]:
+    """What a board holds, whatever the order of its items."""
+    tracks, vias, pads, zones = board.tracks, board.vias, board.pads, board.zones
+    columns = {
+        "tracks": (tracks.start_x_mm, tracks.end_y_mm, tracks.width_mm, tracks.length_mm, tracks.layer, tracks.net),
+        "vias": (vias.x_mm, vias.drill_mm, vias.kind, vias.start_layer, vias.end_layer, vias.remove_unused, vias.net),
+        "pads": (
+            pads.number,
+            pads.x_mm,
+            pads.y_mm,
+            pads.rotation_deg,
+            pads.kind,
+            pads.size_x_mm,
+            pads.layers,
+            pads.net,
+        ),
+        "zones": (zones.name, zones.priority, zones.is_rule_area, zones.layers, zones.net),
+    }
+    rows = {}
+    for name, row in columns.items():
+        nets = [board.nets[int(i)] for i in row[-1]]
+        rows[name] = sorted(zip(*(c.tolist() for c in row[:-1]), nets, strict=True))
+    return rows
 
 
 @pytest.fixture(scope="module", params=DEMOS[:1] + DEMOS[4:5])
