@@ -39,12 +39,12 @@ def _guarded(action: Callable[[], int]) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
-        if os.environ.get("STACKWRIGHT_DEBUG"):
-            raise
         from stackup_lib.errors import StackwrightError
         from stackwright.words import clean
 
         known = isinstance(error, StackwrightError)
+        if not known and os.environ.get("STACKWRIGHT_DEBUG"):
+            raise
         text = str(error) if known else f"{type(error).__name__}: {error}; {REPORT_IT}"
         _complain(clean(f"error: {text}"))
         return BROKEN

@@ -12,17 +12,18 @@ from drc_rules.config import FILE_NAME, PLACEHOLDER, Config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.facts_of_board import board_facts
+from drc_rules.forms import load_form
 from drc_rules.report import TakenAs
-from drc_rules.requirements import load_form, load_profile
+from drc_rules.requirements import load_profile
 from stackup_lib.errors import ConfigError, StackwrightError, did_you_mean
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, find_foil
 from stackwright.commands import settings_file
 from stackwright.commands.settings_file import Answers
 from stackwright.output import show, write_file
-from stackwright.page import Column, Page, styled, terminal_console
+from stackwright.page import Page, styled, terminal_console
 from stackwright.paths import find_board
-from stackwright.words import count
+from stackwright.reporters import text
 
 LOOSEST_PCT = 50.0
 LEAVE_OPEN = ("", PLACEHOLDER)
@@ -64,13 +65,8 @@ def _inferred(context: Context) -> Page:
     """Show what needs no question."""
     page = Page()
     page.line(styled("What the board says", "bold"))
-    for line in board_facts(context, "").lines:
-        page.line(line, indent=2)
-    taken = context.assignment.taken_as()
-    rows = [(t.group, count(t.nets, "net"), t.interface or f"{t.family}, generation unknown", t.why) for t in taken]
-    if rows:
-        page.heading("Nets are taken as")
-        page.rows([Column(max_width=30), Column(right=True), Column(max_width=24), Column(wraps=True)], rows)
+    text.facts(page, board_facts(context, "").lines)
+    text.taken_as(page, context.assignment.taken_as())
     return page
 
 

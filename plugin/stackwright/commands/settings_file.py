@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from drc_rules.config import PLACEHOLDER, parse_config
 from drc_rules.context import Context
-from drc_rules.interfaces import interface
+from drc_rules.interfaces import family, interface
+from drc_rules.net_choice import chosen_nets
 from drc_rules.report import TakenAs
 from stackwright.words import clean, count
+
+SHORTEST_START = 3
+"""Net names that share fewer characters at the start are listed one by one."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ def compose(context: Context, answers: Answers) -> str:
     name = board.path.name if board.path else "the board"
     lines = [
         f"# What KiCad has no field for: facts about {clean(name)} for Stackwright.",
-        f'# A value "{PLACEHOLDER}" declares nothing. Lines with # in front are suggestions.',
+        f'# A value "{PLACEHOLDER}" declares nothing. Lines behind # are suggestions.',
         "",
         "# Workload, see `stackwright profiles`: training, inference, edge or a board type such as inference-pcie.",
         f"profile = {_value(answers.profile)}",
@@ -46,7 +51,7 @@ def compose(context: Context, answers: Answers) -> str:
         *_declared(context, answers),
         "",
         *_materials(context),
-        *_interfaces(context.assignment.taken_as(), answers),
+        *_interfaces(context, answers),
     ]
     text = "\n".join(lines).rstrip("\n") + "\n"
     parse_config(text)
@@ -55,13 +60,13 @@ def compose(context: Context, answers: Answers) -> str:
 
 def _declared(context: Context, answers: Answers) -> Iterator[str]:
     yield "[declared]"
-    stackup = context.board.stackup
+    stackup = None if context.is_default_stackup else context.board.stackup
     if stackup is not None:
         yield "# The facts below hold for the stackup with this hash; when it changes, they count as unknown."
         yield f"stackup_hash = {_value(stackup.digest)}"
     yield "# Impedance tolerance that the fab notes ask for, in percent."
     yield f"impedance_tolerance_pct = {_value(answers.impedance_tolerance_pct)}"
-    yield '# Foil of every copper layer: STD, RTF, LP, VLP, HVLP, or a product. Of one layer: [declared.copper."In1.Cu"]'
+    yield '# Foil of every copper layer: STD, RTF, LP, VLP, HVLP, or a product. One layer: [declared.copper."In1.Cu"]'
     yield f"foil = {_value(answers.foil)}"
     unstated = sorted({p.stated for p in context.plies if p.stated and not p.tg.known})
     if unstated:
@@ -79,19 +84,48 @@ def _materials(context: Context) -> Iterator[str]:
         match = ply.match
         known = match.laminate.family if match and match.laminate else "not known"
         yield f"#   {clean(stated)}: {known}"
+    nameless = next((ply for ply in context.plies if not (ply.match and ply.match.laminate)), None)
+    if nameless:
+        yield "# To say what one of them is (then its row needs no name in KiCad):"
+        yield f"# [declared.dielectric.{_value(nameless.row)}]"
+        yield f"# material = {_value(None)}"
     yield ""
 
 
-def _interfaces(taken: Iterable[TakenAs], answers: Answers) -> Iterator[str]:
-    """One block per group of nets: commented where inferred, open where the generation is unknown."""
-    for row in taken:
-        yield f"# {count(row.nets, 'net')} of {clean(row.group)}: {clean(row.why)}"
-        answered = answers.generations.get(row.family) if not row.interface else None
-        front = "" if answered else "# "
+def _interfaces(context: Context, answers: Answers) -> Iterator[str]:
+    """One block per group of nets: a comment where all is inferred; open, or answered, where the generation is not."""
+    merged: dict[tuple[str, str, str], list[TakenAs]] = {}
+    for row in context.assignment.taken_as():
+        merged.setdefault((row.group, row.family, row.interface), []).append(row)
+    for (group, of, generation), rows in merged.items():
+        answered = answers.generations.get(of) if not generation else None
+        front = "# " if generation else ""
+        which = "" if answered or generation else f"  # {', '.join(i.id for i in family(of).interfaces)}"
+        yield f"# {count(sum(r.nets for r in rows), 'net')} of {clean(group)}: {clean(rows[0].why)}"
         yield f"{front}[[interface]]"
-        yield f"{front}is = {_value(answered or row.interface or None)}"
-        yield f"{front}net_classes = [{_value(row.group)}]"
+        yield f"{front}is = {_value(answered or generation or None)}{which}"
+        yield f"{front}{_chosen(context, group, of, generation)}"
         yield ""
+
+
+def _chosen(context: Context, group: str, of: str, generation: str) -> str:
+    """Return the line that chooses the nets of a group: its net class, or what their names begin with."""
+    kind, _, name = group.partition("net class ")
+    if name and not kind:
+        return f"net_classes = [{_value(name)}]"
+    roles = enumerate(context.assignment.roles)
+    same = [n for n, r in roles if r and (r.group, r.family, r.interface or "") == (group, of, generation)]
+    names = sorted(context.board.nets[net] for net in same)
+    start = _shared_start(names[0], names[-1])
+    if len(start) >= SHORTEST_START and chosen_nets(context.board, (), (f"{start}*",)) == frozenset(same):
+        return f"nets = [{_value(f'{start}*')}]"
+    return f"nets = [{', '.join(map(_value, names))}]"
+
+
+def _shared_start(first: str, last: str) -> str:
+    """Return what the first and the last of sorted names, and so all of them, begin with."""
+    pairs = zip(first, last, strict=False)
+    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _value(value: str | float | None) -> str:

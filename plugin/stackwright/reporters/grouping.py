@@ -11,7 +11,7 @@ from drc_rules.report import Finding
 
 @dataclass(frozen=True)
 class Group:
-    """Findings of one rule whose titles differ only in names and numbers; the first one speaks for all."""
+    """Findings of one rule whose titles differ only in names and numbers; the first one, the worst, speaks for all."""
 
     findings: tuple[Finding, ...]
 
@@ -37,7 +37,20 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
     found: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         found.setdefault((finding.code, finding.severity.value, shape(finding)), []).append(finding)
-    return [Group(tuple(members)) for members in found.values()]
+    return [Group(tuple(sorted(members, key=_rank))) for members in found.values()]
+
+
+def _rank(finding: Finding) -> tuple[float, list[tuple[int, str]]]:
+    """Farthest from its limit first, then by name as people count: In2 before In10."""
+    pieces = re.findall(r"\d+|\D+", subject(finding) or finding.title)
+    return -_excess(finding), [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces]
+
+
+def _excess(finding: Finding) -> float:
+    """Return how far the measured value is from its limit; 0 where either is no number."""
+    measured = finding.measured.value if finding.measured else None
+    limit = finding.limit.value if finding.limit else None
+    return abs(measured - limit) if isinstance(measured, float) and isinstance(limit, float) else 0.0
 
 
 def shape(finding: Finding) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
 from drc_rules.clauses import Severity
-from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, Verdict
+from drc_rules.documents import documents
+from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
+from stackup_lib.facts import Confidence, Origin
 from stackwright.page import Column, Page, styled
 from stackwright.reporters.grouping import Group, groups
 from stackwright.words import count, number, some
@@ -26,8 +28,10 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     """Lay out the report of one board; `show_all` shows every finding and every undecided fact."""
     out = Page()
     _headline(out, report)
-    _facts(out, report)
-    _taken_as(out, report)
+    out.gap()
+    facts(out, report.board.lines)
+    out.rows([LABEL, BODY], [(styled("note", "yellow"), note) for note in report.notes])
+    taken_as(out, report.taken_as)
     _findings(out, report, show_all=show_all)
     _not_proven(out, report, show_all=show_all)
     _proofs(out, report)
@@ -44,20 +48,16 @@ def summary(report: Report) -> Text:
 
 
 def _headline(out: Page, report: Report) -> None:
-    asked = ", ".join(part for part in (report.profile, report.form) if part) or "no workload stated"
     word = styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
-    out.rows(
-        [Column(), BODY],
-        [(word, Text.assemble(styled(asked, "bold"), styled(f"  {report.board.path}"))), ("", report.headline_why)],
-        indent=0,
-    )
+    asked = f"for {report.profile}" if report.profile else "no workload stated"
+    form = f", form {report.form}" if report.form else ""
+    about = (styled(asked + form, "bold"), styled(report.headline_why), styled(report.board.path, "dim"))
+    out.rows([Column(), BODY], [(word if index == 0 else "", line) for index, line in enumerate(about)], indent=0)
 
 
-def _facts(out: Page, report: Report) -> None:
-    out.gap()
-    out.rows([LABEL, BODY], [_labelled(line) for line in report.board.lines])
-    for note in report.notes:
-        out.rows([LABEL, BODY], [("note", note)])
+def facts(out: Page, lines: Iterable[str]) -> None:
+    """Add the board's facts, `label: text` each."""
+    out.rows([LABEL, BODY], [_labelled(line) for line in lines])
 
 
 def _labelled(line: str) -> tuple[Text, str]:
@@ -67,19 +67,19 @@ def _labelled(line: str) -> tuple[Text, str]:
     return styled("board", "dim"), line
 
 
-def _taken_as(out: Page, report: Report) -> None:
+def taken_as(out: Page, rows: Iterable[TakenAs]) -> None:
+    """Add what the fast nets were taken for, and why."""
     out.heading("Taken as")
-    if not report.taken_as:
-        out.line(
-            "no fast interface was found by net class or net name; if there is one, declare it as [[interface]]",
-            indent=2,
+    grid = []
+    for row in rows:
+        what = row.interface or f"{row.family}, generation unknown"
+        sure = "" if row.origin == Origin.DECLARED else f" ({row.confidence.value} confidence)"
+        grid.append(
+            (row.group, count(row.nets, "net"), Text.assemble(styled(what, "bold"), styled(f": {row.why}{sure}")))
         )
-        return
-    rows = []
-    for taken in report.taken_as:
-        what = taken.interface or f"{taken.family}, generation unknown"
-        rows.append((taken.group, count(taken.nets, "net"), what, f"{taken.why} ({taken.confidence.value} confidence)"))
-    out.rows([Column(max_width=26), Column(right=True), Column(max_width=24), BODY], rows)
+    out.rows([Column(max_width=32), Column(right=True), BODY], grid)
+    if not grid:
+        out.line("no fast interface was found by net class or net name; declare one as [[interface]]", indent=2)
 
 
 def _findings(out: Page, report: Report, *, show_all: bool) -> None:
@@ -91,38 +91,42 @@ def _findings(out: Page, report: Report, *, show_all: bool) -> None:
     by_severity = [(s, sum(f.severity is s for f in report.findings)) for s in Severity]
     remark = ", ".join(count(n, s.value) if s is not Severity.INFO else f"{n} info" for s, n in by_severity if n)
     out.heading("Findings", remark)
-    for group in shown:
+    for index, group in enumerate(shown):
+        if index:
+            out.gap()
         out.rows([LABEL, BODY], list(_entry(group)))
-        out.gap()
     hidden = sum(len(group.findings) for group in together[len(shown) :])
     if hidden:
+        out.gap()
         out.line(styled(f"{count(hidden, 'finding')} more of less impact: --all shows them", "dim"), indent=2)
 
 
-def _entry(group: Group) -> Iterable[tuple[Text, str | Text]]:
+def _entry(group: Group) -> Iterator[tuple[Text, str | Text]]:
+    """One finding, number first; an information only says what and how to mend it."""
     first = group.first
-    severity = styled(first.severity.value, SEVERITY_STYLE[first.severity])
-    yield severity, styled(first.title, "bold")
+    yield styled(first.severity.value, SEVERITY_STYLE[first.severity]), styled(first.title, "bold")
     if len(group.findings) > 1:
         names = f": {some(group.others)}" if group.others else ""
         yield styled(""), f"and {len(group.findings) - 1} more like it{names}"
-    limit = _limit(first)
-    if limit:
-        yield styled("limit", "dim"), limit
-    yield styled("why", "dim"), first.why
+    if first.severity is not Severity.INFO:
+        yield from _grounds(first)
     yield styled("fix", "dim"), first.fix
-    at = _place(first.places)
-    if at:
-        yield styled("at", "dim"), at
-    sure = "" if first.confidence.value == "high" else f", {first.confidence.value} confidence"
+    sure = "" if first.confidence is Confidence.HIGH else f", {first.confidence.value} confidence"
     yield styled("rule", "dim"), styled(f"{first.code} {first.name}, {some(group.clauses, 2)}{sure}", "dim")
 
 
-def _limit(finding: Finding) -> str:
-    if finding.limit is None:
-        return ""
-    asked = number(finding.limit.value, finding.limit.unit)
-    return ": ".join(part for part in (asked, finding.limit.source) if part)
+def _grounds(finding: Finding) -> Iterator[tuple[Text, str]]:
+    """What was asked and by whom, what it costs, where it is."""
+    limit = finding.limit
+    asked = number(limit.value, limit.unit) if limit else ""
+    if asked:
+        yield styled("limit", "dim"), asked
+    if limit and limit.source:
+        yield styled("source", "dim"), limit.source
+    yield styled("why", "dim"), finding.why
+    at = _place(finding.places)
+    if at:
+        yield styled("at", "dim"), at
 
 
 def _place(places: tuple[Place, ...]) -> str:
@@ -163,22 +167,39 @@ def _proofs(out: Page, report: Report) -> None:
         return
     out.heading("To prove more", "fill in and put into stackwright.toml beside the board:")
     out.gap()
-    out.verbatim(report.proofs, indent=4)
+    for index, line in enumerate(report.proofs):
+        if index and line.startswith("["):
+            out.gap()
+        out.verbatim([line], indent=4)
 
 
 def _clauses(out: Page, report: Report) -> None:
-    """Every clause by verdict, in the order of precedence."""
-    name = report.profile or report.form or ""
+    """Every clause by verdict, in the order of precedence; documents as numbers, explained below."""
     judged = [v for v in report.verdicts if v.has_rule]
-    out.heading(f"Clauses of {name}", _tally(judged))
+    ordered = [v for verdict in Verdict for v in judged if v.verdict is verdict]
+    out.heading(f"Clauses of {report.profile or report.form}", _tally(judged))
     answers = _answers(report)
+    keys = list(dict.fromkeys(v.clause.source.document for v in ordered))
     rows: list[tuple[str | Text, ...]] = []
-    for verdict in Verdict:
-        for clause in (v for v in judged if v.verdict is verdict):
-            word = styled(verdict.value, VERDICT_STYLE.get(verdict, "dim"))
-            demand = Text.assemble(styled(clause.clause.title), styled(f"\n{_short_source(clause)}", "dim"))
-            rows.append((word, clause.clause.id, demand, answers[clause.clause.id]))
-    out.rows([Column(), Column(max_width=32), BODY, Column(max_width=22)], rows)
+    for judged_clause in ordered:
+        clause, verdict = judged_clause.clause, judged_clause.verdict
+        word = styled(verdict.value, VERDICT_STYLE.get(verdict, "dim"))
+        where = f"[{keys.index(clause.source.document) + 1}] {clause.source.table or clause.source.row}"
+        rows += [
+            (word, clause.title, answers[clause.id]),
+            ("", styled(f"{clause.id} ({clause.severity.value})  {where}", "dim"), ""),
+        ]
+    out.rows([Column(), BODY, Column(max_width=24)], rows)
+    out.heading("Documents")
+    out.rows([Column(), BODY], [(f"[{index}]", _document(key)) for index, key in enumerate(keys, start=1)])
+
+
+def _document(key: str) -> str:
+    """Return publisher, title and how far to trust them; a key of the user's own stands for itself."""
+    known = documents().get(key)
+    if known is None:
+        return key
+    return f"{': '.join(part for part in (known.publisher, known.title) if part)} ({known.trust.value})"
 
 
 def _tally(judged: list[ClauseVerdict]) -> str:
@@ -187,41 +208,38 @@ def _tally(judged: list[ClauseVerdict]) -> str:
 
 
 def _answers(report: Report) -> dict[str, str]:
-    """What the table says to each clause: the first measured value, the missing fact, or how much was looked at."""
+    """What the table says to each clause: the worst measured value, the missing fact, or how much was looked at."""
     answers = {}
     for verdict in report.verdicts:
-        if verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing:
-            answer = f"needs {verdict.missing[0].fact}"
-        elif verdict.checked:
-            answer = f"{verdict.checked} checked"
-        else:
-            answer = ""
-        answers[verdict.clause.id] = answer
-    for finding in reversed(report.findings):
-        if finding.measured is not None:
-            answers[finding.clause] = number(finding.measured.value, finding.measured.unit)
+        needs = verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing
+        looked_at = f"{verdict.checked} checked" if verdict.checked else ""
+        answers[verdict.clause.id] = f"needs {verdict.missing[0].fact}" if needs else looked_at
+    for group in reversed(groups(report.findings)):
+        for finding in reversed(group.findings):
+            if finding.measured is not None:
+                answers[finding.clause] = number(finding.measured.value, finding.measured.unit)
     return answers
-
-
-def _short_source(verdict: ClauseVerdict) -> str:
-    return verdict.source
 
 
 def _end(out: Page, report: Report) -> None:
     """Coverage, what has no rule yet, what broke, and the next step."""
     cover = report.coverage
-    out.heading("Coverage")
-    later = (
-        f"; {count(cover.clauses_without_rule, 'clause has', 'clauses have')} no rule yet"
-        if cover.clauses_without_rule
-        else ""
-    )
-    out.line(f"{cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %){later}", indent=2)
+    later = count(cover.clauses_without_rule, "clause has", "clauses have")
+    out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %)")
+    if cover.clauses_without_rule:
+        out.line(f"{later} no rule yet and count nowhere", indent=2)
     for crash in report.crashes:
-        out.line(
-            styled("error", "bold red"),
-            f"  rule {crash.code} {crash.name} broke ({crash.error}): please report this board",
-            indent=2,
-        )
+        broke = f"rule {crash.code} {crash.name} broke ({crash.error}): please report this board"
+        out.line(styled("error", SEVERITY_STYLE[Severity.ERROR]), f"  {broke}", indent=2)
+    out.gap()
+    out.line(f"next: {_next_step(report)}")
+
+
+def _next_step(report: Report) -> str:
+    if report.profile is None:
+        return "name the workload with --profile (stackwright profiles lists them), or let stackwright init ask for it"
     if report.findings:
-        out.line(styled(f"stackwright explain {report.findings[0].code} tells why and how to mend it", "dim"), indent=2)
+        return f"stackwright explain {report.findings[0].code} tells why and how to mend it"
+    if report.proofs:
+        return "fill in the lines above and check again"
+    return f"stackwright profiles {report.profile} shows every demand with its source"

@@ -1,0 +1,103 @@
+"""`stackwright explain` and `stackwright rules`: a rule's page is its docstring; a clause is its data."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from drc_rules.clauses import Severity
+from drc_rules.documents import cite, documents
+from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
+from stackup_lib.errors import ConfigError, did_you_mean
+from stackwright.commands.shipped import Shipped, shipped_clauses
+from stackwright.output import show
+from stackwright.page import Column, Page, styled, terminal_console
+from stackwright.reporters.text import SEVERITY_STYLE
+from stackwright.words import count, some
+
+SHOWN = 12
+
+
+def list_rules() -> int:
+    """Print code, name and summary of every rule."""
+    page = Page()
+    rules = all_rules()
+    page.line(styled("Rules", "bold"), f"  {len(rules)}")
+    page.rows([Column(), Column(), Column(wraps=True)], [(styled(r.code, "bold"), r.name, r.summary) for r in rules])
+    page.gap()
+    page.line(f"next: stackwright explain {rules[0].code}")
+    show(page.text(terminal_console()))
+    return 0
+
+
+def explain_word(word: str) -> int:
+    """Print a rule's page, or a clause.
+
+    Raises:
+        ConfigError: the word is neither; says what is nearest.
+    """
+    page = Page()
+    rule = next((r for r in all_rules() if word.lower() in (r.code.lower(), r.name)), None)
+    clauses = [s for s in shipped_clauses() if s.clause.id == word.lower()]
+    if rule:
+        _rule(page, rule)
+    elif clauses:
+        _clause(page, clauses)
+    else:
+        known = {r.code for r in all_rules()} | {r.name for r in all_rules()} | {s.clause.id for s in shipped_clauses()}
+        hint = did_you_mean(word, known)
+        near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
+        raise ConfigError(word, "no such rule or clause", near)
+    show(page.text(terminal_console()))
+    return 0
+
+
+def _rule(page: Page, rule: Rule) -> None:
+    page.line(styled(f"{rule.code} {rule.name}", "bold"), f"  since {rule.since}")
+    page.line(rule.summary)
+    for heading in PAGE_SECTIONS:
+        page.heading(heading)
+        for paragraph in rule.section(heading).split("\n\n"):
+            page.line(" ".join(paragraph.split()), indent=2)
+    decided = [s for s in shipped_clauses() if s.clause.kind in rule.kinds]
+    page.heading("Clauses it decides", count(len(decided), "clause"))
+    page.rows(
+        [Column(), Column(wraps=True), Column(max_width=30)],
+        [(_severity(s.clause.severity), _titled(s), styled(some(s.asked_by, 2), "dim")) for s in decided[:SHOWN]],
+    )
+    if len(decided) > SHOWN:
+        page.line(f"and {len(decided) - SHOWN} more", indent=2)
+    page.gap()
+    example = decided[0].clause.id if decided else rule.code
+    page.line(f"next: stackwright explain {example}, or stackwright check BOARD --select {rule.code}")
+
+
+def _titled(shipped: Shipped) -> Text:
+    return Text.assemble(styled(shipped.clause.id), styled(f"  {shipped.clause.title}", "dim"))
+
+
+def _clause(page: Page, found: list[Shipped]) -> None:
+    page.line(styled(found[0].clause.id, "bold"))
+    for shipped in found:
+        clause = shipped.clause
+        rule = next((r for r in all_rules() if clause.kind in r.kinds), None)
+        document = documents().get(clause.source.document)
+        trust = f" ({document.trust.value} source)" if document else ""
+        page.gap()
+        rows = [
+            ("asks", styled(clause.title, "bold")),
+            ("severity", _severity(clause.severity)),
+            ("basis", clause.basis.value),
+            ("source", f"{cite(clause.source)}{trust}"),
+            ("link", document.url if document else ""),
+            ("asked by", ", ".join(shipped.asked_by)),
+            ("rule", f"{rule.code} {rule.name}" if rule else "no rule yet: a later version decides it"),
+            ("note", clause.note),
+        ]
+        page.rows([Column(min_width=10), Column(wraps=True)], [row for row in rows if str(row[1])])
+    rule = next((r for r in all_rules() if found[0].clause.kind in r.kinds), None)
+    page.gap()
+    page.line(f"next: stackwright explain {rule.code}" if rule else "next: stackwright rules")
+
+
+def _severity(severity: Severity) -> Text:
+    return styled(severity.value, SEVERITY_STYLE[severity])
