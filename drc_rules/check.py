@@ -11,7 +11,7 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine, gather
 from drc_rules.engine import Outcome, coverage_of, headline_of, run
 from drc_rules.facts_of_board import board_facts
-from drc_rules.interfaces import assign_nets, family
+from drc_rules.interfaces import assign_nets, family, interface_ids
 from drc_rules.report import Report, Verdict
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
@@ -64,10 +64,15 @@ def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context
     requirements = assemble(
         profile,
         load_form(form_name) if form_name else None,
-        assignment.interfaces(),
+        {*assignment.interfaces(), *_declared(config)},
         assignment.families_without_generation(),
     )
     return Context(board, declarations, assignment), requirements, profile
+
+
+def _declared(config: Config) -> set[str]:
+    """Interfaces that the user declares: their clauses apply even where a typing error matches no net."""
+    return {row.is_ for row in config.interface} & set(interface_ids())
 
 
 def find_config(board: Path, given: Path | None) -> Config:

@@ -167,9 +167,20 @@ def _key(code: str, clause: str, ids: tuple[str, ...]) -> str:
     return f"{code}-" + hashlib.sha256("\0".join((code, clause, *sorted(ids))).encode()).hexdigest()[:16]
 
 
-def _impact(finding: Finding) -> tuple[int, int, str, str, str]:
-    """Order of the report: severity, confidence, then stable text."""
-    return -finding.severity.rank, -finding.confidence.rank, finding.code, finding.clause, finding.key
+def _impact(finding: Finding) -> tuple[int, int, str, str, float, str]:
+    """Order of the report: severity, confidence, rule, clause, how far past the limit, then stable text."""
+    ranks = -finding.severity.rank, -finding.confidence.rank
+    return *ranks, finding.code, finding.clause, -_excess(finding), finding.title + finding.key
+
+
+def _excess(finding: Finding) -> float:
+    """How far a number is past its limit, as a ratio of at least 1; 0 where either is no number."""
+    measured = finding.measured.value if finding.measured else None
+    limit = finding.limit.value if finding.limit else None
+    if not isinstance(measured, float | int) or not isinstance(limit, float | int) or not measured or not limit:
+        return 0.0
+    ratio = abs(measured / limit)
+    return round(max(ratio, 1 / ratio), 6)
 
 
 def coverage_of(verdicts: Iterable[ClauseVerdict]) -> Coverage:

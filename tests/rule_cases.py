@@ -1,7 +1,7 @@
 """Reads the rules' case files: `fixtures/rules/<family>/<defect>.toml`, one per rule, named as the rule's file.
 
-A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each finding's
-title, in any order; an empty list means that the rule stays quiet. `verdicts` maps clause ids to their verdict.
+A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
+finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict.
 """
 
 from __future__ import annotations

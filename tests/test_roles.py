@@ -59,9 +59,9 @@ def test_planes_are_told_by_filled_copper_and_net_not_by_kicads_type(tmp_path: P
 def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_path: Path) -> None:
     """Forty tracks across a plane make it mixed; one does not."""
     one = 'tracks = [{ net = "/A", layer = "In1.Cu", path_mm = [[5, 5], [20, 5]] }]\n'
+    heights = [5 + i * 0.7 for i in range(40)]
     rows = ",".join(
-        f'{{ net = "/A{i}", layer = "In1.Cu", width_mm = 0.2, path_mm = [[5, {5 + i * 0.7:g}], [55, {5 + i * 0.7:g}]] }}'
-        for i in range(40)
+        f'{{ net = "/A{y:g}", layer = "In1.Cu", width_mm = 0.2, path_mm = [[5, {y:g}], [55, {y:g}]] }}' for y in heights
     )
     planes = 'planes = { "In1.Cu" = "GND" }\n'
 

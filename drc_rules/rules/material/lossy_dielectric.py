@@ -52,8 +52,9 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
     ply = fast.ply
     fact = ply.df_at(at_ghz)
     if is_named(ctx, ply, clause):
-        if fact.known and at_precision(ctx.need(fact), clause.limit.decimals) > limit:
-            yield _by_name(clause, fast, fact.need(), at_ghz)
+        # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
+        if fact.value is not None and at_precision(fact.value, clause.limit.decimals) > limit:
+            yield _by_name(clause, fast, fact.value, at_ghz)
         return
     if not fact.known and ply.ply.df and ply.ply.df >= CLEARLY_ABOVE * limit and not ctx.is_default_stackup:
         ctx.rests_on(Confidence.LOW)

@@ -1,0 +1,134 @@
+"""Our fixture boards: the fit ones are fit, and each broken twin fails exactly what is broken in it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import check_board
+from drc_rules.clauses import Severity
+from drc_rules.declared import CommandLine
+from drc_rules.report import Report, Verdict
+
+ROOT = Path(__file__).parents[1] / "fixtures"
+EXPECTED = tomllib.loads((ROOT / "expected" / "boards.toml").read_text(encoding="utf-8"))
+BOARDS = sorted(path.parent.name for path in ROOT.glob("boards/*/*.kicad_pcb"))
+
+
+def checked(name: str) -> Report:
+    return check_board(ROOT / "boards" / name / f"{name}.kicad_pcb")
+
+
+def test_every_fixture_board_states_what_is_expected_of_it() -> None:
+    """A board nobody expects anything of shows nothing."""
+    assert sorted(EXPECTED) == BOARDS
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_fixture_board_fails_exactly_what_is_broken_in_it(name: str) -> None:
+    """Headline, failed clauses, and the error-tier clauses that stay open."""
+    report = checked(name)
+
+    counted = [v for v in report.verdicts if v.has_rule]
+    failed = sorted(v.clause.id for v in counted if v.verdict is Verdict.FAILED)
+    open_errors = sorted(
+        v.clause.id for v in counted if v.verdict is Verdict.NOT_VERIFIABLE and v.clause.severity is Severity.ERROR
+    )
+    assert not report.crashes
+    assert failed == EXPECTED[name]["failed"]
+    assert open_errors == EXPECTED[name].get("undecided_errors", [])
+    assert report.headline.value == EXPECTED[name]["headline"]
+
+
+@pytest.mark.parametrize("name", [n for n in BOARDS if n.endswith("_fit")])
+def test_a_fit_board_is_decided_in_full(name: str) -> None:
+    """Every question that a rule can ask is answered: nothing was passed over."""
+    report = checked(name)
+
+    assert report.coverage.percent == 100.0
+    assert [f.title for f in report.findings if f.severity is not Severity.INFO] == []
+
+
+def test_a_missing_project_is_reported_together_with_the_net_classes_that_were_declared() -> None:
+    """The declarations name net classes that only the project knows."""
+    assert any("matches no net" in note for note in checked("missing_project").notes)
+
+
+def test_the_same_board_gives_the_same_report() -> None:
+    """Same bytes in, same report out."""
+    assert checked("training_b200_no_backdrill") == checked("training_b200_no_backdrill")
+
+
+# What a person sees in the files of KiCad's own demo boards.
+
+
+@pytest.mark.demo
+def test_no_demo_board_gets_an_error_without_configuration(demo_boards: Path) -> None:
+    """Ordinary boards are not alarmed."""
+    boards = sorted(demo_boards.rglob("*.kicad_pcb"))
+
+    reports = {path.stem: check_board(path) for path in boards}
+
+    assert len(reports) >= 15
+    assert {n: r.crashes for n, r in reports.items() if r.crashes} == {}
+    errors = {n: [f.title for f in r.findings if f.severity is Severity.ERROR] for n, r in reports.items()}
+    assert {n: titles for n, titles in errors.items() if titles} == {}
+    assert all(r.coverage.decided > 0 for r in reports.values())
+
+
+def jetson(demos: Path, profile: str) -> Report:
+    path = demos / "jetson-agx-thor-baseboard" / "jetson-agx-thor-baseboard.kicad_pcb"
+    return check_board(path, command_line=CommandLine(profile=profile))
+
+
+@pytest.mark.demo
+def test_edge_on_the_jetson_carrier_finds_the_unmirrored_copper_and_no_false_error(demo_boards: Path) -> None:
+    """In6 is 35 um, its mirror In3 18; the bare FR4 states no Tg, so that is not verifiable."""
+    report = jetson(demo_boards, "edge")
+
+    warnings = [f.title for f in report.findings if f.severity is Severity.WARNING]
+    verdicts = {v.clause.id: v.verdict for v in report.verdicts}
+    assert warnings == ["In3.Cu and its mirror In6.Cu differ: 18 um against 35 um"]
+    assert [f.title for f in report.findings if f.severity is Severity.ERROR] == []
+    assert verdicts["edge.tg.min"] is Verdict.NOT_VERIFIABLE
+    assert report.headline.value == "not proven"
+
+
+@pytest.mark.demo
+def test_training_and_a_pcie_card_list_what_the_jetson_carrier_lacks(demo_boards: Path) -> None:
+    """Ten layers and half-ounce power planes are neither; what nobody has stated stays open."""
+    training = {v.clause.id: v.verdict for v in jetson(demo_boards, "training").verdicts}
+    card = {v.clause.id: v.verdict for v in jetson(demo_boards, "inference-pcie").verdicts}
+
+    assert training["training.layers.min"] is Verdict.FAILED
+    assert training["training.copper.min"] is Verdict.FAILED
+    assert training["training.generation.pcie"] is Verdict.NOT_VERIFIABLE
+    assert card["inference.layers.min"] is Verdict.FAILED
+    assert card["inference.backdrill.pcie5"] is Verdict.FAILED
+    assert card["inference.foil.pcie5"] is Verdict.NOT_VERIFIABLE
+    assert card["inference.impedance_tolerance_max.pcie5"] is Verdict.NOT_VERIFIABLE
+
+
+@pytest.mark.demo
+def test_layer_roles_of_the_jetson_carrier_are_those_a_person_reads_off_the_copper(demo_boards: Path) -> None:
+    """S G X G P S G S G S, although KiCad's types say signal nine times and jumper once."""
+    report = jetson(demo_boards, "edge")
+
+    assert any("S G X G P S G S G S" in line for line in report.board.lines)
+    assert report.board.vias == 3235
+    assert report.board.copper_layers == 10
+    assert report.board.thickness_mm == pytest.approx(1.711)
+
+
+@pytest.mark.demo
+def test_the_vme_board_is_symmetric_and_its_laminate_known(demo_boards: Path) -> None:
+    """Twelve layers, IS400 throughout, nothing to complain about the stackup."""
+    report = check_board(demo_boards / "vme-wren" / "vme-wren.kicad_pcb")
+
+    verdicts = {v.clause.id: v.verdict for v in report.verdicts}
+    assert report.board.copper_layers == 12
+    assert {m.split()[0] for m in report.board.materials} == {"IS400"}
+    assert verdicts["board.stackup.symmetry"] is Verdict.PASSED
+    assert verdicts["board.laminate.known"] is Verdict.PASSED
