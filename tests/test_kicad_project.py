@@ -170,3 +170,13 @@ def test_a_project_that_is_no_text(tmp_path: Path) -> None:
         read_project(path, [])
     with pytest.raises(BoardFileError, match="cannot be read"):
         read_project(tmp_path, [])
+
+
+def test_many_buses_and_nets_take_little_time(tmp_path: Path) -> None:
+    """A hundred bus patterns of 64 members each against five thousand nets: members are looked up, not searched."""
+    nets = [f"/B{i}/D{k}" for i in range(80) for k in range(64)]
+    begin = time.perf_counter()
+    project = _with_patterns(tmp_path, [f"/B{i}/D[0..63]" for i in range(100)], nets)
+    assert time.perf_counter() - begin < 2.0
+    assert project.net_classes_of["/B7/D63"] == ("/B7/D[0..63]",)
+    assert len(project.net_classes_of) == len(nets)

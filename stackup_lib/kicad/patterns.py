@@ -15,6 +15,7 @@ from collections.abc import Callable
 Matcher = Callable[[str], bool]
 MAX_REPEATS = 6
 """A regular expression with more unbounded repeats, or with one inside another, can take for ever on one name."""
+_SPECIAL = frozenset("\\[](){}|.+*?^$")
 _INLINE = re.compile(r"\(\?([ismx]+)\)")
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
 _POSIX = {
@@ -41,6 +42,11 @@ def matcher(pattern: str) -> tuple[Matcher, str | None]:
     return lambda name: wildcard.fullmatch(name) is not None or regular.match(name) is not None, remark
 
 
+def is_literal(pattern: str) -> bool:
+    """Return whether a pattern can only mean itself; a bus has many such members."""
+    return _SPECIAL.isdisjoint(pattern)
+
+
 def _wildcard(pattern: str) -> str:
     """The wildcard as an expression that never steps back: the shortest run up to each fixed part is the right one."""
     parts = [re.escape(part).replace(r"\?", ".") for part in pattern.split("*")]
@@ -51,7 +57,7 @@ def _wildcard(pattern: str) -> str:
 
 
 def _regular(pattern: str) -> tuple[re.Pattern[str] | None, str | None]:
-    if not set(pattern) & set("\\[](){}|.+*?^$"):
+    if is_literal(pattern):
         return None, None
     if _is_costly(pattern):
         return None, f'net class pattern "{pattern}" is read as a wildcard only: as a regular expression it may not end'

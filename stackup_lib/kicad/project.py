@@ -12,7 +12,7 @@ from typing import TypeAlias
 from stackup_lib.board import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad.buses import members
-from stackup_lib.kicad.patterns import matcher
+from stackup_lib.kicad.patterns import is_literal, matcher
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -110,11 +110,16 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
     classes = parts.classes
     classes.setdefault(DEFAULT, NetClass(name=DEFAULT, priority=LAST_PRIORITY))
     known = [(p, c) for p, c in parts.patterns if c in classes and c != DEFAULT]
-    tests = [(matcher(member), name) for pattern, name in known for member in members(pattern)]
+    alternatives = [(member, name) for pattern, name in known for member in members(pattern)]
+    tests = [(matcher(member), name) for member, name in alternatives if not is_literal(member)]
+    literal: dict[str, set[str]] = {}
+    for member, name in alternatives:
+        if is_literal(member):
+            literal.setdefault(member, set()).add(name)
 
     def direct(net: str) -> frozenset[str]:
         named = {name for name in parts.assignments.get(net, ()) if name in classes and name != DEFAULT}
-        return frozenset(named | {name for (test, _), name in tests if test(net)})
+        return frozenset(named | literal.get(net, set()) | {name for (test, _), name in tests if test(net)})
 
     def resolved(net: str) -> frozenset[str]:
         found = direct(net)

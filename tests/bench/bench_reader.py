@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RATIO_DRC = 20.0
 RATIO_SEXPDATA = 10.0
 PEAK_MB = 600.0
-SLOWER_THAN_LINEAR = 1.35
+SLOWER_THAN_LINEAR = 1.5
 """Time per byte of the board tiled four times, against the board itself; noise of a shared machine included."""
 
 _READ = """
