@@ -32,7 +32,6 @@ from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 from stackup_lib.facts import MissingFact
 
-
 NANOMETRE = 1e-6
 """KiCad's own resolution, in mm."""
 

@@ -1,0 +1,85 @@
+"""Tracks on an inner layer are narrower than its copper weight can be etched.
+
+What it checks
+--------------
+The narrowest track on each inner layer against the least width of the clause's fab tier for the layer's copper
+weight. Outer layers are left out: plating makes their weight unsure.
+
+Why it matters
+--------------
+Etching eats sideways as deep as it goes down: a narrow track in heavy copper comes out thin, open, or with
+walls so slanted that its impedance is another one.
+
+How to fix
+----------
+Use a lighter foil on layers with fine tracks, or wider tracks on heavy layers; keep signals off 2 oz planes.
+
+Sources
+-------
+Copper-weight tables of several fabs, three tiers: past the best is an error, past advanced a warning, past
+standard information. A weight that no table lists is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fabs import Tier, track_space
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.materials import ounce_class
+
+NANOMETRE = 1e-6
+
+
+@dataclass(frozen=True)
+class RoutedLayer:
+    """An inner layer with tracks, and the row of its narrowest one."""
+
+    index: int
+    narrowest: int
+
+
+def _inner_routed(ctx: Context, _clause: Clause) -> Iterator[RoutedLayer]:
+    tracks = ctx.board.tracks
+    for index in range(1, ctx.board.layer_count - 1):
+        rows = np.flatnonzero(tracks.layer == index)
+        if len(rows):
+            yield RoutedLayer(index, int(rows[np.argmin(tracks.width_mm[rows])]))
+
+
+@rule("CUP002", kinds=("copper_track_space",), over=_inner_routed)
+def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[Draft]:
+    """Yield one finding per layer whose narrowest track is below the tier."""
+    weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
+    row = track_space(weight_oz)
+    if row is None or clause.limit.at_least is None:
+        return
+    tier = Tier(clause.limit.at_least)
+    tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
+    width, least = float(tracks.width_mm[layer.narrowest]), row.least_mm(tier)
+    if width < least - NANOMETRE:
+        net = ctx.board.nets[int(tracks.net[layer.narrowest])]
+        yield Draft(
+            title=f"{name}: {width:.3f} mm track in {weight_oz:g} oz copper, {tier} fabs etch {least:g} mm",
+            why="a narrow track in heavy copper comes out thin or open",
+            fix=f"use lighter foil on {name} or tracks of {least:g} mm and more",
+            ids=(name,),
+            measured=Measured(value=width, unit="mm"),
+            limit_value=least,
+            limit_unit="mm",
+            places=(
+                Place(
+                    layer=name,
+                    net=net or None,
+                    uuid=str(tracks.uuid[layer.narrowest]) or None,
+                    x_mm=float(tracks.start_x_mm[layer.narrowest]),
+                    y_mm=float(tracks.start_y_mm[layer.narrowest]),
+                ),
+            ),
+        )
