@@ -21,6 +21,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
+CTRL_C = 130
+"""What newer Typer makes of an interrupt."""
+
 CHECK_EPILOG = """
 \b
 Examples:
@@ -62,12 +65,15 @@ def run(arguments: list[str]) -> int:
         code = command.main(arguments, prog_name="stackwright", standalone_mode=False)
     except Exception as error:
         usage = getattr(error, "format_message", None)
+        if type(error).__name__ == "Abort":  # older Typer's word for Ctrl-C
+            raise KeyboardInterrupt from error
         if usage is None:
             raise
-        message = usage()
-        if message:
-            typer.echo(f"error: {_context(error)}: {message.rstrip('.')}; see {_context(error)} --help", err=True)
+        message = " ".join(usage().split()).rstrip(".").replace("Value error, ", "")
+        typer.echo(f"error: {_context(error)}: {message}; see {_context(error)} --help", err=True)
         return 2
+    if code == CTRL_C:
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
 
 

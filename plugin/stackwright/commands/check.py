@@ -151,7 +151,7 @@ def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None
     lines = Page()
     for report in _reports(answers):
         lines.line(text.summary(report))
-    lines.line(f"report written to {target}")
+    lines.verbatim([f"report written to {target}"], indent=0)
     show(lines.text(terminal_console()))
 
 

@@ -60,19 +60,16 @@ def _rule(page: Page, rule: Rule) -> None:
             page.line(" ".join(paragraph.split()), indent=2)
     decided = [s for s in shipped_clauses() if s.clause.kind in rule.kinds]
     page.heading("Clauses it decides", count(len(decided), "clause"))
-    page.rows(
-        [Column(), Column(wraps=True), Column(max_width=30)],
-        [(_severity(s.clause.severity), _titled(s), styled(some(s.asked_by, 2), "dim")) for s in decided[:SHOWN]],
-    )
+    rows: list[tuple[str | Text, ...]] = []
+    for shipped in decided[:SHOWN]:
+        rows.append((_severity(shipped.clause.severity), shipped.clause.title))
+        rows.append(("", styled(f"{shipped.clause.id}  {some(shipped.asked_by, 3)}", "dim")))
+    page.rows([Column(), Column(wraps=True)], rows)
     if len(decided) > SHOWN:
         page.line(f"and {len(decided) - SHOWN} more", indent=2)
     page.gap()
     example = decided[0].clause.id if decided else rule.code
     page.line(f"next: stackwright explain {example}, or stackwright check BOARD --select {rule.code}")
-
-
-def _titled(shipped: Shipped) -> Text:
-    return Text.assemble(styled(shipped.clause.id), styled(f"  {shipped.clause.title}", "dim"))
 
 
 def _clause(page: Page, found: list[Shipped]) -> None:

@@ -55,8 +55,9 @@ def init_board(typed: Path, *, ask: bool, force: bool) -> int:
     write_file(target, settings_file.compose(context, answers))
     page = Page()
     page.gap()
-    page.line(f"wrote {target}")
-    page.line(f"next: fill in what is still {PLACEHOLDER}, then stackwright check {typed}")
+    page.verbatim(
+        [f"wrote {target}", f"next: fill in what is still {PLACEHOLDER}, then stackwright check {typed}"], indent=0
+    )
     show(page.text(terminal_console()))
     return 0
 

@@ -51,8 +51,8 @@ def _headline(out: Page, report: Report) -> None:
     word = styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
     asked = f"for {report.profile}" if report.profile else "no workload stated"
     form = f", form {report.form}" if report.form else ""
-    about = (styled(asked + form, "bold"), styled(report.headline_why), styled(report.board.path, "dim"))
-    out.rows([Column(), BODY], [(word if index == 0 else "", line) for index, line in enumerate(about)], indent=0)
+    out.rows([Column(), BODY], [(word, styled(asked + form, "bold")), ("", report.headline_why)], indent=0)
+    out.verbatim([report.board.path], indent=len(report.headline.value) + 2)
 
 
 def facts(out: Page, lines: Iterable[str]) -> None:
