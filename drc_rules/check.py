@@ -36,11 +36,12 @@ def check_board(
     options = command_line or CommandLine()
     chosen = choose_rules(options.select, options.ignore)
     config = find_config(path, config_path)
-    context, requirements, profile = prepare(read_board(path, text=text), config, options)
+    data = _bytes_of(path) if text is None else text
+    context, requirements, profile = prepare(read_board(path, text=data), config, options)
     outcome = run(context, requirements.clauses, all_rules(), chosen)
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     return Report(
-        board=board_facts(context, _digest(path, text)),
+        board=board_facts(context, hashlib.sha256(data or b"").hexdigest()),
         profile=profile.name if profile else None,
         form=requirements.form,
         headline=headline,
@@ -127,5 +128,9 @@ def paste_lines(hints: Iterable[str]) -> tuple[str, ...]:
     return tuple(line for line in (*lines, *repeated) if line)
 
 
-def _digest(path: Path, text: bytes | None) -> str:
-    return hashlib.sha256(path.read_bytes() if text is None else text).hexdigest()
+def _bytes_of(path: Path) -> bytes | None:
+    """Read the file once, for the check and its hash; None leaves it to the reader to say what is wrong with it."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

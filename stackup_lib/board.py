@@ -52,7 +52,7 @@ class Ply(_Frozen):
         thickness_mm: as written, None when the file gives none.
         thickness_locked: KiCad's lock on the thickness.
         material: KiCad's free text, None when absent or empty.
-        dk: relative permittivity as written, None when absent or 0; KiCad states no frequency.
+        dk: relative permittivity as written, None when absent or 0 or 1 ("not set"); KiCad states no frequency.
         df: loss tangent as written, None when absent or 0 (KiCad writes 0 for "not set"); no frequency either.
         color: KiCad's colour name or `#RRGGBBAA`.
     """

@@ -162,7 +162,7 @@ def test_the_thickness_of_a_form_can_fail_and_can_pass(form: str, tmp_path: Path
     nominal = nominal_mm(forms()[form]) or 0.0
     seen: dict[str, list[Verdict]] = {}
     for total in (nominal, nominal + 1.0):
-        board = {"stackup": stackup(4, "370HR", 0.030, total)}
+        board: dict[str, object] = {"stackup": stackup(4, "370HR", 0.030, total)}
         for verdict in checked(tmp_path / str(total), board, "inference", form).verdicts:
             if verdict.clause.kind == "form_thickness":
                 seen.setdefault(verdict.clause.id, []).append(verdict.verdict)

@@ -235,7 +235,8 @@ def _ply(part: Listed) -> Ply:
         thickness_mm=_number(part, "thickness"),
         thickness_locked=thickness is not None and "locked" in thickness[1:],
         material=_first(part, "material"),
-        dk=_number(part, "epsilon_r") or None,
+        # KiCad writes 1 back for a permittivity that nobody entered; no laminate is air.
+        dk=dk if (dk := _number(part, "epsilon_r")) and dk > 1 else None,
         df=_number(part, "loss_tangent") or None,
         color=_first(part, "color"),
     )

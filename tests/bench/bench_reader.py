@@ -36,7 +36,7 @@ for _ in range(int(sys.argv[2])):
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(min(times), peak / (1024 * 1024 if sys.platform == "darwin" else 1024), len(board.tracks), len(board.vias))
 """
-_SEXPDATA = """
+SEXPDATA = """
 import sys, time
 import sexpdata
 begin = time.perf_counter()
@@ -46,14 +46,14 @@ print(time.perf_counter() - begin)
 """
 
 
-def _python(code: str, *arguments: str | Path) -> list[float]:
+def run_python(code: str, *arguments: str | Path) -> list[float]:
     command = [sys.executable, "-c", code, *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return [float(word) for word in run.stdout.split()]
 
 
-def _largest_demo() -> Path:
+def largest_demo() -> Path:
     sys.path.insert(0, str(ROOT))
     from tests.conftest import demo_folder
 
@@ -63,7 +63,7 @@ def _largest_demo() -> Path:
     return max(folder.glob("*/*.kicad_pcb"), key=lambda path: path.stat().st_size)
 
 
-def _tile(board: Path, times: int, target: Path) -> None:
+def tile(board: Path, times: int, target: Path) -> None:
     """Write the board with its items (footprints, tracks, vias, zones and all) so many times over."""
     data = board.read_bytes()
     first = min(at for word in (b"footprint", b"segment", b"via", b"zone") if (at := data.find(b"\n\t(" + word)) >= 0)
@@ -71,7 +71,7 @@ def _tile(board: Path, times: int, target: Path) -> None:
     target.write_bytes(data[:first] + data[first:last] * times + data[last:])
 
 
-def _drc(board: Path, folder: Path) -> float | None:
+def time_drc(board: Path, folder: Path) -> float | None:
     cli = shutil.which("kicad-cli")
     if cli is None:
         return None
@@ -89,24 +89,24 @@ def _drc(board: Path, folder: Path) -> float | None:
 def measure(board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
     """Return seconds, megabytes and counts, by name."""
     size_mb = board.stat().st_size / 1e6
-    seconds, peak_mb, tracks, vias = _python(_READ, board, "3")
-    _, once_mb, _, _ = _python(_READ, board, "1")
+    seconds, peak_mb, tracks, vias = run_python(_READ, board, "3")
+    _, once_mb, _, _ = run_python(_READ, board, "1")
     found = {"board_mb": size_mb, "read_s": seconds, "peak_mb": once_mb, "peak_of_three_mb": peak_mb}
     found |= {"tracks": tracks, "vias": vias}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for times in (2, 4):
             tiled = folder / f"tiled{times}.kicad_pcb"
-            _tile(board, times, tiled)
-            tiled_s, tiled_mb, tiled_tracks, _ = _python(_READ, tiled, "2")
+            tile(board, times, tiled)
+            tiled_s, tiled_mb, tiled_tracks, _ = run_python(_READ, tiled, "2")
             if tiled_tracks != times * tracks:
                 sys.exit(f"the board tiled {times} times has {tiled_tracks} tracks, not {times * tracks}")
             growth = (tiled_s / tiled.stat().st_size) / (seconds / board.stat().st_size)
             found |= {f"read_x{times}_s": tiled_s, f"peak_x{times}_mb": tiled_mb, f"time_per_byte_x{times}": growth}
             tiled.unlink()
         if sexpdata:
-            found["sexpdata_s"] = _python(_SEXPDATA, board)[0]
-        if drc and (drc_s := _drc(board, folder)) is not None:
+            found["sexpdata_s"] = run_python(SEXPDATA, board)[0]
+        if drc and (drc_s := time_drc(board, folder)) is not None:
             found["drc_s"] = drc_s
     return found
 
@@ -137,7 +137,7 @@ def main() -> int:
     parser.add_argument("--skip-sexpdata", action="store_true", help="do not run sexpdata.load (minutes)")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
-    board = options.board or _largest_demo()
+    board = options.board or largest_demo()
     found = measure(board, drc=not options.skip_drc, sexpdata=not options.skip_sexpdata)
     lines = [f"{key:>18} {value:12.3f}" for key, value in found.items()]
     for key, name in (("sexpdata_s", "sexpdata.load"), ("drc_s", "kicad-cli pcb drc")):
