@@ -612,3 +612,58 @@ def test_init_writes_a_valid_file_for_every_board(board: Callable[..., Path], na
 def test_settings_default_to_saying_nothing() -> None:
     """What the command line does not say is left to the settings file."""
     assert Settings() == Settings(None, None, None, (), (), None, None, False, None, False)
+
+
+# --- the README ------------------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    """Return the README's fenced blocks of a kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
+    """CI runs these two blocks as they stand."""
+    install, test = blocks("sh")
+
+    assert install.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/stackwright check ")
+    assert (ROOT / install.split()[-1]).is_file()
+    assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q\n"
+
+
+def test_the_report_in_the_readme_is_what_the_program_says() -> None:
+    """Captured, not written by hand; `[...]` stands for what was left out."""
+    shown = next(block for block in blocks("text") if block.startswith("$ "))
+    command, _, report = shown.partition("\n")
+
+    real = run(*command.split()[2:]).out
+
+    parts = report.split("[...]\n")
+    assert len(parts) == 2
+    assert real.startswith(parts[0])
+    assert real.endswith(parts[1].lstrip("\n"))
+
+
+def test_the_settings_in_the_readme_are_valid_and_of_today() -> None:
+    """People copy them."""
+    config = parse_config(blocks("toml")[0])
+    stackup = read_board(BOARDS / FIT / f"{FIT}.kicad_pcb").stackup
+
+    assert stackup is not None
+    assert config.declared.stackup_hash == stackup.digest
+    assert config.interface[0].is_ == "pcie5"
+
+
+def test_commands_and_rules_that_the_readme_names_exist() -> None:
+    """A README that lies is worse than none."""
+    commands = set(re.findall(r"stackwright (\w+)", README)) - {"reports", "as", "says"}
+    codes = set(re.findall(r"\b[A-Z]{3}\d{3}\b", README))
+
+    assert {"check", "init", "explain", "rules", "profiles", "materials"} <= commands
+    for command in commands:
+        assert run(command, "--help").code == 0, command
+    assert codes <= {rule.code for rule in all_rules()}
+    for path in re.findall(r"`((?:drc_rules|fixtures)/[\w/.-]+)`", README):
+        assert (ROOT / path).exists(), path

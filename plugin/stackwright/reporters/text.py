@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.text import Text
 
@@ -43,15 +43,19 @@ def page(report: Report, *, show_all: bool = False) -> Page:
 
 def summary(report: Report) -> Text:
     """Return the report in one line."""
-    word = styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
-    return Text.assemble(word, styled(f"  {report.board.path}: {report.headline_why}"))
+    return Text.assemble(_headline_word(report), styled(f"  {report.board.path}: {report.headline_why}"))
+
+
+def _headline_word(report: Report) -> Text:
+    return styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
 
 
 def _headline(out: Page, report: Report) -> None:
-    word = styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
     asked = f"for {report.profile}" if report.profile else "no workload stated"
     form = f", form {report.form}" if report.form else ""
-    out.rows([Column(), BODY], [(word, styled(asked + form, "bold")), ("", report.headline_why)], indent=0)
+    out.rows(
+        [Column(), BODY], [(_headline_word(report), styled(asked + form, "bold")), ("", report.headline_why)], indent=0
+    )
     out.verbatim([report.board.path], indent=len(report.headline.value) + 2)
 
 
@@ -141,25 +145,36 @@ def _place(places: tuple[Place, ...]) -> str:
 
 
 def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
-    """What is not verifiable, by missing fact; the fact that blocks most clauses first."""
+    """What is not verifiable, by missing fact; what blocks an error-tier clause first."""
     open_verdicts = [v for v in report.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
     blocked: dict[str, list[ClauseVerdict]] = {}
-    for verdict in open_verdicts:
+    for verdict in sorted(open_verdicts, key=_severity_first):
         for missing in verdict.missing:
             blocked.setdefault(missing.fact, []).append(verdict)
     if not blocked:
         return
     out.heading("Not proven", f"{count(len(open_verdicts), 'clause')} for want of a fact")
-    ordered = sorted(blocked.items(), key=lambda item: -max(_weight(v) for v in item[1]))
-    limit = len(ordered) if show_all else SHOWN
-    rows = [(fact, some(dict.fromkeys(v.clause.id for v in verdicts), 2)) for fact, verdicts in ordered[:limit]]
-    out.rows([Column(max_width=46), BODY], rows)
-    if len(ordered) > limit:
-        out.line(styled(f"{count(len(ordered) - limit, 'fact')} more: --all shows them", "dim"), indent=2)
+    rows = list(blocked.items()) if show_all else _like_facts_together(blocked)
+    shown = len(rows) if show_all else SHOWN
+    out.rows(
+        [Column(max_width=48), BODY],
+        [(fact, some(dict.fromkeys(v.clause.id for v in verdicts), 2)) for fact, verdicts in rows[:shown]],
+    )
+    if len(rows) > shown:
+        out.line(styled(f"{count(len(rows) - shown, 'fact')} more: --all shows them", "dim"), indent=2)
 
 
-def _weight(verdict: ClauseVerdict) -> int:
-    return verdict.clause.severity.rank
+def _like_facts_together(blocked: Mapping[str, list[ClauseVerdict]]) -> list[tuple[str, list[ClauseVerdict]]]:
+    """Merge `Tg of dielectric 1`, `Tg of dielectric 2` ... where they block the same clauses."""
+    merged: dict[tuple[str, ...], list[str]] = {}
+    for fact, verdicts in blocked.items():
+        merged.setdefault((fact.partition(" of ")[0], *(v.clause.id for v in verdicts)), []).append(fact)
+    more = {facts[0]: f" and {len(facts) - 1} more" if len(facts) > 1 else "" for facts in merged.values()}
+    return [(first + rest, blocked[first]) for first, rest in more.items()]
+
+
+def _severity_first(verdict: ClauseVerdict) -> int:
+    return -verdict.clause.severity.rank
 
 
 def _proofs(out: Page, report: Report) -> None:
@@ -176,7 +191,7 @@ def _proofs(out: Page, report: Report) -> None:
 def _clauses(out: Page, report: Report) -> None:
     """Every clause by verdict, in the order of precedence; documents as numbers, explained below."""
     judged = [v for v in report.verdicts if v.has_rule]
-    ordered = [v for verdict in Verdict for v in judged if v.verdict is verdict]
+    ordered = [v for verdict in Verdict for v in sorted(judged, key=_severity_first) if v.verdict is verdict]
     out.heading(f"Clauses of {report.profile or report.form}", _tally(judged))
     answers = _answers(report)
     keys = list(dict.fromkeys(v.clause.source.document for v in ordered))
@@ -184,11 +199,8 @@ def _clauses(out: Page, report: Report) -> None:
     for judged_clause in ordered:
         clause, verdict = judged_clause.clause, judged_clause.verdict
         word = styled(verdict.value, VERDICT_STYLE.get(verdict, "dim"))
-        where = f"[{keys.index(clause.source.document) + 1}] {clause.source.table or clause.source.row}"
-        rows += [
-            (word, clause.title, answers[clause.id]),
-            ("", styled(f"{clause.id} ({clause.severity.value})  {where}", "dim"), ""),
-        ]
+        where = f"{clause.id}, {clause.severity.value} [{keys.index(clause.source.document) + 1}]"
+        rows += [(word, clause.title, answers[clause.id]), ("", styled(where, "dim"), "")]
     out.rows([Column(), BODY, Column(max_width=24)], rows)
     out.heading("Documents")
     out.rows([Column(), BODY], [(f"[{index}]", _document(key)) for index, key in enumerate(keys, start=1)])
@@ -213,7 +225,7 @@ def _answers(report: Report) -> dict[str, str]:
     for verdict in report.verdicts:
         needs = verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing
         looked_at = f"{verdict.checked} checked" if verdict.checked else ""
-        answers[verdict.clause.id] = f"needs {verdict.missing[0].fact}" if needs else looked_at
+        answers[verdict.clause.id] = f"needs {_short(verdict.missing[0].fact)}" if needs else looked_at
     for group in reversed(groups(report.findings)):
         for finding in reversed(group.findings):
             if finding.measured is not None:
@@ -221,8 +233,12 @@ def _answers(report: Report) -> dict[str, str]:
     return answers
 
 
+def _short(fact: str) -> str:
+    return fact.partition(" (")[0]
+
+
 def _end(out: Page, report: Report) -> None:
-    """Coverage, what has no rule yet, what broke, and the next step."""
+    """Coverage, what broke, the next step; and the headline again, because a terminal shows the end."""
     cover = report.coverage
     later = count(cover.clauses_without_rule, "clause has", "clauses have")
     out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %)")
@@ -232,6 +248,7 @@ def _end(out: Page, report: Report) -> None:
         broke = f"rule {crash.code} {crash.name} broke ({crash.error}): please report this board"
         out.line(styled("error", SEVERITY_STYLE[Severity.ERROR]), f"  {broke}", indent=2)
     out.gap()
+    out.rows([Column(), BODY], [(_headline_word(report), report.headline_why)], indent=0)
     out.line(f"next: {_next_step(report)}")
 
 
