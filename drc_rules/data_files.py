@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -34,13 +34,39 @@ def read_model(path: Path, model: type[Model]) -> Model:
 
 
 def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> ConfigError:
-    """Turn pydantic's first complaint into one line with the key as the user wrote it."""
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"]]
-    key = ".".join(place)
+    """Turn pydantic's most telling complaint into one line with the key as the user wrote it."""
+    complaints = error.errors()
+    first = next((one for one in complaints if one["type"] == "extra_forbidden"), complaints[0])
+    key = _spell(first["loc"])
     if first["type"] == "extra_forbidden":
-        known = list(model.model_fields) if len(place) == 1 else []
-        return ConfigError(where, f'unknown key "{key}"', did_you_mean(place[-1], known) if known else "remove it")
+        known = _keys_at(model, first["loc"][:-1])
+        cure = did_you_mean(str(first["loc"][-1]), known) if known else "remove it"
+        return ConfigError(where, f'unknown key "{key}"', cure)
     if first["type"] == "missing":
         return ConfigError(where, f'"{key}" is missing', "add it")
-    return ConfigError(where, f'"{key}": {first["msg"]} (got {first["input"]!r})', "mend that value")
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return ConfigError(where, f'"{key}": {said}' if key else said, "mend it")
+    return ConfigError(where, f'"{key}": {said} (got {first["input"]!r})', "mend that value")
+
+
+def _spell(place: tuple[int | str, ...]) -> str:
+    """Write a place as people count: the second table of an array is number 2."""
+    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in place)
+
+
+def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """Keys that may stand at a place of the file; empty where any key may."""
+    here: type[BaseModel] | None = model
+    for part in place:
+        if isinstance(part, str) and here is not None:
+            field = here.model_fields.get(part)
+            here = _model_in(field.annotation) if field else here
+    return list(here.model_fields) if here else []
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """The model that an annotation is, or holds in a container."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for one in get_args(annotation) if (found := _model_in(one))), None)

@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.data_files import read_model
 from drc_rules.forms import Form, forms, load_form
-from drc_rules.interfaces import Interface, family, interface
+from drc_rules.interfaces import Interface, families, family, interface
 from stackup_lib.errors import ConfigError, did_you_mean
 from stackup_lib.facts import Fact, unknown
+from stackup_lib.materials import FoilGrade, LossClass
 
 __all__ = ["Form", "Profile", "Requirements", "assemble", "forms", "load_form", "load_profile", "profile_names"]
 
@@ -46,6 +47,13 @@ class ClauseRow(Clause):
     def _has_a_table_or_row(self) -> ClauseRow:
         if self.basis in (Basis.REQUIREMENT, Basis.FAB) and not (self.source.table or self.source.row):
             raise ValueError("a requirement names the table or the row where it stands")
+        return self
+
+    @model_validator(mode="after")
+    def _asks_for_a_known_class(self) -> ClauseRow:
+        words = {"laminate_class": [c.value for c in LossClass], "foil": [g.value for g in FoilGrade]}.get(self.kind)
+        if words and self.limit.at_least not in words:
+            raise ValueError(f"at_least is one of {', '.join(words)}")
         return self
 
     def plain(self) -> Clause:
@@ -149,8 +157,23 @@ def _load(name: str, on_the_way: tuple[str, ...]) -> Profile:
     if key in on_the_way:
         raise ConfigError(key, "rests on itself", "mend extends")
     read = read_model(path, _ProfileFile)
+    for row in read.clause:
+        if row.kind not in known_kinds():
+            raise ConfigError(
+                key, f'{row.id}: no clause is of kind "{row.kind}"', did_you_mean(row.kind, known_kinds())
+            )
     bases = [_load(base, (*on_the_way, key)) for base in read.extends]
     return _merge(name, read, bases)
+
+
+@cache
+def known_kinds() -> frozenset[str]:
+    """Kinds of the clauses that are shipped; another one would be decided by no rule, now or later."""
+    shipped = [_shipped(name) for name in (*profile_names(), BOARD)]
+    rows = [clause.kind for profile in shipped for clause in (*profile.clauses, *profile.per_interface)]
+    rows += [row.kind for of in families() for one in of.interfaces for row in one.clause]
+    rows += [clause.kind for form in forms().values() for clause in form.clauses()]
+    return frozenset(rows)
 
 
 def _path_of(name: str, within: str | None) -> Path:
@@ -191,7 +214,7 @@ def _merge(name: str, read: _ProfileFile, bases: Iterable[Profile]) -> Profile:
         interfaces_source=read.interfaces_source or source,
         clauses=tuple(row.plain() if isinstance(row, ClauseRow) else row for row in kept if not _is_template(row)),
         per_interface=tuple(row for row in kept if isinstance(row, ClauseRow) and _is_template(row)),
-        dropped=tuple({**dropped, **dict.fromkeys(read.drop)}),
+        dropped=tuple(one for one in {**dropped, **dict.fromkeys(read.drop)} if one not in {r.id for r in read.clause}),
         extends=tuple(dict.fromkeys(chain)),
     )
 
@@ -227,8 +250,8 @@ def assemble(
     if base.workload:
         for clause in _of_interfaces(base, base.workload, present):
             clauses.setdefault(clause.id, clause)
-        families = {one.family for one in present}.union(open_families)
-        for clause in (*_absent(base, base.workload, families), *_generations(base.workload, open_families)):
+        there = {one.family for one in present}.union(open_families)
+        for clause in (*_absent(base, base.workload, there), *_generations(base.workload, open_families)):
             clauses[clause.id] = clause
     if form is not None:
         clauses |= {clause.id: clause for clause in form.clauses()}
@@ -249,10 +272,10 @@ def _of_interfaces(profile: Profile, workload: str, present: Iterable[Interface]
                 yield row.of(one)
 
 
-def _absent(profile: Profile, workload: str, families: set[str]) -> Iterator[Clause]:
+def _absent(profile: Profile, workload: str, there: set[str]) -> Iterator[Clause]:
     """One clause per family that such a board carries and of which no net is known."""
     for family_id in profile.must_carry:
-        if family_id not in families and profile.interfaces_source is not None:
+        if family_id not in there and profile.interfaces_source is not None:
             one = interface(profile.interfaces[family_id])
             yield Clause(
                 id=f"{workload}.present.{one.id}",

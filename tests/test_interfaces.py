@@ -411,6 +411,17 @@ def test_usb_2_of_a_usb_3_port_is_usb_2(board_with: MakeBoard) -> None:
     assert taken(board, found)["/USB3.TX+"] == ("usb3", None)
 
 
+def test_a_name_is_believed_more_than_a_class_that_lumps(board_with: MakeBoard) -> None:
+    """The slow pair of a port in the class of its fast pairs is still the slow pair; two voices make it unsure."""
+    board = board_with(**{"90Ohm-diff_USB3": [*pair("/USB3_TX"), "/USB3_D+", "/USB3_D-"]})
+
+    found = assigned(board)
+
+    assert taken(board, found)["/USB3_D+"] == ("usb2", "usb2")
+    assert found.confidence_of(board.net_index["/USB3_D+"]) is Confidence.LOW
+    assert taken(board, found)["/USB3_TX_P"] == ("usb3", None)
+
+
 def test_half_a_pair_is_no_pair(board_with: MakeBoard) -> None:
     """A lone net with a telling name, or a monitor signal in a class of pairs, is not taken."""
     board = board_with("/PCIE_TX0_P", **{"85Ohm-diff_USB_SS": ["/VBUS_MON_UP", *pair("/USBSS_TX")]})

@@ -201,10 +201,11 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
 def _by_class(
     net: str, of_class: tuple[str, str], by_name: str | None, names: set[str], expected: Mapping[str, str]
 ) -> NetRole | None:
-    net_class, of = of_class[0], family(of_class[1])
+    """A class lumps nets of one impedance together, so a name that says something else is believed, but less."""
+    net_class, of = of_class[0], family(by_name or of_class[1])
+    agrees = by_name == of_class[1]
     if is_sideband(net, of):
         return None
-    agrees = by_name == of.id
     if not agrees and not is_generated(net) and not _is_whole(net, of, names):
         return None
     interface_id, said = _generation(of, (net_class, normalise(net)), expected)
@@ -213,7 +214,8 @@ def _by_class(
     elif by_name is None:
         why, confidence = f"class name reads as {of.title}, net names say nothing", Confidence.LOW
     else:
-        why, confidence = f"class name reads as {of.title}, net names as {family(by_name).title}", Confidence.LOW
+        other = family(of_class[1]).title
+        why, confidence = f"net names read as {of.title}, though the class name reads as {other}", Confidence.LOW
     return NetRole(of.id, interface_id, Origin.INFERRED, confidence, why + said, f"net class {net_class}")
 
 

@@ -3,8 +3,8 @@
 What it checks
 --------------
 Whether the board file holds a stackup that somebody has entered. KiCad writes a stackup of its own into every
-new board: FR4 with Dk 4.5 everywhere and equal heights that add up to the board thickness. Nobody builds that
-board on more than two layers.
+new board: FR4 with Dk 4.5 everywhere, in equal heights that add up to the board thickness, or with prepregs of
+0.1 mm once a layer count was picked. Nobody's fab has promised that board on more than two layers.
 
 Why it matters
 --------------
@@ -41,7 +41,7 @@ def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[D
     if board.stackup is None:
         title = f"the board file has no stackup for its {board.layer_count} copper layers"
     elif ctx.is_default_stackup:
-        title = f"the stackup of {board.layer_count} layers is KiCad's untouched default: FR4, Dk 4.5, equal heights"
+        title = f"the stackup of {board.layer_count} layers is KiCad's untouched default: FR4, Dk 4.5 throughout"
     else:
         return
     yield Draft(
