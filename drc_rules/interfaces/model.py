@@ -82,7 +82,7 @@ class Interface(_Frozen):
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
         df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
-        sources: field name -> document; a field without one is engineering knowledge.
+        sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
 
     id: str
@@ -112,7 +112,7 @@ class Interface(_Frozen):
 
     def document_of(self, field: str) -> str:
         """Return the key of the document that a number stands in, `engineering` when none was found."""
-        return self.sources.get(field, ENGINEERING)
+        return self.sources.get(field) or self.sources.get(field.partition(".")[0], ENGINEERING)
 
     def clauses(self, workload: str) -> tuple[Clause, ...]:
         """Return what it asks of a board of that workload."""
