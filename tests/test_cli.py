@@ -584,6 +584,45 @@ def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> N
     assert run("check", path).out.startswith("FIT  for inference-pcie")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo terminal")
+def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callable[..., Path]) -> None:
+    """A wrong answer is explained and asked for again; a profile answers the form by itself; a pin is a pin."""
+    path = board(FIT, configured=False)
+    parent, child = os.openpty()
+    typed = ("inference-pci", "inference-pcie", "500", "5 %", "vlpp", "VLP", "pcie5")
+    os.write(parent, "".join(f"{line}\n" for line in typed).encode())
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stackwright", "init", str(path)], stdin=child, stdout=child, cwd=ROOT, env=environment()
+    )
+    os.close(child)
+    said = all_of(parent)
+
+    assert process.wait() == 0
+    assert 'did you mean "inference-pcie"?' in said
+    assert "'500' is no percentage" in said
+    assert 'did you mean "VLP"?' in said
+    prompts = re.findall(r"Workload, e|Form factor, e|Impedance tolerance asked|Foil grade or|Which are the nets", said)
+    assert len(prompts) == len(typed)
+    assert len(set(prompts)) == 4
+    assert run("check", path).out.startswith("FIT  for inference-pcie")
+
+
+def all_of(terminal: int) -> str:
+    """Return all that a program writes to a pseudo terminal until it closes it."""
+    said = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(terminal)
+    return said.decode().replace("\r\n", "\n")
+
+
 def test_init_never_overwrites_unless_told_to(board: Callable[..., Path]) -> None:
     """Declarations are somebody's work."""
     path = board(FIT)

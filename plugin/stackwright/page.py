@@ -52,10 +52,10 @@ class Page:
         self.gap()
         self.line(styled(title, "bold"), styled(f"  {remark}" if remark else "", "dim"))
 
-    def verbatim(self, lines: Iterable[str], indent: int = 2) -> None:
+    def verbatim(self, lines: Iterable[str | Text], indent: int = 2) -> None:
         """Add lines that never wrap, because somebody will copy them."""
         for line in lines:
-            self._blocks.append((styled(" " * indent + line), True))
+            self._blocks.append((_joined([" " * indent, line]), True))
 
     def rows(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], indent: int = 2) -> None:
         """Add aligned rows."""

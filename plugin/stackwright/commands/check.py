@@ -150,7 +150,7 @@ def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None
     write_file(target, written)
     lines = Page()
     for report in _reports(answers):
-        lines.line(text.summary(report))
+        lines.verbatim([text.summary(report)], indent=0)
     lines.verbatim([f"report written to {target}"], indent=0)
     show(lines.text(terminal_console()))
 

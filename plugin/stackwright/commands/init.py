@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.facts_of_board import board_facts
 from drc_rules.forms import load_form
+from drc_rules.interfaces import family
 from drc_rules.report import TakenAs
 from drc_rules.requirements import load_profile
 from stackup_lib.errors import ConfigError, StackwrightError, did_you_mean
@@ -24,6 +25,7 @@ from stackwright.output import show, write_file
 from stackwright.page import Page, styled, terminal_console
 from stackwright.paths import find_board
 from stackwright.reporters import text
+from stackwright.words import clean
 
 LOOSEST_PCT = 50.0
 LEAVE_OPEN = ("", PLACEHOLDER)
@@ -74,28 +76,20 @@ def _inferred(context: Context) -> Page:
 def _asked(context: Context, answers: Answers) -> Answers:
     """Ask what cannot be inferred, at most five questions; an empty answer leaves the fact open."""
     show("\nAn empty answer leaves a fact open.\n")
-    for question in _questions(context):
-        if question is FORM and answers.form:
-            continue
-        answers = _answered(question, answers)
-    return answers
-
-
-def _questions(context: Context) -> Iterator[Question]:
-    """The questions in order of what they decide."""
-    yield WORKLOAD
-    yield FORM
-    yield TOLERANCE
-    yield FOIL
+    answers = _answered(WORKLOAD, answers)
+    if not answers.form:
+        answers = _answered(FORM, answers)
+    answers = _answered(FOIL, _answered(TOLERANCE, answers))
     vague = next((t for t in context.assignment.taken_as() if not t.interface), None)
-    if vague:
-        yield _generation(vague)
+    return _answered(_generation(vague, answers), answers) if vague else answers
 
 
 def _answered(question: Question, answers: Answers) -> Answers:
     while True:
+        show(f"{question.text}: ")
+        sys.stdout.flush()
         try:
-            said = input(f"{question.text}: ").strip()
+            said = input().strip()
         except EOFError:
             show("\n")
             return answers
@@ -134,11 +128,16 @@ def _foil(answers: Answers, said: str) -> Answers:
     return replace(answers, foil=said)
 
 
-def _generation(vague: TakenAs) -> Question:
+def _generation(vague: TakenAs, answers: Answers) -> Question:
+    """Ask for the generation of the largest group of fast nets that does not tell its own."""
+
     def accept(answers: Answers, said: str) -> Answers:
         return replace(answers, generations={**answers.generations, vague.family: settings_file.known_interface(said)})
 
-    return Question(f"Which {vague.family} are the nets of {vague.group}", accept)
+    expected = load_profile(answers.profile).interfaces.get(vague.family) if answers.profile else None
+    choices = ", ".join(one.id for one in family(vague.family).interfaces)
+    usual = f"; usual for this workload: {expected}" if expected else ""
+    return Question(f"Which are the nets of {clean(vague.group)} ({choices}{usual})", accept)
 
 
 WORKLOAD = Question("Workload, e.g. inference-pcie (stackwright profiles lists them)", _workload)
