@@ -78,10 +78,14 @@ def _declared(config: Config) -> set[str]:
 
 def find_config(board: Path, given: Path | None) -> Config:
     """Load the given settings, else the `stackwright.toml` beside the board, else none."""
-    if given is not None:
-        return load_config(given)
-    beside = board.with_name(FILE_NAME)
-    return load_config(beside) if beside.exists() else Config()
+    path = given if given is not None else board.with_name(FILE_NAME)
+    if given is None and not path.exists():
+        return Config()
+    config = load_config(path)
+    if config.profile and config.profile.endswith(".toml"):
+        # A profile of the user's own lies beside the settings that name it, wherever the command is run.
+        return config.model_copy(update={"profile": str(path.parent / config.profile)})
+    return config
 
 
 def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:

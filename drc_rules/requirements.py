@@ -281,7 +281,7 @@ def _absent(profile: Profile, workload: str, there: set[str]) -> Iterator[Clause
                 id=f"{workload}.present.{one.id}",
                 kind="interface_present",
                 title=f"{profile.title} carries {one.title}",
-                severity=Severity.WARNING,
+                severity=Severity.ERROR,
                 source=profile.interfaces_source,
                 interface=one.id,
             )

@@ -31,6 +31,9 @@ from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.roles import LayerUse
 
+MULTILAYER = 4
+"""A two-layer board has one core, which balances itself; parts on one side and ground on the other are ordinary."""
+
 
 @dataclass(frozen=True)
 class MirroredLayers:
@@ -41,7 +44,7 @@ class MirroredLayers:
 
 
 def _pairs(ctx: Context, _clause: Clause) -> Iterator[MirroredLayers]:
-    uses = ctx.filled_uses()
+    uses = ctx.filled_uses() if ctx.board.layer_count >= MULTILAYER else ()
     half = len(uses) // 2
     for upper, lower in zip(uses[:half], reversed(uses), strict=False):
         yield MirroredLayers(upper, lower)
