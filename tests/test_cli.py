@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,7 +170,7 @@ def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callabl
         (["check", ".", "--min-coverage", "101"], ["--min-coverage"]),
         (["check", ".", "--formt", "json"], ["No such option: --formt", "--format"]),
         (["check"], ["Missing argument", "stackwright check --help"]),
-        (["chek", "."], ["chek", "check"]),
+        (["chek", "."], ["chek", "stackwright --help"]),
         (["explain", "VIA01"], ['did you mean "VIA001"']),
         (["profiles", "inferense"], ['did you mean "inference"']),
     ],
@@ -539,6 +540,13 @@ def test_materials_say_what_a_name_is_taken_for() -> None:
     assert vague.code == 1
     assert "Megtron 7(N)" in vague.out
     assert "370HR" in run("materials").out
+
+
+def test_the_version_is_stated_once_and_the_same_everywhere() -> None:
+    """What the program says is what the package index says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == __version__
 
 
 # --- init ------------------------------------------------------------------------------------------------------------

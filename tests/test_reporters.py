@@ -256,6 +256,35 @@ def test_like_findings_are_one_entry_with_a_count() -> None:
     assert "40 errors" in whole
 
 
+def test_the_worst_of_like_findings_speaks_for_all_and_the_rest_is_in_human_order() -> None:
+    """In2 before In10, and the longest stub first; plies and asides keep nothing apart."""
+
+    def on(layer: str, aside: str, stub_mm: float) -> Finding:
+        title = f"dielectric beside {layer}{aside}: {stub_mm} mm"
+        return finding(
+            title=title, places=(Place(layer=layer),), measured=Measured(value=stub_mm, unit="mm"), key=layer
+        )
+
+    group = groups([on("In10.Cu", "", 0.5), on("In2.Cu", " (FR4)", 0.5), on("In3.Cu", ", ply 2", 0.9)])
+
+    assert len(group) == 1
+    assert group[0].first.places[0].layer == "In3.Cu"
+    assert group[0].others == ("In2.Cu", "In10.Cu")
+
+
+def test_like_facts_that_block_the_same_clauses_are_one_line() -> None:
+    """Twelve plies without a Tg are one thing to give."""
+    facts = tuple(Missing(fact=f"Tg of dielectric {i}", how_to_give="") for i in range(1, 13))
+    blocked = verdict("edge.tg.min", Verdict.NOT_VERIFIABLE, checked=0, undecided=12, missing=facts)
+
+    short = text.page(report(verdicts=(blocked,))).text()
+    whole = text.page(report(verdicts=(blocked,)), show_all=True).text()
+
+    assert "Tg of dielectric 1 and 11 more" in short
+    assert "Tg of dielectric 12" not in short
+    assert "Tg of dielectric 12" in whole
+
+
 def test_findings_that_differ_in_more_than_names_and_numbers_stay_apart() -> None:
     """Grouping must hide no second defect, and no severity."""
     other = finding(title="/TX1_P: no reference plane", places=(Place(net="/TX1_P"),))

@@ -54,11 +54,12 @@ def _excess(finding: Finding) -> float:
 
 
 def shape(finding: Finding) -> str:
-    """Return a title without the names of its places and without numbers."""
+    """Return a title without the names of its places, asides in parentheses, plies and numbers."""
     title = finding.title
     for name in sorted(_names(finding), key=len, reverse=True):
         title = title.replace(name, "*")
-    return re.sub(r"\d+(\.\d+)?", "#", title)
+    title = re.sub(r"\s*\([^()]*\)|, ply \d+", "", title)
+    return re.sub(r"\d+(\.\d+)?", "#", " ".join(title.split()))
 
 
 def subject(finding: Finding) -> str:

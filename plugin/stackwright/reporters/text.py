@@ -157,7 +157,7 @@ def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
     rows = list(blocked.items()) if show_all else _like_facts_together(blocked)
     shown = len(rows) if show_all else SHOWN
     out.rows(
-        [Column(max_width=48), BODY],
+        [Column(max_width=56), BODY],
         [(fact, some(dict.fromkeys(v.clause.id for v in verdicts), 2)) for fact, verdicts in rows[:shown]],
     )
     if len(rows) > shown:
@@ -254,7 +254,7 @@ def _end(out: Page, report: Report) -> None:
 
 def _next_step(report: Report) -> str:
     if report.profile is None:
-        return "name the workload with --profile (stackwright profiles lists them), or let stackwright init ask for it"
+        return "stackwright profiles lists the workloads; then check again with --profile NAME"
     if report.findings:
         return f"stackwright explain {report.findings[0].code} tells why and how to mend it"
     if report.proofs:
