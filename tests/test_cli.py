@@ -319,6 +319,48 @@ def test_same_board_and_settings_same_bytes() -> None:
         assert first == second
 
 
+def test_a_dash_is_standard_output() -> None:
+    """As everywhere on a command line."""
+    assert run("check", BOARDS / FIT, "--output", "-") == run("check", BOARDS / FIT)
+
+
+def test_other_settings_can_be_named_and_are_named_in_the_report(board: Callable[..., Path]) -> None:
+    """The file beside the board is then not read."""
+    path = board(FIT)
+    other = path.parent / "other.toml"
+    other.write_text('profile = "edge"\n')
+
+    ran = run("check", path.name, "--config", "other.toml", "--format", "json", cwd=path.parent)
+
+    report = json.loads(ran.out)["reports"][0]
+    assert report["provenance"]["profile"] == "edge"
+    assert report["provenance"]["config"] == "other.toml"
+    assert report["board"]["path"] == path.name
+
+
+def test_a_hostile_board_cannot_drive_the_terminal_nor_the_settings_file(board: Callable[..., Path]) -> None:
+    """Escape sequences and quotes in materials and net classes come out as text, on the terminal and in TOML."""
+    path = board(FIT, configured=False)
+    project = path.with_suffix(".kicad_pro")
+    evil_class = 'PCIE"]\nprofile = "edge"\x1b[31m #\\ Ω'
+    project.write_text(project.read_text().replace("85Ohm-diff_PCIE", json.dumps(evil_class)[1:-1]))
+    path.write_bytes(path.read_bytes().replace(b"370HR 1086 RC63%", b"\x1b]0;owned\x07 [bold]370[/] \xe2\x80\xae\xff"))
+
+    checked = run("check", path, "--all", "--profile", "inference-pcie")
+    started = run("init", path)
+
+    for ran in (checked, started):
+        assert ran.code in (0, 1)
+        assert not set(ran.out) & set("\x1b\x07\u202e")
+    assert "\\x1b]0;owned" in checked.out
+    assert "[bold]370[/]" in checked.out
+    written = path.with_name("stackwright.toml")
+    assert load_config(written).profile is None
+    assert set(written.read_text()) & set("\x1b\x07\u202e") == set()
+    declared = written.read_text().replace('is = "?"', 'is = "pcie5"')
+    assert parse_config(declared).interface[0].net_classes == (evil_class,)
+
+
 def test_output_writes_a_whole_file_and_a_summary_to_the_terminal(tmp_path: Path) -> None:
     """The file holds what the terminal would have shown in a pipe."""
     target = tmp_path / "report.txt"
