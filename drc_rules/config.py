@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from stackup_lib.errors import ConfigError, did_you_mean
+from drc_rules.data_files import parse_model, read_model
 
 FILE_NAME = "stackwright.toml"
 
@@ -117,52 +116,9 @@ def load_config(path: Path) -> Config:
     Raises:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says what and where.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(str(path), f"cannot be read ({_reason(error)})", "give --config a readable file") from error
-    return parse_config(text, where=str(path))
+    return read_model(path, Config)
 
 
 def parse_config(text: str, *, where: str = FILE_NAME) -> Config:
     """Check the text of a `stackwright.toml`; raises `ConfigError` like `load_config`."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
-    try:
-        return Config.model_validate(data)
-    except ValidationError as error:
-        raise _explain(error, where) from error
-
-
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return error.strerror or "error" if isinstance(error, OSError) else "it is not UTF-8 text"
-
-
-def _explain(error: ValidationError, where: str) -> ConfigError:
-    """Turn pydantic's first complaint into one line with the key as the user wrote it."""
-    first = error.errors()[0]
-    place = [str(part) for part in first["loc"]]
-    key = ".".join(place)
-    if first["type"] == "extra_forbidden":
-        return ConfigError(where, f'unknown key "{key}"', did_you_mean(place[-1], _keys_at(place[:-1])))
-    if first["type"] == "missing":
-        return ConfigError(where, f'"{key}" is missing', "add it")
-    return ConfigError(where, f'"{key}": {first["msg"]} (got {first["input"]!r})', "mend that value")
-
-
-def _keys_at(place: list[str]) -> list[str]:
-    """Keys that may stand at a place of the file."""
-    tables: dict[str, type[BaseModel]] = {
-        "": Config,
-        "declared": Declared,
-        "declared.copper": CopperDeclaration,
-        "declared.dielectric": DielectricDeclaration,
-        "interface": InterfaceDeclaration,
-        "backdrill": BackdrillDeclaration,
-        "check": CheckOptions,
-    }
-    names = ".".join(part for part in place[:2] if not part.isdigit())
-    model = tables.get(names) or tables.get(place[0] if place else "") or Config
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return parse_model(text, Config, where)

@@ -20,17 +20,24 @@ def read_model(path: Path, model: type[Model]) -> Model:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says where.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a readable file") from error
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), "is not UTF-8 text", "save it as UTF-8") from error
+    return parse_model(text, model, str(path))
+
+
+def parse_model(text: str, model: type[Model], where: str) -> Model:
+    """Read TOML text into a model; raises `ConfigError` like `read_model`, naming `where`."""
+    try:
+        data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(str(path), f"is not valid TOML: {error}", "mend that line") from error
+        raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise _explain(error, str(path), model) from error
+        raise _explain(error, where, model) from error
 
 
 def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> ConfigError:
@@ -62,7 +69,7 @@ def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
         if isinstance(part, str) and here is not None:
             field = here.model_fields.get(part)
             here = _model_in(field.annotation) if field else here
-    return list(here.model_fields) if here else []
+    return [field.alias or name for name, field in here.model_fields.items()] if here else []
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:

@@ -34,7 +34,7 @@ def board(folder: Path, **keys: object) -> Board:
         ('[declared.copper."In1.Cu"]\nfoyl = "HVLP"', 'did you mean "foil"'),
         ('[declared.dielectric."dielectric 1"]\nmaterail = "x"', 'did you mean "material"'),
         ('[[interface]]\nis = "pcie5"\nnetclasses = ["x"]', 'did you mean "net_classes"'),
-        ('[[interface]]\nnets = ["x"]', '"interface.0.is" is missing'),
+        ('[[interface]]\nnets = ["x"]', '"interface.1.is" is missing'),
         ("[declared]\nimpedance_tolerance_pct = -5", "greater than 0"),
         ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
         ("profile = \n", "is not valid TOML"),
