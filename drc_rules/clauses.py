@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from stackup_lib.frozen import Frozen
 
 
 class Severity(StrEnum):
@@ -33,7 +31,7 @@ class Basis(StrEnum):
     FILE = "file"  # the board's own files contradict themselves or say nothing
 
 
-class Source(_Frozen):
+class Source(Frozen):
     """Where a limit stands.
 
     Attributes:
@@ -47,7 +45,7 @@ class Source(_Frozen):
     row: str = ""
 
 
-class Limit(_Frozen):
+class Limit(Frozen):
     """What is asked; a clause uses the fields that its kind knows.
 
     Attributes:
@@ -73,7 +71,7 @@ class Limit(_Frozen):
     choices: tuple[str, ...] = ()
 
 
-class Clause(_Frozen):
+class Clause(Frozen):
     """One limit that applies to a board.
 
     Attributes:

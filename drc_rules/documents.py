@@ -8,16 +8,11 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from drc_rules.clauses import Source
 from drc_rules.data_files import read_model
+from stackup_lib.frozen import Frozen
 
 FILE = Path(__file__).parent / "profiles" / "documents.toml"
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Trust(StrEnum):
@@ -29,7 +24,7 @@ class Trust(StrEnum):
     ENGINEERING = "engineering"  # knowledge of the trade; no document was found: never the ground of an error
 
 
-class Document(_Frozen):
+class Document(Frozen):
     """One document.
 
     Attributes:
@@ -45,7 +40,7 @@ class Document(_Frozen):
     note: str = ""
 
 
-class _File(_Frozen):
+class _File(Frozen):
     document: dict[str, Document]
 
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
 from drc_rules.clauses import Basis, Clause, Severity
 from stackup_lib.facts import Confidence
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from stackup_lib.frozen import Frozen
 
 
 class Verdict(StrEnum):
@@ -31,7 +26,7 @@ class Headline(StrEnum):
     NOT_PROVEN = "not proven"
 
 
-class Place(_Frozen):
+class Place(Frozen):
     """Where a finding is; every part may be absent."""
 
     layer: str | None = None
@@ -42,14 +37,14 @@ class Place(_Frozen):
     line: int | None = None
 
 
-class Measured(_Frozen):
+class Measured(Frozen):
     """What was found, as a number with its unit or as a word."""
 
     value: float | str
     unit: str = ""
 
 
-class FindingLimit(_Frozen):
+class FindingLimit(Frozen):
     """What was asked, as a number with its unit or as a word, and where that stands."""
 
     value: float | str | None
@@ -57,7 +52,7 @@ class FindingLimit(_Frozen):
     source: str = ""
 
 
-class Finding(_Frozen):
+class Finding(Frozen):
     """One thing wrong.
 
     Attributes:
@@ -82,14 +77,14 @@ class Finding(_Frozen):
     key: str
 
 
-class Missing(_Frozen):
+class Missing(Frozen):
     """A fact that was needed and is unknown, with the exact way to give it."""
 
     fact: str
     how_to_give: str
 
 
-class ClauseVerdict(_Frozen):
+class ClauseVerdict(Frozen):
     """The answer to one clause.
 
     Attributes:
@@ -113,7 +108,7 @@ class ClauseVerdict(_Frozen):
     worst: Severity | None = None
 
 
-class RuleCrash(_Frozen):
+class RuleCrash(Frozen):
     """A rule that raised: a defect of ours, reported by name; its clauses are not verifiable."""
 
     code: str
@@ -121,7 +116,7 @@ class RuleCrash(_Frozen):
     error: str
 
 
-class Coverage(_Frozen):
+class Coverage(Frozen):
     """How much of what applies was decided, in pairs of clause and object."""
 
     decided: int
@@ -134,7 +129,7 @@ class Coverage(_Frozen):
         return 100.0 * self.decided / self.total if self.total else 0.0
 
 
-class BoardFacts(_Frozen):
+class BoardFacts(Frozen):
     """The board in a few numbers, for the head of every report."""
 
     path: str
@@ -152,7 +147,7 @@ class BoardFacts(_Frozen):
     lines: tuple[str, ...]
 
 
-class TakenAs(_Frozen):
+class TakenAs(Frozen):
     """What a group of nets was taken for, and why."""
 
     group: str
@@ -164,7 +159,7 @@ class TakenAs(_Frozen):
     why: str
 
 
-class Report(_Frozen):
+class Report(Frozen):
     """Everything a reporter needs; deterministic for the same board and settings."""
 
     board: BoardFacts

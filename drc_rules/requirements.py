@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.data_files import read_model
@@ -16,6 +16,7 @@ from drc_rules.forms import Form, forms, load_form
 from drc_rules.interfaces import Interface, families, family, interface
 from stackup_lib.errors import ConfigError, did_you_mean
 from stackup_lib.facts import Fact, unknown
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials import FoilGrade, LossClass
 
 __all__ = ["Form", "Profile", "Requirements", "assemble", "forms", "load_form", "load_profile", "profile_names"]
@@ -25,10 +26,6 @@ BOARD = "board"
 """The profile that holds for any board."""
 
 Workload = Literal["training", "inference", "edge"]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ClauseRow(Clause):
@@ -66,7 +63,7 @@ class ClauseRow(Clause):
         return Clause(id=f"{self.id}.{one.id}", interface=one.id, title=f"{one.title}: {self.title}", **fields)
 
 
-class _ProfileFile(_Frozen):
+class _ProfileFile(Frozen):
     """A profile as its file states it."""
 
     title: str
@@ -86,7 +83,7 @@ class _ProfileFile(_Frozen):
         return self
 
 
-class Profile(_Frozen):
+class Profile(Frozen):
     """What a workload, or one type of board for it, asks of a board.
 
     Attributes:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+
+from stackup_lib.frozen import Frozen
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,10 +28,6 @@ Text = NDArray[np.str_]
 
 NO_LAYER = -1
 """Stands in a layer column for "none"."""
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class LayerKind(StrEnum):
@@ -45,7 +42,7 @@ class LayerKind(StrEnum):
     OTHER = "other"
 
 
-class Ply(_Frozen):
+class Ply(Frozen):
     """One sheet of a stackup row; a dielectric may have several (KiCad's sublayers).
 
     Attributes:
@@ -65,7 +62,7 @@ class Ply(_Frozen):
     color: str | None = None
 
 
-class StackupLayer(_Frozen):
+class StackupLayer(Frozen):
     """One row of the board's stackup, top to bottom; `plies` is never empty."""
 
     name: str
@@ -86,7 +83,7 @@ class StackupLayer(_Frozen):
         return self.kind in (LayerKind.CORE, LayerKind.PREPREG)
 
 
-class Stackup(_Frozen):
+class Stackup(Frozen):
     """The `(stackup ...)` block of a board, top to bottom.
 
     Attributes:
@@ -137,7 +134,7 @@ class Stackup(_Frozen):
         return hashlib.sha256(json.dumps(rows, ensure_ascii=True).encode()).hexdigest()[:12]
 
 
-class CopperLayer(_Frozen):
+class CopperLayer(Frozen):
     """One copper layer of the `(layers ...)` table, top to bottom.
 
     Attributes:
@@ -342,7 +339,7 @@ class Outline:
         return float(np.ptp(self.x_mm)), float(np.ptp(self.y_mm))
 
 
-class NetClass(_Frozen):
+class NetClass(Frozen):
     """A net class; None means "not set here", the next class by priority decides, at last Default."""
 
     name: str
@@ -356,7 +353,7 @@ class NetClass(_Frozen):
     tuning_profile: str | None = None
 
 
-class TuningLayer(_Frozen):
+class TuningLayer(Frozen):
     """One layer of a KiCad 10 tuning profile."""
 
     signal_layer: str
@@ -366,7 +363,7 @@ class TuningLayer(_Frozen):
     gap_mm: float | None
 
 
-class TuningProfile(_Frozen):
+class TuningProfile(Frozen):
     """A KiCad 10 tuning profile: KiCad's own place for an impedance target."""
 
     name: str

@@ -6,15 +6,10 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from drc_rules.data_files import read_model
+from stackup_lib.frozen import Frozen
 
 FOLDER = Path(__file__).parent
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Tier(StrEnum):
@@ -25,7 +20,7 @@ class Tier(StrEnum):
     BEST = "best"
 
 
-class TrackSpace(_Frozen):
+class TrackSpace(Frozen):
     """Least track and space on inner layers of one copper weight.
 
     Attributes:
@@ -43,7 +38,7 @@ class TrackSpace(_Frozen):
         return {Tier.STANDARD: self.standard_mm, Tier.ADVANCED: self.advanced_mm, Tier.BEST: self.best_mm}[tier]
 
 
-class _TrackSpaceFile(_Frozen):
+class _TrackSpaceFile(Frozen):
     source: str
     row: tuple[TrackSpace, ...]
 

@@ -6,21 +6,18 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from drc_rules.clauses import Clause, Limit, Severity, Source
 from drc_rules.data_files import read_model
 from stackup_lib.errors import ConfigError, did_you_mean
+from stackup_lib.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 ENGINEERING = "engineering"
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Form(_Frozen):
+class Form(Frozen):
     """A form factor.
 
     Attributes:
@@ -83,7 +80,7 @@ class Form(_Frozen):
         return Source(document=self.document_of(field), table=self.title, row=row)
 
 
-class _File(_Frozen):
+class _File(Frozen):
     form: Mapping[str, Form]
 
 

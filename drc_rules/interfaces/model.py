@@ -11,22 +11,19 @@ from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.data_files import read_model
 from stackup_lib.errors import ConfigError, did_you_mean
+from stackup_lib.frozen import Frozen
 
 FOLDER = Path(__file__).parent
 ENGINEERING = "engineering"
 """Document of a number for which no document was found; such a number never makes an error."""
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class InterfaceClause(_Frozen):
+class InterfaceClause(Frozen):
     """A clause of one interface, for the workloads that it is stated for; its id is `<workload>.<what>.<interface>`."""
 
     what: str
@@ -45,7 +42,7 @@ class InterfaceClause(_Frozen):
         return Clause(id=f"{workload}.{self.what}.{interface}", interface=interface, **fields)
 
 
-class Pattern(_Frozen):
+class Pattern(Frozen):
     """How nets of a family are named: `head`, then, where there is one, `tail` anywhere behind it; case is ignored.
 
     Two short expressions in place of one long one: the time for any name stays quadratic in its length.
@@ -65,7 +62,7 @@ class Pattern(_Frozen):
         return found is not None and (tail is None or tail.search(normalised, found.end()) is not None)
 
 
-class Interface(_Frozen):
+class Interface(Frozen):
     """One generation of a signalling standard.
 
     Attributes:
@@ -119,7 +116,7 @@ class Interface(_Frozen):
         return tuple(row.of(self.id, workload) for row in self.clause if workload in row.workloads)
 
 
-class Family(_Frozen):
+class Family(Frozen):
     """Interfaces that share their nets and names.
 
     Attributes:

@@ -6,8 +6,9 @@ import math
 from functools import cache
 
 from stackup_lib.facts import Confidence, Fact, Origin, unknown
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Frozen, Source
+from stackup_lib.materials.sources import Source
 
 
 class CopperWeight(Frozen):

@@ -9,8 +9,9 @@ from functools import cache
 from typing import Literal
 
 from stackup_lib.facts import Confidence
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Frozen, Ranked, Source
+from stackup_lib.materials.sources import Ranked, Source
 from stackup_lib.materials.words import key_of, plain
 
 RZ_PER_RQ = 2 * math.sqrt(3)

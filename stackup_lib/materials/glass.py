@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Frozen, Source
+from stackup_lib.materials.sources import Source
 
 
 class GlassStyle(Frozen):

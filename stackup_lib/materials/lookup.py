@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
-from stackup_lib.materials.sources import Frozen, Grade, Source
+from stackup_lib.materials.sources import Grade, Source
 from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart, without_maker
 
 LONGEST = 200

@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
+from stackup_lib.frozen import Frozen
 from stackup_lib.materials.dielectric import SPAN, SPAN_DK, Reading, Sample, read_at
-from stackup_lib.materials.sources import Frozen, Ranked, Source, lowered
+from stackup_lib.materials.sources import Ranked, Source, lowered
 
 Quantity = Literal["dk", "df"]
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
 from stackup_lib.facts import Confidence
-
-
-class Frozen(BaseModel):
-    """Base of every model of the catalogue: immutable, and strict about unknown keys in the data."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from stackup_lib.frozen import Frozen
 
 
 class Grade(StrEnum):
