@@ -148,7 +148,7 @@ def check(
         ignore=_words(ignore),
         fail_on=fail_on.value if fail_on else None,
         min_coverage_pct=min_coverage,
-        as_json=format_ is Format.JSON,
+        format=format_.value,
         output=output,
         show_all=show_all,
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from drc_rules.check import check_board, find_config
@@ -18,11 +19,12 @@ from stackwright.data_digest import data_digest
 from stackwright.output import STDOUT, check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
-from stackwright.reporters import json_, text
+from stackwright.reporters import text
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import number
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
+TEXT = "text"
 SLOW_BYTES = 5_000_000
 """A board above this size takes long enough to say on the terminal that it is being read."""
 
@@ -38,7 +40,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     fail_on: str | None = None
     min_coverage_pct: float | None = None
-    as_json: bool = False
+    format: str = "text"
     output: Path | None = None
     show_all: bool = False
 
@@ -61,14 +63,14 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
     for index, path in enumerate(typed):
         answer = _check(path, settings)
         answers.append(answer)
-        if not settings.as_json and not target:
+        if settings.format == TEXT and not target:
             show(("\n\n" if index else "") + _as_text(answer, settings))
         if isinstance(answer.outcome, Unchecked):
             complain(answer.outcome.error)
         elif answer.reason:
             sys.stdout.flush()
             complain(StackwrightError(answer.outcome.report.board.path, answer.reason, _next_step(answer)))
-    if settings.as_json or target:
+    if settings.format != TEXT or target:
         _deliver(answers, settings, target)
     return max(answer.code for answer in answers)
 
@@ -86,6 +88,13 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
         asked = number(options.min_coverage_pct)
         return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the {asked} % that was asked for"
     return CLEAN, ""
+
+
+def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
+    """Return the function that writes a format: `render` of the module of that name in `stackwright.reporters`."""
+    module = import_module(f"stackwright.reporters.{'json_' if name == 'json' else name}")
+    render: Callable[[Sequence[Checked | Unchecked]], str] = module.render
+    return render
 
 
 def _check(typed: Path, settings: Settings) -> _Answer:
@@ -135,9 +144,9 @@ def _as_text(answer: _Answer, settings: Settings) -> str:
 
 
 def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None) -> None:
-    """Write JSON, or any report that goes to a file; of a file, the terminal shows one line per board."""
-    if settings.as_json:
-        written = json_.render([answer.outcome for answer in answers])
+    """Write a report for machines, or any that goes to a file; of a file, the terminal shows one line per board."""
+    if settings.format != TEXT:
+        written = reporter(settings.format)([answer.outcome for answer in answers])
     else:
         written = "\n\n".join(
             text.page(a.outcome.report, show_all=settings.show_all).text()
