@@ -7,18 +7,45 @@ Lengths are millimetres, angles degrees, in KiCad's axes (y points down). A laye
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.frozen import Frozen
+from stackup_lib.project import NetClass, Project, TuningLayer, TuningProfile
+from stackup_lib.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
+
+__all__ = [
+    "NO_LAYER",
+    "Board",
+    "CopperLayer",
+    "Drilling",
+    "Flags",
+    "Floats",
+    "Footprints",
+    "Ints",
+    "LayerKind",
+    "NetClass",
+    "Outline",
+    "PadKind",
+    "Pads",
+    "Ply",
+    "Project",
+    "Small",
+    "Stackup",
+    "StackupLayer",
+    "Text",
+    "Tracks",
+    "TuningLayer",
+    "TuningProfile",
+    "ViaKind",
+    "Vias",
+    "Zones",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,124 +55,6 @@ Text = NDArray[np.str_]
 
 NO_LAYER = -1
 """Stands in a layer column for "none"."""
-
-
-class LayerKind(StrEnum):
-    """What a row of the stackup is."""
-
-    COPPER = "copper"
-    CORE = "core"
-    PREPREG = "prepreg"
-    MASK = "mask"
-    PASTE = "paste"
-    SILK = "silk"
-    OTHER = "other"
-
-
-class Ply(Frozen):
-    """One sheet of a stackup row; a dielectric may have several (KiCad's sublayers).
-
-    Attributes:
-        thickness_mm: as written, None when the file gives none.
-        thickness_locked: KiCad's lock on the thickness.
-        material: KiCad's free text, None when absent or empty.
-        dk: relative permittivity as written, None when absent or 0 or 1 ("not set"); KiCad states no frequency.
-        df: loss tangent as written, None when absent or 0 (KiCad writes 0 for "not set"); no frequency either.
-        color: KiCad's colour name or `#RRGGBBAA`.
-    """
-
-    thickness_mm: float | None = None
-    thickness_locked: bool = False
-    material: str | None = None
-    dk: float | None = None
-    df: float | None = None
-    color: str | None = None
-
-
-class StackupLayer(Frozen):
-    """One row of the board's stackup, top to bottom; `plies` is never empty."""
-
-    name: str
-    kind: LayerKind
-    type_text: str
-    plies: tuple[Ply, ...]
-    offset: int = 0
-
-    @property
-    def thickness_mm(self) -> float | None:
-        """Sum over the plies, None when any of them states none."""
-        parts = [p.thickness_mm for p in self.plies]
-        return None if any(p is None for p in parts) else sum(p for p in parts if p is not None)
-
-    @property
-    def is_dielectric(self) -> bool:
-        """True for core and prepreg."""
-        return self.kind in (LayerKind.CORE, LayerKind.PREPREG)
-
-
-class Stackup(Frozen):
-    """The `(stackup ...)` block of a board, top to bottom.
-
-    Attributes:
-        copper_finish: e.g. `ENIG`; None when absent or "None".
-        impedance_controlled: KiCad's `dielectric_constraints` flag; None when the token is absent.
-        edge_connector: `yes`, `bevelled`, or None.
-        edge_plating: None when the token is absent.
-    """
-
-    layers: tuple[StackupLayer, ...]
-    copper_finish: str | None = None
-    impedance_controlled: bool | None = None
-    edge_connector: str | None = None
-    edge_plating: bool | None = None
-    offset: int = 0
-
-    @property
-    def copper(self) -> tuple[StackupLayer, ...]:
-        """Copper rows, top to bottom."""
-        return tuple(layer for layer in self.layers if layer.kind is LayerKind.COPPER)
-
-    @property
-    def dielectrics(self) -> tuple[StackupLayer, ...]:
-        """Core and prepreg rows, top to bottom."""
-        return tuple(layer for layer in self.layers if layer.is_dielectric)
-
-    @property
-    def thickness_mm(self) -> float | None:
-        """Sum of copper, dielectric and solder mask, as KiCad shows it; None when a needed thickness is not stated."""
-        total = 0.0
-        for layer in self.layers:
-            if layer.kind in (LayerKind.SILK, LayerKind.PASTE, LayerKind.OTHER):
-                continue
-            if layer.thickness_mm is None:
-                if layer.kind is LayerKind.MASK:
-                    continue
-                return None
-            total += layer.thickness_mm
-        return total
-
-    @property
-    def digest(self) -> str:
-        """Short hash of what the stackup states; facts declared for a stackup carry it, colours do not change it."""
-        rows = [
-            (row.name, row.kind.value, [(p.thickness_mm, p.material, p.dk, p.df) for p in row.plies])
-            for row in self.layers
-        ]
-        return hashlib.sha256(json.dumps(rows, ensure_ascii=True).encode()).hexdigest()[:12]
-
-
-class CopperLayer(Frozen):
-    """One copper layer of the `(layers ...)` table, top to bottom.
-
-    Attributes:
-        name: canonical name such as `In1.Cu`.
-        user_name: the user's own name, None when there is none.
-        kicad_type: `signal`, `power`, `mixed` or `jumper`; not to be trusted for the layer's role.
-    """
-
-    name: str
-    user_name: str | None = None
-    kicad_type: str = "signal"
 
 
 class ViaKind(IntEnum):
@@ -337,68 +246,6 @@ class Outline:
         if not len(self.x_mm):
             return None
         return float(np.ptp(self.x_mm)), float(np.ptp(self.y_mm))
-
-
-class NetClass(Frozen):
-    """A net class; None means "not set here", the next class by priority decides, at last Default."""
-
-    name: str
-    priority: int
-    clearance_mm: float | None = None
-    track_width_mm: float | None = None
-    via_diameter_mm: float | None = None
-    via_drill_mm: float | None = None
-    diff_pair_width_mm: float | None = None
-    diff_pair_gap_mm: float | None = None
-    tuning_profile: str | None = None
-
-
-class TuningLayer(Frozen):
-    """One layer of a KiCad 10 tuning profile."""
-
-    signal_layer: str
-    top_reference: str | None
-    bottom_reference: str | None
-    width_mm: float | None
-    gap_mm: float | None
-
-
-class TuningProfile(Frozen):
-    """A KiCad 10 tuning profile: KiCad's own place for an impedance target."""
-
-    name: str
-    differential: bool
-    target_ohm: float
-    layers: tuple[TuningLayer, ...]
-
-
-@dataclass(frozen=True)
-class Project:
-    """What the `.kicad_pro` says; for a KiCad 5 board, what its `(net_class ...)` blocks say.
-
-    Attributes:
-        path: the file, None when there is none.
-        classes: by name; `Default` is always there.
-        net_classes_of: net name -> names of its classes, highest priority first, `Default` left out.
-    """
-
-    path: Path | None
-    classes: Mapping[str, NetClass]
-    patterns: tuple[tuple[str, str], ...]
-    assignments: Mapping[str, tuple[str, ...]]
-    text_variables: Mapping[str, str]
-    tuning_profiles: tuple[TuningProfile, ...]
-    net_classes_of: Mapping[str, tuple[str, ...]]
-
-    def effective(self, net: str) -> NetClass:
-        """Return the class that holds for a net: each field from the first of its classes that sets it."""
-        chain = [self.classes[c] for c in self.net_classes_of.get(net, ())] + [self.classes["Default"]]
-        merged: dict[str, object] = {}
-        for net_class in chain:
-            for key, value in net_class.model_dump().items():
-                if value is not None:
-                    merged.setdefault(key, value)
-        return NetClass.model_validate(merged)
 
 
 @dataclass(frozen=True)
