@@ -97,18 +97,32 @@ def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
     return render
 
 
+def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> tuple[Checked, CheckOptions]:
+    """Check one board as the command line does, with the options that its settings file gives.
+
+    Args:
+        board: the `.kicad_pcb`.
+        settings: what the user said.
+        live: the board's bytes where they are not the file's, e.g. from a running KiCad.
+
+    Raises:
+        StackwrightError: the check could not be made.
+    """
+    options = _merged(settings, find_config(board, settings.config).check)
+    said = CommandLine(settings.profile, settings.form, options.select, options.ignore)
+    report = check_board(board, config_path=settings.config, command_line=said, text=live)
+    return Checked(report, _config_path(board, settings.config), data_digest()), options
+
+
 def _check(typed: Path, settings: Settings) -> _Answer:
     try:
         board = find_board(typed)
-        config = find_config(board, settings.config)
-        options = _merged(settings, config.check)
-        said = CommandLine(settings.profile, settings.form, options.select, options.ignore)
         with _progress(board):
-            report = check_board(board, config_path=settings.config, command_line=said)
+            outcome, options = check_one(board, settings)
     except StackwrightError as error:
         return _Answer(Unchecked(str(typed), error), BROKEN)
-    code, reason = exit_code(report, options)
-    return _Answer(Checked(report, _config_path(board, settings.config), data_digest()), code, reason)
+    code, reason = exit_code(outcome.report, options)
+    return _Answer(outcome, code, reason)
 
 
 def _merged(settings: Settings, defaults: CheckOptions) -> CheckOptions:
