@@ -11,6 +11,7 @@ from stackup_lib.errors import StackwrightError
 from stackwright.words import clean
 
 STDOUT = Path("-")
+SETTINGS = "stackwright.toml"
 
 
 class OutputError(StackwrightError):
@@ -34,7 +35,7 @@ def complain(error: StackwrightError) -> None:
 
 
 def check_target(target: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a target that cannot be written, or that is one of the inputs, before any work is done.
+    """Refuse a target that cannot be written, or that is somebody's work, before any of ours is done.
 
     Raises:
         OutputError: see above.
@@ -45,6 +46,8 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
         raise OutputError(str(target), f"there is no folder {target.parent}", "make it first")
     if any(target.resolve() == given.resolve() for given in inputs):
         raise OutputError(str(target), "is an input of this check", "give --output another name")
+    if target.suffix.startswith(".kicad_") or target.name == SETTINGS:
+        raise OutputError(str(target), "is a name for a design file, not for a report", "give --output another name")
 
 
 def write_file(target: Path, text: str) -> None:
@@ -75,4 +78,4 @@ def _write(path: Path, target: Path, text: str) -> None:
 
 
 def _not_written(target: Path, error: OSError) -> OutputError:
-    return OutputError(str(target), f"cannot be written ({error.strerror})", "give --output a writable place")
+    return OutputError(str(target), f"cannot be written ({error.strerror})", "choose a place that is writable")

@@ -80,8 +80,7 @@ class Page:
         with target.capture() as capture:
             for block, verbatim in self._blocks:
                 target.print(block, soft_wrap=verbatim)
-        lines = capture.get().split("\n")
-        return "\n".join(line if target.is_terminal else line.rstrip() for line in lines)
+        return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
 
 
 def plain_console(width: int = PLAIN_WIDTH) -> Console:

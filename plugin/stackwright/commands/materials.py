@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from stackup_lib.facts import Fact
 from stackup_lib.materials import Laminate, Match, Spread, Tg, catalogue
@@ -42,9 +43,9 @@ def _table(page: Page, laminates: Iterable[Laminate]) -> None:
     rows: list[tuple[str, ...]] = [("laminate", "maker", "loss class", "Dk", "Df", "Tg (method)")]
     for laminate in laminates:
         label = laminate.loss_class.label if laminate.loss_class else "?"
-        dk, df = _plain(laminate.dk_at(10.0)), _plain(laminate.df_at(10.0))
+        dk, df = _plain(laminate.dk_at(10.0)), _plain(laminate.df_at(10.0), digits=3)
         rows.append((laminate.family, laminate.maker, label, dk, df, _tg(laminate.tg_fact())))
-    columns = [Column(max_width=30), Column(max_width=24), Column(), Column(), Column(), Column()]
+    columns = [Column(max_width=26), Column(max_width=18), Column(), Column(), Column(), Column()]
     page.rows(columns, rows)
 
 
@@ -55,10 +56,7 @@ def _resolved(page: Page, match: Match, laminate: Laminate) -> None:
         page.line(match.note, indent=2)
     page.gap()
     page.rows([Column(min_width=10), Column(wraps=True)], _identity(match, laminate))
-    rows = list(_figures(match))
-    if rows:
-        page.heading("Dk and Df", _construction(match))
-        page.rows([Column(right=True), Column(), Column(), Column(wraps=True)], [("GHz", "Dk", "Df", "from"), *rows])
+    _figures(page, match)
     page.gap()
     page.line(_next(match, laminate))
 
@@ -82,12 +80,22 @@ def _identity(match: Match, laminate: Laminate) -> list[tuple[str, str]]:
     return [(label, words) for label, words in rows if words]
 
 
-def _figures(match: Match) -> Iterable[tuple[str, str, str, str]]:
-    for ghz in AT_GHZ:
-        dk, df = match.dk_at(ghz), match.df_at(ghz)
-        if dk.known or df.known:
-            fact = df if df.known else dk
-            yield f"{ghz:g}", _plain(dk), _plain(df), f"{fact.source} ({fact.confidence.value} confidence)"
+def _figures(page: Page, match: Match) -> None:
+    """Dk and Df over frequency; what all rows have in common of their source is said once."""
+    read = [(ghz, match.dk_at(ghz), match.df_at(ghz)) for ghz in AT_GHZ]
+    read = [(ghz, dk, df) for ghz, dk, df in read if dk.known or df.known]
+    if not read:
+        return
+    leading = [df if df.known else dk for _, dk, df in read]
+    sources = [fact.source.split("; ") for fact in leading]
+    shared = list(takewhile(lambda pieces: len(set(pieces)) == 1, zip(*sources, strict=False)))
+    rows: list[tuple[str, ...]] = [("GHz", "Dk", "Df", "confidence", "")]
+    for (ghz, dk, df), fact, pieces in zip(read, leading, sources, strict=True):
+        rest = "; ".join(pieces[len(shared) :])
+        rows.append((f"{ghz:g}", _plain(dk), _plain(df, digits=3), fact.confidence.value, rest))
+    page.heading("Dk and Df", _construction(match))
+    page.line("; ".join(pieces[0] for pieces in shared), indent=2)
+    page.rows([Column(right=True), Column(), Column(), Column(), Column(wraps=True)], rows)
 
 
 def _construction(match: Match) -> str:
@@ -116,8 +124,8 @@ def _next(match: Match, laminate: Laminate) -> str:
     return f'next: put "{clean(match.text)}" into the Material field of File > Board Setup > Physical Stackup'
 
 
-def _plain(fact: Fact[float]) -> str:
-    return f"{fact.value:.4g}" if fact.value is not None and fact.known else "?"
+def _plain(fact: Fact[float], *, digits: int = 4) -> str:
+    return f"{fact.value:.{digits}g}" if fact.value is not None and fact.known else "?"
 
 
 def _tg(fact: Fact[Tg]) -> str:
