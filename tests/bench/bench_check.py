@@ -7,7 +7,6 @@ bound is missed.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import sys
 import tempfile
@@ -15,19 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.bench.bench_reader import (
-    PEAK_MB,
-    RATIO_DRC,
-    RATIO_SEXPDATA,
-    SEXPDATA,
-    SLOWER_THAN_LINEAR,
-    largest_demo,
-    run_python,
-    tile,
-    time_drc,
-)
+from tests.bench.bench_reader import SEXPDATA, main, run_python, tile, time_drc
 
-HELP_S = 0.25
 RUNS = 3
 
 _RUN = """
@@ -72,40 +60,5 @@ def measure(board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
     return found
 
 
-def missed(found: dict[str, float]) -> list[str]:
-    """Return the bounds that a measurement misses, in words."""
-    rivals = [("drc_s", RATIO_DRC, "kicad-cli pcb drc"), ("sexpdata_s", RATIO_SEXPDATA, "sexpdata.load")]
-    out = [
-        f"check takes 1/{found[key] / found['check_s']:.1f} of {name}'s time, not 1/{ratio:g}"
-        for key, ratio, name in rivals
-        if key in found and found[key] < ratio * found["check_s"]
-    ]
-    if found["check_peak_mb"] > PEAK_MB:
-        out.append(f"peak memory {found['check_peak_mb']:.0f} MB is above {PEAK_MB:g} MB")
-    if found["time_per_byte_x4"] > SLOWER_THAN_LINEAR:
-        out.append(f"time per byte grows {found['time_per_byte_x4']:.2f}-fold when the board is tiled four times")
-    if found["help_s"] > HELP_S:
-        out.append(f"--help takes {found['help_s']:.2f} s, more than {HELP_S:g} s")
-    return out
-
-
-def main() -> int:
-    """Measure, print, and compare with the bounds."""
-    parser = argparse.ArgumentParser(description="Measure the whole command.")
-    parser.add_argument("board", type=Path, nargs="?", default=None)
-    parser.add_argument("--skip-drc", action="store_true", help="do not run kicad-cli pcb drc (a minute)")
-    parser.add_argument("--skip-sexpdata", action="store_true", help="do not run sexpdata.load (half a minute)")
-    options = parser.parse_args()
-    board = options.board or largest_demo()
-    found = measure(board, drc=not options.skip_drc, sexpdata=not options.skip_sexpdata)
-    lines = [f"{key:>18} {value:12.3f}" for key, value in found.items()]
-    for key, name in (("sexpdata_s", "sexpdata.load"), ("drc_s", "kicad-cli pcb drc")):
-        if key in found:
-            lines.append(f"check takes 1/{found[key] / found['check_s']:.0f} of {name}'s time")
-    problems = missed(found)
-    sys.stdout.write("\n".join([board.name, *lines, *(f"MISSED: {p}" for p in problems)]) + "\n")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(measure, "check"))
