@@ -15,6 +15,7 @@ from drc_rules.interfaces import assign_nets, family, interface_ids
 from drc_rules.report import Report, Verdict
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
+from drc_rules.stackup_of_board import stackup_view
 from stackup_lib.board import Board
 from stackup_lib.kicad import read_board
 
@@ -53,6 +54,7 @@ def check_board(
         proofs=proofs(context, outcome),
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.assignment.notes),
+        stackup=stackup_view(context),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from drc_rules.clauses import Basis, Clause, Severity
+from drc_rules.stackup_view import StackupView
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
 
@@ -174,3 +175,4 @@ class Report(Frozen):
     proofs: tuple[str, ...]
     crashes: tuple[RuleCrash, ...] = ()
     notes: tuple[str, ...] = ()
+    stackup: StackupView | None = None
