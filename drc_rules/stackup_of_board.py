@@ -27,9 +27,10 @@ def stackup_view(ctx: Context) -> StackupView:
     rows = tuple(_declared_rows(ctx) if stackup and not ctx.is_default_stackup else _bare_rows(ctx))
     stated = Stated.NOWHERE if stackup is None else Stated.DEFAULT if ctx.is_default_stackup else Stated.FILE
     total = stackup.thickness_mm if stackup and stated is Stated.FILE else None
+    thickness = board.thickness_mm if total is None else total
     return StackupView(
         stated=stated,
-        thickness_mm=total if total is not None else board.thickness_mm,
+        thickness_mm=None if thickness is None else round(thickness, 6),
         copper_finish=stackup.copper_finish if stackup and stated is Stated.FILE else None,
         digest=stackup.digest if stackup else None,
         rows=rows,

@@ -31,6 +31,7 @@ Examples:
   stackwright check card.kicad_pcb --profile inference-pcie
   stackwright check . --fail-on warning --min-coverage 80
   stackwright check . --format json --output report.json
+  stackwright check . --format html --output report.html
 
 \b
 Exit codes:
@@ -47,6 +48,7 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    HTML = "html"
 
 
 class FailOn(StrEnum):
@@ -133,7 +135,9 @@ def check(
     min_coverage: Annotated[
         float | None, typer.Option(metavar="PCT", min=0, max=100, help="Exit code 1 when less than this was decided.")
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="text for people, json for machines.")] = Format.TEXT,
+    format_: Annotated[
+        Format, typer.Option("--format", help="text, html to look at and print, json for machines.")
+    ] = Format.TEXT,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show every finding, not the ten that matter most.")] = False,
 ) -> int:
@@ -166,6 +170,29 @@ def init(
     from stackwright.commands.init import init_board
 
     return init_board(board, ask=not yes, force=force)
+
+
+@app.command(short_help="Show a board's stackup.")
+def stackup(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    svg: Annotated[bool, typer.Option("--svg", help="A cross-section as SVG.")] = False,
+    to_scale: Annotated[bool, typer.Option("--to-scale", help="With --svg: true heights, not readable ones.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="A table for spreadsheets.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Show a board's stackup: thicknesses, materials, copper, roles, vias; as text unless another form is named."""
+    from stackwright.commands.stackup import show_stackup
+
+    wanted = {"svg": svg, "markdown": markdown, "csv": csv, "json": json}
+    named = [form for form, asked in wanted.items() if asked]
+    if len(named) > 1:
+        raise typer.BadParameter(f"--{named[0]} and --{named[1]} exclude each other")
+    if to_scale and not svg:
+        raise typer.BadParameter("--to-scale goes with --svg")
+    return show_stackup(board, form=named[0] if named else "text", to_scale=to_scale, output=output)
 
 
 @app.command(short_help="Explain a rule or a clause.")

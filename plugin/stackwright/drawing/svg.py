@@ -1,0 +1,324 @@
+"""The cross-section as SVG: each row's sheet, what it is, and the vias as barrels through the layers.
+
+Two drawings: `compressed` gives every row a readable height, `to_scale` keeps the proportions. Text comes from the
+board and may hold anything, so it is cleaned, escaped and isolated; colours come from CSS variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import escape
+
+from drc_rules.stackup_view import StackupRow, StackupView, ViaSpan
+from stackup_lib.board import LayerKind
+from stackup_lib.roles import LayerRole
+from stackwright.drawing import words
+from stackwright.words import clean, count
+
+WIDTH = 960
+SHEET_X, SHEET_WIDTH = 232, 270
+MARGIN = 12.0
+TEXT_SIZE = 12
+COPPER_HEIGHT, DIELECTRIC_HEIGHT, MASK_HEIGHT = 17.0, 18.0, 15.0
+LABEL_STEP = 14.0
+"""Least distance of two labels of the drawing to scale."""
+MOST_BARRELS = 12
+BARREL_WIDTH = 12.0
+LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 20, 68, 150
+
+STYLE = """
+.stackup-drawing { --sw-text: #1c2430; --sw-muted: #566172; --sw-paper: #ffffff; --sw-copper: #b8763a;
+  --sw-core: #d9dfc4; --sw-prepreg: #edf0e0; --sw-glass: #a9b48a; --sw-mask: #4f8a63; --sw-unknown: #e4e6ea;
+  --sw-barrel: #8a5222; --sw-hole: #ffffff; --sw-drilled: #b3261e;
+  font: 12px/1 system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; color: var(--sw-text); }
+@media (prefers-color-scheme: dark) { .stackup-drawing { --sw-text: #e4e8ee; --sw-muted: #a3adbb; --sw-paper: #14181f;
+  --sw-copper: #cf8c4e; --sw-core: #4a5138; --sw-prepreg: #363b2a; --sw-glass: #6e7a4d; --sw-mask: #3f7551;
+  --sw-unknown: #2c323c; --sw-barrel: #f0b87f; --sw-hole: #14181f; --sw-drilled: #ff8a80; } }
+@media print { .stackup-drawing { --sw-text: #000; --sw-muted: #444; --sw-paper: #fff; --sw-copper: #b8763a;
+  --sw-core: #d9dfc4; --sw-prepreg: #edf0e0; --sw-glass: #a9b48a; --sw-mask: #4f8a63; --sw-unknown: #e4e6ea;
+  --sw-barrel: #8a5222; --sw-hole: #fff; --sw-drilled: #b3261e; print-color-adjust: exact; } }
+.stackup-drawing text { fill: var(--sw-text); }
+.stackup-drawing .muted { fill: var(--sw-muted); }
+.stackup-drawing .strong { font-weight: 600; }
+.stackup-drawing .paper { fill: var(--sw-paper); }
+.stackup-drawing .copper { fill: var(--sw-copper); }
+.stackup-drawing .core { fill: var(--sw-core); }
+.stackup-drawing .prepreg { fill: var(--sw-prepreg); }
+.stackup-drawing .mask { fill: var(--sw-mask); }
+.stackup-drawing .other { fill: var(--sw-unknown); }
+.stackup-drawing .unstated { stroke: var(--sw-muted); stroke-dasharray: 4 3; }
+.stackup-drawing .glass { stroke: var(--sw-glass); stroke-width: 1; }
+.stackup-drawing .seam { stroke: var(--sw-glass); stroke-width: 0.75; }
+.stackup-drawing .barrel { fill: var(--sw-barrel); }
+.stackup-drawing .hole { fill: var(--sw-hole); }
+.stackup-drawing .pad { fill: var(--sw-barrel); }
+.stackup-drawing .drilled { fill: var(--sw-hole); stroke: var(--sw-drilled); stroke-width: 1; }
+.stackup-drawing .hatch { stroke: var(--sw-drilled); stroke-width: 1.5; }
+.stackup-drawing .leader { stroke: var(--sw-muted); stroke-width: 0.75; fill: none; }
+"""
+
+
+@dataclass(frozen=True)
+class _Band:
+    """A row and where it is drawn."""
+
+    row: StackupRow
+    y: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+
+def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, title: str = "") -> str:
+    """Return the cross-section as an SVG element.
+
+    Args:
+        view: what to draw.
+        to_scale: true proportions; `view.is_to_scale` must hold.
+        standalone: with its own style sheet and paper; else the page must hold `STYLE` once.
+        title: what the drawing is of, for those who cannot see it.
+    """
+    prefix = "scale" if to_scale else "rows"
+    top = 30.0
+    bands = _bands_to_scale(view.rows, top) if to_scale else _bands(view.rows, top)
+    foot = max([bands[-1].y + bands[-1].height, *_label_ends(bands, to_scale=to_scale)]) if bands else top
+    spans = view.spans[:MOST_BARRELS]
+    lines = [*_captions(view, spans, to_scale=to_scale)]
+    height = foot + 22 + 16 * len(lines) + 8
+    name = escape_text(title or "Stackup cross-section") + (", to scale" if to_scale else "")
+    namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
+    parts = [
+        f'<svg{namespace} class="stackup-drawing" viewBox="0 0 {WIDTH} {_n(height)}" width="{WIDTH}" '
+        f'height="{_n(height)}" role="img" aria-label="{name}">',
+        f"<title>{name}</title>",
+        *((f"<style>{STYLE}</style>", f'<rect class="paper" width="{WIDTH}" height="{_n(height)}"/>') * standalone),
+        _patterns(prefix),
+        *_header(spans),
+        *(part for band in bands for part in _sheet(band, prefix)),
+        *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans), prefix)),
+        *_labels(bands, to_scale=to_scale),
+        *(
+            _text(MARGIN, foot + 26 + 16 * index, line, "muted", letters=CAPTION_LETTERS)
+            for index, line in enumerate(lines)
+        ),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _bands(rows: Sequence[StackupRow], top: float) -> list[_Band]:
+    """Give every row a readable height, thick dielectrics a little more."""
+    bands, y = [], top
+    for row in rows:
+        if row.is_copper:
+            height = COPPER_HEIGHT
+        elif row.kind is LayerKind.MASK:
+            height = MASK_HEIGHT
+        else:
+            height = DIELECTRIC_HEIGHT + min((row.thickness_mm or 0.0) * 16.0, 16.0)
+        bands.append(_Band(row, y, height))
+        y += height
+    return bands
+
+
+def _bands_to_scale(rows: Sequence[StackupRow], top: float) -> list[_Band]:
+    """Keep the proportions; as tall as the labels of either side need, a mask of unstated thickness left out."""
+    kept = [row for row in rows if row.thickness_mm]
+    coppers = sum(row.is_copper for row in kept)
+    height = max(360.0, LABEL_STEP * max(coppers, len(kept) - coppers))
+    factor = height / (sum(row.thickness_mm or 0.0 for row in kept) or 1.0)
+    bands, y = [], top
+    for row in kept:
+        bands.append(_Band(row, y, (row.thickness_mm or 0.0) * factor))
+        y += bands[-1].height
+    return bands
+
+
+def _sheet(band: _Band, prefix: str) -> Iterator[str]:
+    """Draw one sheet: planes whole, signal layers in strips, cores and prepregs with their glass."""
+    row, y, height = band.row, _n(band.y), _n(band.height)
+    unstated = " unstated" if row.thickness_mm is None else ""
+    if not row.is_copper:
+        yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, row.kind.value + unstated)
+        if row.kind in (LayerKind.CORE, LayerKind.PREPREG):
+            fill = f"url(#{prefix}-{row.kind.value})"
+            yield f'<rect x="{SHEET_X}" y="{y}" width="{SHEET_WIDTH}" height="{height}" fill="{fill}"/>'
+            yield f'<path class="seam" d="M{SHEET_X} {y}h{SHEET_WIDTH}"/>'
+        return
+    if row.role not in (LayerRole.SIGNAL, LayerRole.MIXED, LayerRole.EMPTY):
+        yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, "copper" + unstated)
+        return
+    yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, "prepreg")
+    strip, gap = (84.0, 24.0) if row.role is LayerRole.MIXED else (16.0, 9.0)
+    x = float(SHEET_X)
+    while row.role is not LayerRole.EMPTY and x < SHEET_X + SHEET_WIDTH:
+        yield _rect(x, band.y, min(strip, SHEET_X + SHEET_WIDTH - x), band.height, "copper" + unstated)
+        x += strip + gap
+
+
+def _barrel(bands: Sequence[_Band], span: ViaSpan, column: int, columns: int, prefix: str) -> Iterator[str]:
+    """Draw a via span: the barrel with its hole and outer pads, the part that is drilled away hatched."""
+    at = {band.row.name: band for band in bands if band.row.is_copper}
+    if span.top not in at or span.bottom not in at:
+        return
+    pitch = SHEET_WIDTH / columns
+    x = SHEET_X + pitch * (column + 0.5) - BARREL_WIDTH / 2
+    first, last = at[span.top].y, at[span.bottom].y + at[span.bottom].height
+    yield f"<g><title>{escape_text(words.via_span(span))}</title>"
+    for band in (at[span.top], at[span.bottom]):
+        yield _rect(x - 4, band.y, BARREL_WIDTH + 8, band.height, "pad")
+    yield _rect(x, first, BARREL_WIDTH, last - first, "barrel")
+    yield _rect(x + 3, first, BARREL_WIDTH - 6, last - first, "hole")
+    for drill in span.backdrills:
+        yield from _drilled(at, drill.start, drill.must_cut, x, prefix)
+    yield "</g>"
+
+
+def _drilled(at: dict[str, _Band], start: str, must_cut: str, x: float, prefix: str) -> Iterator[str]:
+    if start not in at or must_cut not in at:
+        return
+    one, other = at[start], at[must_cut]
+    first, last = min(one.y, other.y), max(one.y + one.height, other.y + other.height)
+    yield _rect(x - 5, first, BARREL_WIDTH + 10, last - first, "drilled")
+    yield (
+        f'<rect x="{_n(x - 5)}" y="{_n(first)}" width="{_n(BARREL_WIDTH + 10)}" height="{_n(last - first)}" '
+        f'fill="url(#{prefix}-drilled)"/>'
+    )
+
+
+def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
+    """Name the columns, and number the via spans as the lines below do."""
+    yield _text(SHEET_X - 10, 18, "layer, thickness", "muted", anchor="end")
+    yield _text(SHEET_X + SHEET_WIDTH + 12, 18, "material or use", "muted")
+    for column in range(len(spans)):
+        x = SHEET_X + SHEET_WIDTH / len(spans) * (column + 0.5)
+        yield _text(x, 18, str(column + 1), "strong", anchor="middle")
+
+
+def _labels(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[str]:
+    """Label the rows; in the drawing to scale copper on the left, dielectrics on the right, spread with leaders."""
+    if not to_scale:
+        for band in bands:
+            y = band.middle + 4
+            yield from _name_and_thickness(band.row, y)
+            yield _text(SHEET_X + SHEET_WIDTH + 12, y, describe(band.row), "" if band.row.is_copper else "muted")
+        return
+    for side in (True, False):
+        chosen = [band for band in bands if band.row.is_copper is side]
+        edge, bend = (SHEET_X, -1) if side else (SHEET_X + SHEET_WIDTH, 1)
+        for band, y in zip(chosen, _spread([band.middle for band in chosen]), strict=True):
+            yield (
+                f'<polyline class="leader" points="{edge},{_n(band.middle)} {edge + 6 * bend},{_n(band.middle)} '
+                f'{edge + 24 * bend},{_n(y)} {edge + 28 * bend},{_n(y)}"/>'
+            )
+            if side:
+                yield from _name_and_thickness(band.row, y + 4, right=edge - 32)
+            else:
+                yield _text(edge + 32, y + 4, f"{words.thickness(band.row)}, {describe(band.row)}", "muted")
+
+
+def _name_and_thickness(row: StackupRow, y: float, right: float = SHEET_X - 10) -> Iterator[str]:
+    shade = "strong" if row.is_copper else "muted"
+    yield _text(right - 84, y, words.full_name(row), shade, anchor="end", letters=LEFT_LETTERS)
+    yield _text(right, y, words.thickness(row), "" if row.is_copper else "muted", anchor="end")
+
+
+def describe(row: StackupRow) -> str:
+    """Return what is said of a row at its right: use, weight, foil and interfaces, or the material with its Df."""
+    if row.is_copper:
+        carried = ", ".join(one.title for one in row.carries)
+        parts = [words.role(row), carried, words.copper_weight(row), words.foil(row)]
+        return ", ".join(part for part in parts if part)
+    if row.kind is LayerKind.MASK:
+        return f"mask, {words.material(row)}" if row.material else "mask"
+    parts = [words.kind(row), words.material(row)]
+    if row.material or row.df_stated is not None:
+        parts.append(f"Df {words.df(row)}" + (" at 10 GHz" if row.df_10ghz else ""))
+    return ", ".join(parts)
+
+
+def _spread(wanted: Sequence[float]) -> list[float]:
+    """Move labels apart to at least `LABEL_STEP`, in their order: down where they collide, then back up."""
+    placed: list[float] = []
+    for y in wanted:
+        placed.append(max(y, placed[-1] + LABEL_STEP) if placed else y)
+    for index in range(len(placed) - 1, -1, -1):
+        limit = placed[index + 1] - LABEL_STEP if index + 1 < len(placed) else wanted[index]
+        lowest = wanted[0] + LABEL_STEP * index
+        placed[index] = max(min(placed[index], limit), lowest)
+    return placed
+
+
+def _label_ends(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[float]:
+    """Where the last label of either side ends."""
+    if to_scale:
+        for side in (True, False):
+            placed = _spread([band.middle for band in bands if band.row.is_copper is side])
+            yield from placed[-1:]
+
+
+def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool) -> Iterator[str]:
+    """Say what the drawing shows, and what it does not."""
+    yield (
+        f"{words.total(view)}; heights to scale, widths not"
+        if to_scale
+        else f"{words.total(view)}; not to scale: every row has a readable height"
+    )
+    yield from words.remarks(view)
+    for index, span in enumerate(spans, start=1):
+        yield f"{index}: {words.via_span(span)}"
+    if len(view.spans) > len(spans):
+        yield f"{count(len(view.spans) - len(spans), 'via span')} more in the table, not drawn"
+    if any(span.backdrills for span in spans):
+        yield "hatched: drilled away"
+    if not view.spans:
+        yield "no vias"
+
+
+def _patterns(prefix: str) -> str:
+    """Textures, so that nothing is told by colour alone: glass in cores and prepregs, hatching where drilled away."""
+    weave = '<path class="glass" d="M0 4h5" fill="none"/>'
+    return (
+        "<defs>"
+        f'<pattern id="{prefix}-core" width="8" height="8" patternUnits="userSpaceOnUse">{weave}</pattern>'
+        f'<pattern id="{prefix}-prepreg" width="12" height="8" patternUnits="userSpaceOnUse">'
+        '<path class="glass" d="M0 4h2" fill="none"/></pattern>'
+        f'<pattern id="{prefix}-drilled" width="5" height="5" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><path class="hatch" d="M0 0v5" fill="none"/></pattern>'
+        "</defs>"
+    )
+
+
+def _rect(x: float, y: float, width: float, height: float, kind: str) -> str:
+    return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"/>'
+
+
+def _text(
+    x: float, y: float, content: str, kind: str = "", *, anchor: str = "start", letters: int = RIGHT_LETTERS
+) -> str:
+    """Return a line of text; a long one is cut, and whole in its tooltip."""
+    shown = clean(content)
+    tip = ""
+    limit = letters
+    if len(shown) > limit:
+        tip, shown = f"<title>{escape_text(content)}</title>", shown[: limit - 1].rstrip() + "\u2026"
+    kind = f' class="{kind}"' if kind else ""
+    where = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    # An isolate of its own: right-to-left letters in a name cannot reorder what stands beside it.
+    body = f'<tspan direction="ltr" unicode-bidi="isolate">{escape_text(shown)}</tspan>'
+    return f'<text x="{_n(x)}" y="{_n(y)}"{kind}{where}>{tip}{body}</text>'
+
+
+def escape_text(text: str) -> str:
+    """Return board text as harmless XML text, also inside a double-quoted attribute."""
+    visible = re.sub("[\ufffe\uffff]", lambda m: f"\\u{ord(m[0]):04x}", clean(text))
+    return escape(visible, {'"': "&quot;", "'": "&#39;"})
+
+
+def _n(value: float) -> str:
+    """Return a coordinate without noise behind the point."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

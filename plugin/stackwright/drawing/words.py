@@ -1,0 +1,108 @@
+"""What is said of a stackup row, the same words in the drawing and in every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from drc_rules.stackup_view import StackupRow, StackupView, Stated, ViaSpan
+from stackup_lib.board import LayerKind
+from stackup_lib.facts import Confidence, Origin
+from stackup_lib.roles import LayerRole
+from stackwright.words import count
+
+UNDECLARED = "not declared"
+
+
+def thickness(row: StackupRow) -> str:
+    """Return micrometres for thin sheets, as fabs write copper, else millimetres; copper with its ounce class."""
+    if row.thickness_mm is None:
+        return UNDECLARED
+    return f"{row.thickness_mm * 1000:.4g} um" if row.is_copper else f"{row.thickness_mm:.4g} mm"
+
+
+def copper_weight(row: StackupRow) -> str:
+    """Return the ounce class of a copper row, marked where plating makes it uncertain."""
+    if row.thickness_mm is None:
+        return ""
+    if row.copper_oz is None:
+        return "between oz classes"
+    about = "about " if row.copper_oz.confidence is Confidence.LOW else ""
+    return f"{about}{row.copper_oz.value:g} oz"
+
+
+def material(row: StackupRow) -> str:
+    """Return the material of a dielectric or a mask as stated."""
+    return row.material or UNDECLARED
+
+
+def role(row: StackupRow) -> str:
+    """Return what a copper layer is for, with the net that fills most of it."""
+    if row.role is None:
+        return "role unknown"
+    planes = row.role not in (LayerRole.SIGNAL, LayerRole.EMPTY)
+    return f"{row.role.value} {row.main_net}".strip() if planes else row.role.value
+
+
+def foil(row: StackupRow) -> str:
+    """Return the declared foil grade."""
+    return f"{row.foil.grade} foil" if row.foil else f"foil {UNDECLARED}"
+
+
+def interfaces(row: StackupRow) -> str:
+    """Return the interfaces that are routed on a layer."""
+    return ", ".join(f"{one.title} ({count(one.nets, 'net')})" for one in row.carries)
+
+
+def df(row: StackupRow) -> str:
+    """Return Df at 10 GHz, or that nobody knows it; a bare number of the file has no frequency."""
+    if row.df_10ghz is not None:
+        return f"{row.df_10ghz.value:.4f}"
+    return f"{row.df_stated:g}, no frequency" if row.df_stated is not None else UNDECLARED
+
+
+def kind(row: StackupRow) -> str:
+    """Return what the sheet is."""
+    return "dielectric" if row.kind is LayerKind.OTHER else row.kind.value
+
+
+def via_span(span: ViaSpan) -> str:
+    """Return a span in one line: how many, what kind, from where to where, which drill, what is drilled away."""
+    drill = f"{span.drill_min_mm:g}"
+    if span.drill_max_mm > span.drill_min_mm:
+        drill += f" to {span.drill_max_mm:g}"
+    text = f"{span.count} {span.kind}, {span.top} to {span.bottom}, drill {drill} mm"
+    return text + "".join(f", {one}" for one in backdrills(span))
+
+
+def backdrills(span: ViaSpan) -> Sequence[str]:
+    """Return each backdrill in words."""
+    return [
+        f"backdrilled from {drill.start} through {drill.must_cut}"
+        + (" (declared)" if drill.origin is Origin.DECLARED else "")
+        for drill in span.backdrills
+    ]
+
+
+def remarks(view: StackupView) -> list[str]:
+    """Return what a reader must know before trusting the drawing."""
+    about = {
+        Stated.FILE: [],
+        Stated.DEFAULT: ["The stackup is KiCad's untouched default: thicknesses and materials are not declared."],
+        Stated.NOWHERE: ["The board file holds no stackup: thicknesses and materials are not declared."],
+    }[view.stated]
+    return [*about, *(note[:1].upper() + note[1:] + "." for note in view.notes)]
+
+
+def total(view: StackupView) -> str:
+    """Return the board's thickness in words."""
+    return "thickness not stated" if view.thickness_mm is None else f"{view.thickness_mm:.3f} mm thick"
+
+
+def full_name(row: StackupRow) -> str:
+    """Return KiCad's name of a row with the user's own behind it."""
+    return row.name if row.user_name in (None, row.name) else f"{row.name} ({row.user_name})"
+
+
+def is_mask(row: StackupRow) -> bool:
+    """Return True for solder mask, of which nobody judges the Df."""
+    return row.kind is LayerKind.MASK
