@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from drc_rules.config import FILE_NAME, Config, load_config
@@ -12,16 +13,23 @@ from drc_rules.declared import CommandLine, gather
 from drc_rules.engine import Outcome, coverage_of, headline_of, run
 from drc_rules.facts_of_board import board_facts
 from drc_rules.interfaces import assign_nets, family, interface_ids
+from drc_rules.places import with_lines
 from drc_rules.report import Report, Verdict
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
 from drc_rules.stackup_of_board import stackup_view
+from drc_rules.suppressions import accept
 from stackup_lib.board import Board
 from stackup_lib.kicad import read_board
 
 
 def check_board(
-    path: Path, *, config_path: Path | None = None, command_line: CommandLine | None = None, text: bytes | None = None
+    path: Path,
+    *,
+    config_path: Path | None = None,
+    command_line: CommandLine | None = None,
+    text: bytes | None = None,
+    today: date | None = None,
 ) -> Report:
     """Check one board.
 
@@ -30,6 +38,7 @@ def check_board(
         config_path: another `stackwright.toml`.
         command_line: what the user said on the command line.
         text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
+        today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
 
     Raises:
         StackwrightError: board, project or settings cannot be read; the message says what to do.
@@ -41,13 +50,13 @@ def check_board(
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     outcome = run(context, requirements.clauses, all_rules(), chosen)
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
-    return Report(
+    report = Report(
         board=board_facts(context, hashlib.sha256(data or b"").hexdigest()),
         profile=profile.name if profile else None,
         form=requirements.form,
         headline=headline,
         headline_why=why,
-        findings=tuple(outcome.findings),
+        findings=tuple(with_lines(outcome.findings, context.board, data or b"")),
         verdicts=tuple(outcome.verdicts),
         coverage=coverage_of(outcome.verdicts),
         taken_as=context.assignment.taken_as(),
@@ -56,6 +65,10 @@ def check_board(
         notes=(*context.board.warnings, *context.assignment.notes),
         stackup=stackup_view(context),
     )
+    if not config.suppress or not options.suppress:
+        return report
+    toml = config_file(path, config_path).read_text(encoding="utf-8")
+    return accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=toml)
 
 
 def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context, Requirements, Profile | None]:
@@ -78,9 +91,14 @@ def _declared(config: Config) -> set[str]:
     return {row.is_ for row in config.interface} & set(interface_ids())
 
 
+def config_file(board: Path, given: Path | None) -> Path:
+    """Return where the settings of a board are, if there are any."""
+    return given if given is not None else board.with_name(FILE_NAME)
+
+
 def find_config(board: Path, given: Path | None) -> Config:
     """Load the given settings, else the `stackwright.toml` beside the board, else none."""
-    path = given if given is not None else board.with_name(FILE_NAME)
+    path = config_file(board, given)
     if given is None and not path.exists():
         return Config()
     config = load_config(path)

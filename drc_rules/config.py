@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from drc_rules.data_files import parse_model, read_model
+from drc_rules.suppressions import Suppression
 
 FILE_NAME = "stackwright.toml"
 
@@ -96,6 +97,7 @@ class Config(_Strict):
     declared: Declared = Field(default_factory=Declared)
     interface: tuple[InterfaceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
 
     @field_validator("interface", "backdrill", mode="before")

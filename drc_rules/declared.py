@@ -16,12 +16,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What the command line says; None where it says nothing."""
+    """What the command line says; None where it says nothing. `suppress` is False to disregard `[[suppress]]`."""
 
     profile: str | None = None
     form: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    suppress: bool = True
 
 
 @dataclass(frozen=True)

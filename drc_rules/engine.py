@@ -158,6 +158,7 @@ def finish(draft: Draft, clause: Clause, decider: Rule, confidence: Confidence) 
         measured=draft.measured,
         limit=FindingLimit(value=draft.limit_value, unit=draft.limit_unit, source=cite(clause.source)),
         places=draft.places,
+        objects=tuple(sorted(draft.ids)),
         key=_key(decider.code, clause.id, draft.ids),
     )
 

@@ -16,6 +16,11 @@ def _wildcard(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern.replace("[", "[[]")))
 
 
+def matches(pattern: str, name: str) -> bool:
+    """Tell whether a whole name matches the wildcards `*` and `?`."""
+    return _wildcard(pattern).match(name) is not None
+
+
 def chosen_nets(board: Board, net_classes: Iterable[str], patterns: Iterable[str]) -> frozenset[int]:
     """Return the nets in one of the classes or under one of the wildcards; net 0 (no net) is never chosen."""
     classes, compiled = set(net_classes), [_wildcard(pattern) for pattern in patterns]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
 from enum import StrEnum
+from typing import Literal
 
 from drc_rules.clauses import Basis, Clause, Severity
 from drc_rules.stackup_view import StackupView
@@ -60,7 +62,9 @@ class Finding(Frozen):
         title: what is wrong, with the numbers, in one sentence without a full stop.
         why: what it costs the user.
         fix: what to do.
+        objects: structural ids of what it is about (layers, uuids, net names), which make the key.
         key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
+        line: line of the board file where one would begin to mend it; None for a board that is no file.
     """
 
     code: str
@@ -75,7 +79,9 @@ class Finding(Frozen):
     measured: Measured | None = None
     limit: FindingLimit | None = None
     places: tuple[Place, ...] = ()
+    objects: tuple[str, ...] = ()
     key: str
+    line: int | None = None
 
 
 class Missing(Frozen):
@@ -160,8 +166,53 @@ class TakenAs(Frozen):
     why: str
 
 
+class Accepted(Frozen):
+    """A finding that stands, and that somebody has accepted: it no longer counts for the exit code.
+
+    Attributes:
+        by: `suppression` (a `[[suppress]]` table, with reason and owner) or `baseline`.
+        expires: last day of the suppression.
+    """
+
+    finding: Finding
+    by: Literal["suppression", "baseline"]
+    reason: str
+    owner: str = ""
+    expires: date | None = None
+
+
+class StaleSuppression(Frozen):
+    """A `[[suppress]]` table that does nothing (any more); it counts as a warning.
+
+    Attributes:
+        entry: what it accepts, in words.
+        problem: `matches nothing` or `expired on <date>`.
+        line: its line in the settings file.
+    """
+
+    entry: str
+    problem: str
+    reason: str
+    owner: str
+    line: int | None = None
+
+
+class KnownFinding(Frozen):
+    """A finding as the baseline remembers it."""
+
+    key: str
+    code: str
+    clause: str
+    title: str
+
+
 class Report(Frozen):
-    """Everything a reporter needs; deterministic for the same board and settings."""
+    """Everything a reporter needs; deterministic for the same board and settings, and the day where one expires.
+
+    Attributes:
+        findings: those that count; accepted ones stand in `accepted` and leave the verdicts as they are.
+        fixed: findings of the baseline that are gone.
+    """
 
     board: BoardFacts
     profile: str | None
@@ -175,4 +226,7 @@ class Report(Frozen):
     proofs: tuple[str, ...]
     crashes: tuple[RuleCrash, ...] = ()
     notes: tuple[str, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
+    stale_suppressions: tuple[StaleSuppression, ...] = ()
+    fixed: tuple[KnownFinding, ...] = ()
     stackup: StackupView | None = None

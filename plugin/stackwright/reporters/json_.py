@@ -65,6 +65,9 @@ def _report(checked: Checked) -> dict[str, object]:
         "proofs": list(report.proofs),
         "crashes": [c.model_dump(mode="json") for c in report.crashes],
         "notes": list(report.notes),
+        "accepted": [a.model_dump(mode="json") for a in report.accepted],
+        "stale_suppressions": [one.model_dump(mode="json") for one in report.stale_suppressions],
+        "fixed": [known.model_dump(mode="json") for known in report.fixed],
         "provenance": {
             "stackwright": __version__,
             "board_sha256": report.board.sha256,
