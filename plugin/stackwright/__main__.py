@@ -19,7 +19,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    code = _guarded(_run)
+    code = guarded(_run)
     sys.exit(_flushed(code))
 
 
@@ -29,7 +29,7 @@ def _run() -> int:
     return run(sys.argv[1:])
 
 
-def _guarded(action: Callable[[], int]) -> int:
+def guarded(action: Callable[[], int]) -> int:
     """Turn whatever an action raises into one line on the error stream and an exit code."""
     try:
         return action()

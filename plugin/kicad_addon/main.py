@@ -1,0 +1,43 @@
+"""What KiCad runs when the button is pressed; everything else is in `stackwright.kicad`, which lies beside this file.
+
+What this process writes to its error stream is what KiCad shows to the user.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+INCOMPLETE = 2
+
+
+def own_packages_first() -> None:
+    """Look for packages in the plugin's own environment before the system's.
+
+    KiCad sets PYTHONPATH to the system's packages on some systems, which would shadow ours with other versions.
+    """
+    here, prefix = Path(__file__).resolve().parent, Path(sys.prefix).resolve()
+    own = [entry for entry in sys.path if Path(entry).name == "site-packages" and _inside(entry, prefix)]
+    others = [entry for entry in sys.path if entry not in own and Path(entry).resolve() != here]
+    sys.path[:] = [str(here), *own, *others]
+
+
+def _inside(entry: str, folder: Path) -> bool:
+    return Path(entry).resolve().is_relative_to(folder)
+
+
+def main() -> int:
+    """Check the open board."""
+    own_packages_first()
+    try:
+        from stackwright.__main__ import guarded  # noqa: PLC0415 - the path has to be put right first
+        from stackwright.kicad.button import run  # noqa: PLC0415
+    except ImportError as error:
+        cure = "delete the plugin's environment in Preferences > Plugins, be online and start KiCad again"
+        sys.stderr.write(f"error: Stackwright's Python environment is not complete ({error}); {cure}\n")
+        return INCOMPLETE
+    return guarded(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

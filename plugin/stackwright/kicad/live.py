@@ -1,0 +1,213 @@
+"""The board that is open in a running KiCad 10, over its IPC API.
+
+What KiCad answers to is not all that its protocol names; what is used here was seen to work with 10.0.6.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stackup_lib.errors import StackwrightError
+from stackwright.output import complain
+
+if TYPE_CHECKING:
+    from kipy import KiCad
+    from kipy.board import Board
+
+    from stackwright.kicad.markers import Marker
+
+OLDEST = 10
+"""First major version whose API has what the button needs."""
+
+GREETING_S = 8
+"""How long KiCad may take to say its version."""
+
+READING_S = 90
+"""How long KiCad may take for one answer about the board: 85 MB took it 4 s."""
+
+GIVE_UP = 2
+NM_PER_MM = 1_000_000
+SHOWN_ITEMS = 4
+"""KiCad keeps this many items of a marker."""
+
+AGAIN = "press the button again"
+ENABLE = "start KiCad 10 with Preferences > Plugins > Enable KiCad API ticked"
+
+# Status codes of KiCad's protocol (api/proto/common/envelope.proto).
+_SAID_NO = {
+    4: ("is still starting", f"wait until the board is shown, then {AGAIN}"),
+    5: ("has no board open in its PCB editor", f"open the board, then {AGAIN}"),
+    6: ("says that it is not the one this was started from", f"close the other KiCad, then {AGAIN}"),
+    7: ("is busy", f"finish the running tool or close the open window, then {AGAIN}"),
+}
+
+
+class KicadError(StackwrightError):
+    """KiCad cannot be asked, or its board cannot be checked."""
+
+
+@contextmanager
+def asking(patience_s: float = READING_S) -> Iterator[None]:
+    """Turn what goes wrong between us and KiCad into a KicadError."""
+    from kipy import errors
+
+    try:
+        yield
+    except errors.ApiError as error:
+        what, next_step = _SAID_NO.get(int(error.code), (f"refused ({error})", "report this, with KiCad's version"))
+        raise KicadError("KiCad", what, next_step) from error
+    except errors.ConnectionError as error:
+        if "timed out" in str(error).lower():
+            what = f"did not answer within {patience_s:g} s"
+            raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {AGAIN}") from error
+        where = os.environ.get("KICAD_API_SOCKET", "its usual address")
+        raise KicadError("KiCad", f"cannot be reached at {where}", ENABLE) from error
+
+
+@contextmanager
+def deadline(seconds: float, error: StackwrightError) -> Iterator[None]:
+    """End the whole process with one line when the block takes longer.
+
+    For what no timeout of the transport covers: its dialling may wait for ever at a socket that nobody serves.
+    """
+
+    def give_up() -> None:
+        complain(error)
+        os._exit(GIVE_UP)
+
+    timer = threading.Timer(seconds, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def connect() -> LiveBoard:
+    """Return the board of the KiCad named by KICAD_API_SOCKET and KICAD_API_TOKEN, within ten seconds.
+
+    Raises:
+        KicadError: there is none, it does not answer, it is too old, or no board is open in it.
+    """
+    from kipy import KiCad
+
+    silent = KicadError("KiCad", f"did not answer within {GREETING_S + 1} s", f"wait until it is idle, then {AGAIN}")
+    with deadline(GREETING_S + 1, silent):
+        greeted(KiCad(timeout_ms=GREETING_S * 1000))
+        return open_board(KiCad(timeout_ms=READING_S * 1000))
+
+
+def greeted(kicad: KiCad) -> None:
+    """Ask for the version.
+
+    Raises:
+        KicadError: it does not answer, or it is too old.
+    """
+    with asking(GREETING_S):
+        version = kicad.get_version()
+    if version.major < OLDEST:
+        what = f"is version {version.major}.{version.minor}.{version.patch}"
+        raise KicadError("KiCad", what, f"the button needs {OLDEST}.0 or later; `stackwright check` needs none")
+
+
+def open_board(kicad: KiCad) -> LiveBoard:
+    """Return the board that is open.
+
+    Raises:
+        KicadError: there is none, or it has never been saved and so has no name, project or settings.
+    """
+    from kipy.proto.common.types import DocumentType
+
+    with asking():
+        documents = kicad.get_open_documents(DocumentType.DOCTYPE_PCB)
+        if not documents:
+            raise KicadError("KiCad", "has no board open in its PCB editor", f"open the board, then {AGAIN}")
+        board = kicad.get_board()
+    name = board.document.board_filename
+    if not name:
+        raise KicadError("the board", "has never been saved", f"save it (Ctrl+S), then {AGAIN}")
+    return LiveBoard(kicad, board, Path(board.document.project.path) / name)
+
+
+class LiveBoard:
+    """A board in KiCad's editor, as it is now, unsaved changes included.
+
+    Attributes:
+        path: the file that KiCad would save it to.
+    """
+
+    def __init__(self, kicad: KiCad, board: Board, path: Path) -> None:
+        self._kicad = kicad
+        self._board = board
+        self.path = path
+
+    def content(self) -> bytes:
+        """Return the board as KiCad would write it, in the format of its version.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking():
+            return self._board.get_as_string().encode("utf-8")
+
+    def settings_folder(self, plugin: str) -> Path:
+        """Return the folder for what a plugin wants to remember; it need not exist.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking():
+            return Path(self._kicad.get_plugin_settings_path(plugin))
+
+    def corner_mm(self) -> tuple[float, float]:
+        """Return x and y of the board's upper left corner; the page's where there is no outline.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        from kipy.proto.board.board_types_pb2 import BoardLayer
+
+        with asking():
+            edges = [shape for shape in self._board.get_shapes() if shape.layer == BoardLayer.BL_Edge_Cuts]
+            boxes = [box for box in self._board.get_item_bounding_box(edges) if box is not None] if edges else []
+        x_nm = min((box.pos.x for box in boxes), default=0)
+        y_nm = min((box.pos.y for box in boxes), default=0)
+        return x_nm / NM_PER_MM, y_nm / NM_PER_MM
+
+    def add(self, marker: Marker, corner_mm: tuple[float, float]) -> str:
+        """Add a marker to KiCad's DRC window and return its id; one without a place goes to the corner.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        from kipy.proto.board import board_commands_pb2 as commands
+
+        x_mm, y_mm = marker.at_mm or corner_mm
+        request = commands.InjectDrcError()
+        request.board.CopyFrom(self._board.document)
+        request.severity = commands.DRS_WARNING if marker.is_warning else commands.DRS_ERROR
+        request.message = marker.message
+        request.position.x_nm, request.position.y_nm = round(x_mm * NM_PER_MM), round(y_mm * NM_PER_MM)
+        for uuid in marker.items[:SHOWN_ITEMS]:
+            request.items.add().value = uuid
+        with asking():
+            answer = self._board.client.send(request, commands.InjectDrcErrorResponse)
+        return answer.marker.value
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove markers; ids that KiCad no longer knows are no mistake.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        from kipy.proto.common.types import KIID
+
+        if ids:
+            with asking():
+                self._board.remove_items_by_id([KIID(value=one) for one in ids])

@@ -1,0 +1,105 @@
+"""The report as a file outside the project, and the program that shows it."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from stackwright.commands.check import reporter
+from stackwright.kicad.live import KicadError
+from stackwright.output import write_file
+from stackwright.reporters import text
+from stackwright.reporters.json_ import Checked
+
+OPENER = "STACKWRIGHT_OPEN"
+"""Environment variable: the command that opens a report; empty to open none."""
+
+OPENING_S = 5
+"""An opener that has not complained by then has done its work, or is the browser itself."""
+
+KICADS_OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+"""Variables that KiCad sets for plugins and that would mislead a browser."""
+
+
+def write_report(outcome: Checked) -> Path:
+    """Write the report as HTML, and as JSON beside it, into the user's cache; the last one of each board is kept.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    board = Path(outcome.report.board.path)
+    folder = cache_folder() / "reports"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise KicadError(str(folder), f"cannot be made ({error.strerror})", "make it writable") from error
+    name = f"{board.stem}-{hashlib.sha256(str(board).encode()).hexdigest()[:8]}"
+    write_file(folder / f"{name}.json", reporter("json")([outcome]))
+    page = folder / f"{name}.html"
+    write_file(page, page_of(outcome))
+    return page
+
+
+def page_of(outcome: Checked) -> str:
+    """Return the HTML report; without that reporter, the text report as a page."""
+    try:
+        return reporter("html")([outcome])
+    except ModuleNotFoundError:
+        words = html.escape(text.page(outcome.report, show_all=True).text())
+        title = html.escape(Path(outcome.report.board.path).name)
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Stackwright: {title}</title>'
+        return f'{head}<meta name="color-scheme" content="light dark"><pre>{words}</pre></html>\n'
+
+
+def cache_folder() -> Path:
+    """Return the folder of this user for what can be made again."""
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "stackwright"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "stackwright"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "stackwright"
+
+
+def show_report(page: Path) -> None:
+    """Open the report in the user's browser.
+
+    Raises:
+        KicadError: that cannot be done; says where the report is.
+    """
+    command = _opener()
+    if not command:
+        return
+    environment = {key: value for key, value in os.environ.items() if key not in KICADS_OWN}
+    where = (str(page), "is the report, but no browser could be opened")
+    try:
+        opener = subprocess.Popen(  # noqa: S603 - the user's own choice of a program, no shell
+            [*command, str(page)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        failed = opener.wait(OPENING_S) != 0
+    except subprocess.TimeoutExpired:
+        return
+    except OSError as error:
+        raise KicadError(*where, f"open it yourself ({command[0]}: {error.strerror})") from error
+    if failed:
+        raise KicadError(*where, f"open it yourself ({command[0]} failed)")
+
+
+def _opener() -> list[str]:
+    """The program that opens a file for this user."""
+    given = os.environ.get(OPENER)
+    if given is not None:
+        return shlex.split(given)
+    if sys.platform == "win32":
+        return ["rundll32", "url.dll,FileProtocolHandler"]
+    return ["open"] if sys.platform == "darwin" else ["xdg-open"]
