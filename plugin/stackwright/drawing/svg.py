@@ -73,7 +73,7 @@ class _Band:
         return self.y + self.height / 2
 
 
-def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, title: str = "") -> str:
+def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, title: str = "", ident: str = "") -> str:
     """Return the cross-section as an SVG element.
 
     Args:
@@ -81,8 +81,9 @@ def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, t
         to_scale: true proportions; `view.is_to_scale` must hold.
         standalone: with its own style sheet and paper; else the page must hold `STYLE` once.
         title: what the drawing is of, for those who cannot see it.
+        ident: beginning of the ids in it, where a page holds several.
     """
-    prefix = "scale" if to_scale else "rows"
+    prefix = ident + ("scale" if to_scale else "rows")
     top = 30.0
     bands = _bands_to_scale(view.rows, top) if to_scale else _bands(view.rows, top)
     foot = max([bands[-1].y + bands[-1].height, *_label_ends(bands, to_scale=to_scale)]) if bands else top

@@ -1,0 +1,254 @@
+"""The report as one HTML file that needs nothing else: no script, no network; for the screen, dark or light, and paper.
+
+Every expression of the templates is cleaned and escaped; text from the board stands in `<bdi>` besides, so that no name
+reorders the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePath
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from drc_rules.clauses import Severity
+from drc_rules.documents import Document, documents
+from drc_rules.report import ClauseVerdict, Finding, Place, Report, Verdict
+from drc_rules.stackup_view import StackupRow
+from stackwright import __version__
+from stackwright.drawing import words as said
+from stackwright.drawing.svg import STYLE, svg
+from stackwright.reporters.grouping import Group, groups
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import clean, count, number
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_LISTED = 100
+"""Findings listed one by one under the one that speaks for them; the JSON report has them all."""
+NO_RULE = "no rule yet"
+SYMBOLS = {
+    "fit": "\u2713",
+    "not fit": "\u2717",
+    "not proven": "?",
+    "error": "\u2717",
+    "warning": "!",
+    "info": "i",
+    "failed": "\u2717",
+    "not verifiable": "?",
+    "passed": "\u2713",
+    "not applicable": "\u2013",
+    NO_RULE: "\u00b7",
+}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A group of findings as the page shows it."""
+
+    id: str
+    group: Group
+    limit: str
+    source: str
+    members: tuple[tuple[Finding, str], ...]
+    hidden: int
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A clause as the page shows it: its answer is a measured value, a missing fact or how much was looked at."""
+
+    verdict: ClauseVerdict
+    word: str
+    answers: tuple[str, ...]
+    document: int
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class _Board:
+    """Everything the page shows of one board."""
+
+    id: str
+    name: str
+    checked: Checked
+    report: Report
+    asked: str
+    facts: tuple[tuple[str, str], ...]
+    counts: tuple[tuple[str, int], ...]
+    findings: tuple[_Shown, ...]
+    blocked: tuple[tuple[str, str, tuple[str, ...]], ...]
+    sections: tuple[tuple[str, tuple[_Row, ...]], ...]
+    documents: tuple[tuple[str, Document | None], ...]
+    drawings: tuple[tuple[str, Markup], ...] = ()
+    remarks: tuple[str, ...] = ()
+    marks: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
+        """Return code and id of the findings at a row of the stackup."""
+        return self.marks.get(row.name, ())
+
+
+def render(outcomes: Sequence[Checked | Unchecked]) -> str:
+    """Return the page for one or several boards; same boards and settings give the same bytes."""
+    boards = [_board(index, one) for index, one in enumerate(outcomes, start=1) if isinstance(one, Checked)]
+    failures = [one for one in outcomes if isinstance(one, Unchecked)]
+    css = (TEMPLATES / "report.css").read_text(encoding="utf-8") + STYLE
+    page = _environment().get_template("report.html")
+    return page.render(
+        boards=boards,
+        failures=failures,
+        css=Markup(css),  # noqa: S704 - our own style sheet
+        version=__version__,
+        title=_title(boards),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=_visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(said=said, symbols=SYMBOLS, number=number, count=count)
+    return environment
+
+
+def _visible(value: object) -> object:
+    """Make control characters and marks that turn the writing around visible; what is markup already stays."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _title(boards: Sequence[_Board]) -> str:
+    if len(boards) != 1:
+        return f"Stackwright: {count(len(boards), 'board')}"
+    return f"{boards[0].report.headline.value}: {boards[0].name}"
+
+
+def _board(index: int, checked: Checked) -> _Board:
+    report, ident = checked.report, f"b{index}"
+    shown = tuple(_findings(report, ident))
+    keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
+    profile = f"for {report.profile}" if report.profile else "no workload stated"
+    return _Board(
+        id=ident,
+        name=PurePath(report.board.path).name or "board",
+        checked=checked,
+        report=report,
+        asked=profile + (f", form {report.form}" if report.form else ""),
+        facts=tuple(_labelled(line) for line in report.board.lines),
+        counts=tuple((s.value, sum(f.severity is s for f in report.findings)) for s in Severity),
+        findings=shown,
+        blocked=tuple(_blocked(report)),
+        sections=tuple(_sections(report, shown, keys)),
+        documents=tuple((key, documents().get(key)) for key in keys),
+        drawings=tuple(_drawings(report, ident)),
+        remarks=tuple(said.remarks(report.stackup)) if report.stackup else (),
+        marks=_marks(shown),
+    )
+
+
+def _labelled(line: str) -> tuple[str, str]:
+    """Split `label: text` of a fact; a line without a short label is about the board."""
+    label, colon, rest = line.partition(":")
+    return (label, rest.strip()) if colon and len(label) <= 8 and " " not in label else ("board", line)
+
+
+def _findings(report: Report, ident: str) -> Iterator[_Shown]:
+    for index, group in enumerate(groups(report.findings), start=1):
+        limit = group.first.limit
+        members = group.findings[:MOST_LISTED]
+        yield _Shown(
+            id=f"{ident}-finding-{index}",
+            group=group,
+            limit=number(limit.value, limit.unit) if limit else "",
+            source=limit.source if limit else "",
+            members=tuple((finding, places(finding.places)) for finding in members),
+            hidden=len(group.findings) - len(members),
+        )
+
+
+def places(found: Iterable[Place], most: int = 6) -> str:
+    """Return places in words: layer and net, and coordinates where there are any."""
+    every = list(dict.fromkeys(_place(place) for place in found))
+    rest = f"; and {len(every) - most} more" if len(every) > most else ""
+    return "; ".join(text for text in every[:most] if text) + rest
+
+
+def _place(place: Place) -> str:
+    at = f"x {place.x_mm:.3f} mm, y {place.y_mm:.3f} mm" if place.x_mm is not None and place.y_mm is not None else ""
+    line = f"line {place.line}" if place.line else ""
+    return ", ".join(part for part in (place.layer, place.net, at, line) if part)
+
+
+def _blocked(report: Report) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Each missing fact with the way to give it and the clauses that wait for it, error-tier clauses first."""
+    waiting: dict[tuple[str, str], list[str]] = {}
+    for verdict in sorted(_judged(report), key=lambda v: -v.clause.severity.rank):
+        if verdict.verdict is Verdict.NOT_VERIFIABLE:
+            for missing in verdict.missing:
+                waiting.setdefault((missing.fact, missing.how_to_give), []).append(verdict.clause.id)
+    for (fact, how), clauses in waiting.items():
+        yield fact, how, tuple(dict.fromkeys(clauses))
+
+
+def _judged(report: Report) -> list[ClauseVerdict]:
+    return [verdict for verdict in report.verdicts if verdict.has_rule]
+
+
+def _sections(report: Report, shown: Sequence[_Shown], keys: Sequence[str]) -> Iterator[tuple[str, tuple[_Row, ...]]]:
+    """The clauses by verdict in the order of precedence, last those that nothing decides yet."""
+    measured: dict[str, tuple[str, str]] = {}
+    for one in shown:
+        for finding in one.group.findings:
+            value = finding.measured
+            text = number(value.value, value.unit) if value else ""
+            measured.setdefault(finding.clause, (text, one.id))
+    for word in [*(verdict.value for verdict in Verdict), NO_RULE]:
+        chosen = [v for v in report.verdicts if (v.verdict.value if v.has_rule else NO_RULE) == word]
+        chosen.sort(key=lambda v: -v.clause.severity.rank)
+        rows = tuple(_row(v, word, measured, keys) for v in chosen)
+        if rows:
+            yield word, rows
+
+
+def _row(verdict: ClauseVerdict, word: str, measured: Mapping[str, tuple[str, str]], keys: Sequence[str]) -> _Row:
+    text, finding = measured.get(verdict.clause.id, ("", ""))
+    answers = [text] if text else []
+    if verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.has_rule:
+        facts = list(dict.fromkeys(missing.fact for missing in verdict.missing))
+        answers += [f"needs {fact}" for fact in facts[:3]]
+        answers += [f"and {len(facts) - 3} more facts"] if len(facts) > 3 else []
+    elif verdict.checked:
+        answers.append(f"{verdict.checked} checked")
+    return _Row(verdict, word, tuple(answers), keys.index(verdict.clause.source.document) + 1, finding)
+
+
+def _drawings(report: Report, ident: str) -> Iterator[tuple[str, Markup]]:
+    """The cross-section with readable rows, and to scale where every thickness is stated."""
+    view = report.stackup
+    if view is None or not view.rows:
+        return
+    title = f"Cross-section of {PurePath(report.board.path).name}"
+    yield "Every row readable, not to scale", Markup(svg(view, standalone=False, title=title, ident=f"{ident}-"))  # noqa: S704 - svg() escapes
+    if view.is_to_scale:
+        drawing = svg(view, to_scale=True, standalone=False, title=title, ident=f"{ident}-")
+        yield "Heights to scale", Markup(drawing)  # noqa: S704 - svg() escapes
+
+
+def _marks(shown: Sequence[_Shown]) -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """Findings by the layer at which they are, for the table of the stackup; informations mark nothing."""
+    marks: dict[str, dict[tuple[str, str], None]] = {}
+    for one in shown:
+        for finding in one.group.findings:
+            for place in finding.places if finding.severity is not Severity.INFO else ():
+                if place.layer:
+                    marks.setdefault(place.layer, {})[(finding.code, one.id)] = None
+    return {layer: tuple(codes) for layer, codes in marks.items()}
