@@ -144,7 +144,7 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
                 for finding, one in accepted
             ),
             "stale_suppressions": tuple(stale),
-            "headline_why": with_accepted(report.headline_why, len(accepted)),
+            "headline_why": with_accepted(report, len(accepted)),
         }
     )
 
@@ -152,9 +152,15 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
 TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
 
 
-def with_accepted(why: str, count: int) -> str:
+def with_accepted(report: Report, more: int) -> str:
     """Return the headline's reason with the number of accepted findings, so that none is accepted silently."""
-    return f"{why} ({count} finding{'' if count == 1 else 's'} accepted)" if count else why
+    before, total = len(report.accepted), len(report.accepted) + more
+    why = report.headline_why.removesuffix(_counted(before))
+    return why + _counted(total)
+
+
+def _counted(accepted: int) -> str:
+    return f" ({accepted} finding{'' if accepted == 1 else 's'} accepted)" if accepted else ""
 
 
 def _first(suppressions: Iterable[Suppression], finding: Finding) -> Suppression | None:

@@ -140,6 +140,12 @@ def check(
     ] = Format.TEXT,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show every finding, not the ten that matter most.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Judge only findings that this baseline does not know.")
+    ] = None,
+    no_suppressions: Annotated[
+        bool, typer.Option("--no-suppressions", help="Disregard [[suppress]] in stackwright.toml.")
+    ] = False,
 ) -> int:
     """Check boards: facts, findings, what is not proven, and how to prove it."""
     from stackwright.commands.check import Settings, check_boards
@@ -155,8 +161,32 @@ def check(
         format=format_.value,
         output=output,
         show_all=show_all,
+        baseline=baseline,
+        suppress=not no_suppressions,
     )
     return check_boards(boards, settings)
+
+
+@app.command(short_help="Write down the findings that are there.")
+def baseline(
+    boards: Annotated[
+        list[Path], typer.Argument(metavar="BOARD", help=".kicad_pcb, .kicad_pro, or a folder with one board.")
+    ],
+    *,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The baseline.")] = Path("stackwright-baseline.json"),
+    grow: Annotated[bool, typer.Option("--grow", help="Add new findings to a baseline that is there.")] = False,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="Workload, as for check.")] = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form factor, as for check.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+) -> int:
+    """Write down the findings that are there, for `check --baseline`; what is fixed is removed, nothing is added.
+
+    Exit code 1 when there are new findings, which only --grow adds.
+    """
+    from stackwright.commands.baseline import write_baseline
+    from stackwright.commands.check import Settings
+
+    return write_baseline(boards, output, Settings(profile=profile, form=form, config=config), grow=grow)
 
 
 @app.command(short_help="Write a stackwright.toml beside a board.")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from drc_rules.baseline import board_name, gate, load_baseline
 from drc_rules.check import check_board, find_config
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME, CheckOptions
@@ -21,7 +22,7 @@ from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
 from stackwright.reporters import text
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.words import number
+from stackwright.words import count, number
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
 TEXT = "text"
@@ -43,6 +44,8 @@ class Settings:
     format: str = "text"
     output: Path | None = None
     show_all: bool = False
+    baseline: Path | None = None
+    suppress: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
     target = settings.output if settings.output != STDOUT else None
     if target:
-        check_target(target, [*typed, *([settings.config] if settings.config else [])])
+        check_target(target, [*typed, *(path for path in (settings.config, settings.baseline) if path)])
     answers = []
     for index, path in enumerate(typed):
         answer = _check(path, settings)
@@ -84,6 +87,8 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
     wanted = options.fail_on or "error"
     if wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in report.findings):
         return FOUND, ""
+    if wanted in ("warning", "info") and report.stale_suppressions:
+        return FOUND, f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
     if options.min_coverage_pct is not None and report.coverage.percent < options.min_coverage_pct:
         asked = number(options.min_coverage_pct)
         return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the {asked} % that was asked for"
@@ -109,8 +114,11 @@ def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> 
         StackwrightError: the check could not be made.
     """
     options = _merged(settings, find_config(board, settings.config).check)
-    said = CommandLine(settings.profile, settings.form, options.select, options.ignore)
+    said = CommandLine(settings.profile, settings.form, options.select, options.ignore, settings.suppress)
     report = check_board(board, config_path=settings.config, command_line=said, text=live)
+    if settings.baseline:
+        known = load_baseline(settings.baseline).boards.get(board_name(board, settings.baseline), ())
+        report = gate(report, known)
     return Checked(report, _config_path(board, settings.config), data_digest()), options
 
 
@@ -185,6 +193,8 @@ def _reports(answers: Sequence[_Answer]) -> Iterator[Report]:
 
 
 def _next_step(answer: _Answer) -> str:
+    if "suppression" in answer.reason:
+        return f"remove it from {FILE_NAME}, or mend it"
     if "nothing was checked" in answer.reason:
         return "select fewer rules away, or state the stackup"
     if "coverage" in answer.reason:

@@ -33,6 +33,7 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     out.rows([LABEL, BODY], [(styled("note", "yellow"), note) for note in report.notes])
     taken_as(out, report.taken_as)
     _findings(out, report, show_all=show_all)
+    _accepted(out, report, show_all=show_all)
     _not_proven(out, report, show_all=show_all)
     _proofs(out, report)
     if report.profile or report.form:
@@ -144,6 +145,29 @@ def _place(places: tuple[Place, ...]) -> str:
     return f"{layer}x {first.x_mm:.3f} mm, y {first.y_mm:.3f} mm{more}"
 
 
+def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
+    """What somebody accepted, and why; suppressions that do nothing; what is gone from the baseline."""
+    suppressed = [one for one in report.accepted if one.by == "suppression"]
+    known = [one for one in report.accepted if one.by == "baseline"]
+    if report.accepted or report.stale_suppressions or report.fixed:
+        by_whom = [(suppressed, "suppressed"), (known, "in the baseline")]
+        remark = ", ".join(f"{len(ones)} {how}" for ones, how in by_whom if ones)
+        out.heading("Accepted", remark or "none")
+    rows: list[tuple[str | Text, str | Text]] = []
+    for one in [*suppressed, *(known if show_all else [])]:
+        until = f", until {one.expires.isoformat()}" if one.expires else ""
+        who = f" ({one.owner}{until})" if one.owner else ""
+        rows += [(styled(one.finding.code, "dim"), one.finding.title), ("", styled(f"{one.reason}{who}", "dim"))]
+    for stale in report.stale_suppressions:
+        line = f", line {stale.line} of stackwright.toml" if stale.line else ""
+        what = f"suppression of {stale.entry} {stale.problem}{line}: {stale.reason} ({stale.owner})"
+        rows.append((styled("warning", SEVERITY_STYLE[Severity.WARNING]), what))
+    rows += [(styled("fixed", "green"), f"{one.code} {one.title}") for one in report.fixed]
+    out.rows([LABEL, BODY], rows)
+    if report.fixed:
+        out.line(styled("`stackwright baseline` takes what is fixed out of the baseline", "dim"), indent=2)
+
+
 def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
     """What is not verifiable, by missing fact; what blocks an error-tier clause first."""
     open_verdicts = [v for v in report.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
@@ -226,7 +250,7 @@ def _answers(report: Report) -> dict[str, str]:
         needs = verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing
         looked_at = f"{verdict.checked} checked" if verdict.checked else ""
         answers[verdict.clause.id] = f"needs {_short(verdict.missing[0].fact)}" if needs else looked_at
-    for group in reversed(groups(report.findings)):
+    for group in reversed(groups([*report.findings, *(one.finding for one in report.accepted)])):
         for finding in reversed(group.findings):
             if finding.measured is not None:
                 answers[finding.clause] = number(finding.measured.value, finding.measured.unit)
