@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,10 @@ _PAD_KINDS = {
 }
 _WORD = rb'("(?:[^"\\]|\\.)*"|[^\s()"]+)'
 _NAMED = re.compile(rb'\(\s*(?:property\s*"?(Reference|Value)"?|fp_text\s+(reference|value))\s*' + _WORD, re.DOTALL)
+_VARYING = re.compile(
+    rb'\((?:at|net|uuid|tstamp|pinfunction|pintype)\s(?:"[^"\\]*"|[^()"\\])*\)|(?<=^\(pad)\s+(?:"[^"\\]*"|[^\s()"\\]+)'
+)
+"""What differs between the pads of one kind: they are parsed once per kind, these pieces once per pad."""
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
 
@@ -117,9 +121,11 @@ class _Pad:
 def _pads(source: Source, items: Ints, row_of: Ints, footprints: Footprints) -> Pads:
     chosen = source.children(items, "pad")
     rows: list[_Pad] = []
-    for offset, node in source.nodes(chosen, child=True):
-        with source.at(offset):
-            rows.append(_pad(source, node))
+    kinds: dict[bytes, _Pad] = {}
+    span = source.blocks.children
+    for start, end in zip(span.start[chosen].tolist(), span.end[chosen].tolist(), strict=True):
+        with source.at(start):
+            rows.append(_pad_of_kind(source, start, end, kinds))
     owner = row_of[source.blocks.parent[chosen]]
     local = np.array([r.at for r in rows], dtype=np.float64).reshape(-1, 3).T
     x, y = placed(local[0], local[1], (footprints.x_mm[owner], footprints.y_mm[owner]), footprints.rotation_deg[owner])
@@ -143,18 +149,46 @@ def _pads(source: Source, items: Ints, row_of: Ints, footprints: Footprints) -> 
     )
 
 
+def _pad_of_kind(source: Source, start: int, end: int, kinds: dict[bytes, _Pad]) -> _Pad:
+    """Parse a pad; of a kind that was met before, only what varies."""
+    written = source.data[start:end]
+    rest = _VARYING.sub(b"", written)
+    like = kinds.get(rest)
+    if like is None:
+        unknown = source.unknown.total()
+        like = _pad(source, tree.parse(source.data, start, end))
+        if source.unknown.total() == unknown:  # pads with unknown words are each parsed, and each counted
+            kinds[rest] = like
+        return like
+    pieces = b"".join(_VARYING.findall(written))
+    node = tree.parse(b"(pad" + pieces + b")", 0, len(pieces) + 5)
+    return replace(like, number=_number(node), at=_at(node), net=source.nets.of_item(node), uuid=_uuid(node))
+
+
+def _number(node: tree.Node) -> str:
+    return next(iter(tree.words(node)), "")
+
+
+def _at(node: tree.Node) -> tuple[float, float, float]:
+    at = tree.find(node, "at")
+    if at is None:
+        raise tree.MalformedError("(pad ...) has no (at x y)")
+    return (*tree.pair(at), tree.number(at[3], "at") if len(at) > 3 else 0.0)
+
+
+def _uuid(node: tree.Node) -> str:
+    return tree.word(tree.find(node, "uuid", "tstamp"))
+
+
 def _pad(source: Source, node: tree.Node) -> _Pad:
     source.count_unknown(node, "pad", known("pad"))
     words = tree.words(node)
     if len(words) < 3 or words[1] not in _PAD_KINDS:
         raise tree.MalformedError(f"(pad ...) is of no known kind: {' '.join(words)[:60]!r}")
-    at = tree.find(node, "at")
-    if at is None:
-        raise tree.MalformedError("(pad ...) has no (at x y)")
     layers = tree.find(node, "layers", "layer")
     return _Pad(
         number=words[0],
-        at=(*tree.pair(at), tree.number(at[3], "at") if len(at) > 3 else 0.0),
+        at=_at(node),
         kind=int(_PAD_KINDS[words[1]]),
         shape=words[2],
         size=tree.point(node, "size"),
@@ -162,7 +196,7 @@ def _pad(source: Source, node: tree.Node) -> _Pad:
         layers=layer_mask(source, tree.words(layers) if layers is not None else []),
         net=source.nets.of_item(node),
         drilling=drilling(source, node),
-        uuid=tree.word(tree.find(node, "uuid", "tstamp")),
+        uuid=_uuid(node),
     )
 
 
