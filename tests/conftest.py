@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kicad_editor import editor_command
+
 DEMO_PLACES = (
     "${STACKWRIGHT_DEMOS}",
     "${KICAD_ROOT}/usr/share/kicad/demos",
@@ -21,7 +23,11 @@ DEMO_PLACES = (
     "/Applications/KiCad/KiCad.app/Contents/SharedSupport/demos",
     "C:/Program Files/KiCad/10.0/share/kicad/demos",
 )
-SKIPPED_WITHOUT = {"kicad": "no kicad-cli 10 on the PATH", "demo": "no KiCad demo boards (set STACKWRIGHT_DEMOS)"}
+SKIPPED_WITHOUT = {
+    "kicad": "no kicad-cli 10 on the PATH",
+    "demo": "no KiCad demo boards (set STACKWRIGHT_DEMOS)",
+    "editor": "no kicad-pcbnew-api on the PATH (set STACKWRIGHT_KICAD_EDITOR)",
+}
 
 
 @functools.cache
@@ -48,6 +54,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("kicad") and kicad_cli_path() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["kicad"]))
+        if item.get_closest_marker("editor") and editor_command() is None:
+            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["editor"]))
         if item.get_closest_marker("demo") and demo_folder() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
 

@@ -6,6 +6,7 @@ What KiCad answers to is not all that its protocol names; what is used here was 
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -148,13 +149,23 @@ class LiveBoard:
         self.path = path
 
     def content(self) -> bytes:
-        """Return the board as KiCad would write it, in the format of its version.
+        """Return the board as KiCad would save it now, in the format of its version.
+
+        A copy that it saves is what its next save will be, to the byte. The text that it hands over directly says
+        the same in other lines; it does where KiCad will not save, e.g. while one of its windows is open.
 
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking():
-            return self._board.get_as_string().encode("utf-8")
+        from kipy.errors import ApiError
+
+        with asking(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+            copy = Path(folder) / self.path.name
+            try:
+                self._board.save_as(str(copy), overwrite=True, include_project=False)
+                return copy.read_bytes()
+            except (ApiError, OSError):
+                return self._board.get_as_string().encode("utf-8")
 
     def settings_folder(self, plugin: str) -> Path:
         """Return the folder for what a plugin wants to remember; it need not exist.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from stackwright.commands.check import reporter
 from stackwright.kicad.live import KicadError
 from stackwright.output import write_file
-from stackwright.reporters import text
+from stackwright.reporters import html, json_
 from stackwright.reporters.json_ import Checked
 
 OPENER = "STACKWRIGHT_OPEN"
@@ -22,8 +20,8 @@ OPENER = "STACKWRIGHT_OPEN"
 OPENING_S = 5
 """An opener that has not complained by then has done its work, or is the browser itself."""
 
-KICADS_OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
-"""Variables that KiCad sets for plugins and that would mislead a browser."""
+KICADS_OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "KICAD_API_TOKEN")
+"""Variables that KiCad sets for plugins, and that would mislead a browser or are not its business."""
 
 
 def write_report(outcome: Checked) -> Path:
@@ -39,21 +37,10 @@ def write_report(outcome: Checked) -> Path:
     except OSError as error:
         raise KicadError(str(folder), f"cannot be made ({error.strerror})", "make it writable") from error
     name = f"{board.stem}-{hashlib.sha256(str(board).encode()).hexdigest()[:8]}"
-    write_file(folder / f"{name}.json", reporter("json")([outcome]))
+    write_file(folder / f"{name}.json", json_.render([outcome]))
     page = folder / f"{name}.html"
-    write_file(page, page_of(outcome))
+    write_file(page, html.render([outcome]))
     return page
-
-
-def page_of(outcome: Checked) -> str:
-    """Return the HTML report; without that reporter, the text report as a page."""
-    try:
-        return reporter("html")([outcome])
-    except ModuleNotFoundError:
-        words = html.escape(text.page(outcome.report, show_all=True).text())
-        title = html.escape(Path(outcome.report.board.path).name)
-        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Stackwright: {title}</title>'
-        return f'{head}<meta name="color-scheme" content="light dark"><pre>{words}</pre></html>\n'
 
 
 def cache_folder() -> Path:

@@ -1,0 +1,215 @@
+"""The button in a real KiCad 10: installed from the package, pressed with the mouse, looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.kicad_editor import Editor, editor_command
+
+if TYPE_CHECKING:
+    from kipy import KiCad
+    from kipy.proto.common.types import KIID
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "fixtures" / "boards" / "training_b200_no_backdrill"
+
+pytestmark = [pytest.mark.kicad, pytest.mark.editor]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder with a short name, which KiCad sees too."""
+    with tempfile.TemporaryDirectory(prefix="sw-") as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def board_file(folder: Path) -> Path:
+    """A copy of a fixture board whose links lack their backdrills."""
+    project = folder / "project"
+    project.mkdir()
+    for name in (f"{SOURCE.name}.kicad_pcb", f"{SOURCE.name}.kicad_pro", "stackwright.toml"):
+        shutil.copyfile(SOURCE / name, project / name)
+    return project / f"{SOURCE.name}.kicad_pcb"
+
+
+@pytest.fixture(scope="module")
+def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
+    """KiCad's PCB editor with the package's plugin, the board open, and the button pressed once."""
+    command = editor_command()
+    assert command is not None
+    package = folder / "package.zip"
+    subprocess.run([sys.executable, ROOT / "plugin/kicad_addon/build.py", "--output", package], check=True)
+    made = Editor(command, folder / "k")
+    made.state.mkdir()
+    made.install(package)
+    made.run("start", board_file)
+    try:
+        made.press()
+        yield made
+    finally:
+        made.run("stop", check=False)
+
+
+@pytest.fixture(scope="module")
+def kicad(editor: Editor) -> KiCad:
+    """A second client of the same KiCad."""
+    from kipy import KiCad
+
+    return KiCad(socket_path=editor.socket, timeout_ms=60_000)
+
+
+def alive(kicad: KiCad, ids: list[str]) -> int:
+    """How many markers the editor has: it can neither list nor return them, but select them."""
+    from google.protobuf.empty_pb2 import Empty  # type: ignore[import-untyped]
+    from kipy.proto.common.commands import editor_commands_pb2 as commands
+
+    document = kicad.get_board().document
+    clear, add = commands.ClearSelection(), commands.AddToSelection()
+    for request in (clear, add):
+        request.header.document.CopyFrom(document)
+    for one in ids:
+        add.items.add().value = one
+    client = kicad.get_board().client
+    client.send(clear, Empty)
+    found = len(client.send(add, commands.SelectionResponse).items)
+    client.send(clear, Empty)
+    return found
+
+
+def remembered(editor: Editor, board: Path) -> list[str]:
+    """Ids of the markers that the plugin remembers."""
+    ids: list[str] = json.loads(editor.remembered.read_text())[str(board)]
+    return ids
+
+
+def report_of(editor: Editor) -> Path:
+    """The report that was opened last."""
+    return Path(editor.opened.read_text().splitlines()[-1])
+
+
+def findings_by_button(editor: Editor) -> str:
+    return json.dumps(json.loads(report_of(editor).with_suffix(".json").read_text())["reports"][0]["findings"])
+
+
+def findings_by_command(board: Path) -> str:
+    command = [sys.executable, "-m", "stackwright", "check", str(board), "--format", "json"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return json.dumps(json.loads(run.stdout)["reports"][0]["findings"])
+
+
+def test_a_click_checks_the_board_and_opens_the_report(editor: Editor, board_file: Path) -> None:
+    """The report lies in the user's cache, not in the project, and says what is wrong."""
+    page = report_of(editor)
+
+    assert page.is_relative_to(editor.home)
+    assert "NOT FIT" in page.read_text(encoding="utf-8").upper()
+    assert "VIA001" in page.read_text(encoding="utf-8")
+    assert {file.name for file in board_file.parent.iterdir() if file.name.startswith("stackwright")} == {
+        "stackwright.toml"
+    }
+
+
+def test_the_report_is_shown_by_a_browser(editor: Editor) -> None:
+    """A headless Chromium renders it."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium")
+    command: list[str] = [
+        chromium,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--dump-dom",
+        report_of(editor).as_uri(),
+    ]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    assert "VIA001" in shown
+
+
+def test_every_finding_has_a_marker_in_the_drc_window(
+    editor: Editor, kicad: KiCad, board_file: Path, tmp_path: Path
+) -> None:
+    """As many as there are errors and warnings; a picture of the window is kept beside the other temporary files."""
+    findings = json.loads(findings_by_button(editor))
+    ids = remembered(editor, board_file)
+
+    assert len(ids) == sum(finding["severity"] != "info" for finding in findings) > 10
+    assert alive(kicad, ids) == len(ids)
+    kicad.run_action("pcbnew.DRCTool.runDRC")
+    time.sleep(3)
+    assert editor.picture(tmp_path / "drc_window.png").stat().st_size > 10_000
+    editor.run("xdo", "key", "Escape")
+
+
+def test_another_click_replaces_the_markers(editor: Editor, kicad: KiCad, board_file: Path) -> None:
+    """As many again, and none of the old ones is left."""
+    old = remembered(editor, board_file)
+    editor.press()
+    new = remembered(editor, board_file)
+
+    assert len(new) == len(old)
+    assert not set(new) & set(old)
+    assert (alive(kicad, old), alive(kicad, new)) == (0, len(new))
+
+
+def test_the_live_board_gives_the_findings_of_the_command_line(editor: Editor, kicad: KiCad, board_file: Path) -> None:
+    """Unsaved changes included: a via that is gone in the editor changes the findings, and saving makes both agree."""
+    board = kicad.get_board()
+    assert findings_by_button(editor) == findings_by_command(board_file)
+
+    board.remove_items_by_id(_items_of(editor))
+    editor.press()
+    live = findings_by_button(editor)
+
+    assert live != findings_by_command(board_file)
+    board.save()  # type: ignore[no-untyped-call]
+    assert live == findings_by_command(board_file)
+
+
+def _items_of(editor: Editor) -> list[KIID]:
+    """Two vias that the first finding is about."""
+    from kipy.proto.common.types import KIID as Id
+
+    first = json.loads(findings_by_button(editor))[0]
+    return [Id(value=place["uuid"]) for place in first["places"][:2]]
+
+
+def test_a_board_that_was_never_saved_is_one_line(editor: Editor, kicad: KiCad) -> None:
+    """It has no name, no project and no settings; the last test, because KiCad has no other board afterwards."""
+    from kipy.errors import ConnectionError as NoAnswer
+
+    with pytest.raises(NoAnswer):  # the question whether to close the board blocks its answer
+        _impatient(editor).run_action("common.Control.new")
+    editor.run("xdo", "key", "Return")
+    time.sleep(3)
+    environment = {**os.environ, "KICAD_API_SOCKET": editor.socket}
+    run = subprocess.run(
+        [sys.executable, ROOT / "plugin/kicad_addon/main.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**environment, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])},
+    )
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "error: the board: has never been saved; save it (Ctrl+S), then press the button again\n"
+
+
+def _impatient(editor: Editor) -> KiCad:
+    from kipy import KiCad
+
+    return KiCad(socket_path=editor.socket, timeout_ms=3000)

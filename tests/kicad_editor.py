@@ -1,0 +1,175 @@
+"""A real PCB editor of KiCad 10 on a screen of its own, for tests that press Stackwright's button in it.
+
+`kicad-pcbnew-api` (or what STACKWRIGHT_KICAD_EDITOR names) starts it under Xvfb with the API on, sends keys and the
+mouse, and takes pictures. Its settings, plugins and caches lie in a new folder of the test's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import struct
+import subprocess
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+NAME = "button"
+COPPER = (224, 122, 38)
+"""The face of the upper copper in the icon."""
+
+TOOLBAR_ROWS = 110
+FEWEST_PIXELS = 60
+PATIENCE_S = 240
+"""For the plugin's environment: KiCad makes it and fetches its packages at the first start."""
+
+SETTINGS = {
+    "api": {"enable_server": True, "interpreter_path": "/usr/bin/python3"},
+    "auto_backup": {"enabled": False},
+    "do_not_show_again": {
+        "data_collection_prompt": True,
+        "env_var_overwrite_warning": True,
+        "migrate_wrl_prompt": True,
+        "scaled_3d_models_warning": True,
+        "update_check_prompt": True,
+        "zone_fill_warning": True,
+    },
+    "session": {"remember_open_files": False},
+    "system": {"check_for_kicad_updates": False},
+}
+"""No wizard and no question at the first start."""
+
+
+@functools.cache
+def editor_command() -> str | None:
+    """Return the command that drives a PCB editor, None when there is none."""
+    return os.environ.get("STACKWRIGHT_KICAD_EDITOR") or shutil.which("kicad-pcbnew-api")
+
+
+@dataclass(frozen=True)
+class Editor:
+    """A PCB editor that starts with the plugin installed.
+
+    Attributes:
+        state: folder of everything; short, because a socket's path may not be long.
+    """
+
+    command: str
+    state: Path
+
+    @property
+    def home(self) -> Path:
+        """KiCad's home folder."""
+        return self.state / NAME / "home"
+
+    @property
+    def opened(self) -> Path:
+        """The file to which every opened report is added, a line each."""
+        return self.state / "opened"
+
+    @property
+    def socket(self) -> str:
+        """Address of its API."""
+        return f"ipc://{self.state / NAME / 'tmp' / 'kicad' / 'api.sock'}"
+
+    @property
+    def remembered(self) -> Path:
+        """Where the plugin keeps the ids of its markers."""
+        return self.home / ".config/kicad/10.0/plugins/org.stackwright.kicad/markers.json"
+
+    def install(self, package: Path) -> None:
+        """Put settings and the plugin of a package where KiCad looks for them."""
+        opener = self.state / "opener"
+        opener.write_text(f'#!/bin/sh\necho "$1" >> {self.opened}\n')
+        opener.chmod(0o755)
+        config = self.home / ".config" / "kicad" / "10.0"
+        config.mkdir(parents=True)
+        settings = {**SETTINGS, "environment": {"vars": {"STACKWRIGHT_OPEN": str(opener)}}}
+        (config / "kicad_common.json").write_text(json.dumps(settings))
+        plugin = self.home / ".local/share/kicad/10.0/plugins/stackwright"
+        with zipfile.ZipFile(package) as archive:
+            for name in archive.namelist():
+                if name.startswith("plugins/"):
+                    target = plugin / name.removeprefix("plugins/")
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(archive.read(name))
+
+    def run(self, verb: str, *arguments: str | Path, check: bool = True) -> str:
+        """Run the driving command."""
+        command = [self.command, verb, "--name", NAME, *map(str, arguments)]
+        environment = {**os.environ, "KICAD_API_STATE": str(self.state)}
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=300, check=check, env=environment
+        ).stdout.strip()
+
+    def picture(self, target: Path) -> Path:
+        """Take a picture of the screen."""
+        self.run("shot", target)
+        return target
+
+    def press(self) -> None:
+        """Click the button with the mouse, as soon as it is there; return when the report has been opened."""
+        before = self._opened()
+        x, y = wait_for(self._button, PATIENCE_S)
+        self.run("xdo", "mousemove", str(x), str(y), "click", "1")
+        wait_for(lambda: self._opened() > before, 60)
+
+    def _opened(self) -> int:
+        return len(self.opened.read_text().splitlines()) if self.opened.exists() else 0
+
+    def _button(self) -> tuple[int, int] | None:
+        """The middle of our icon's copper in the toolbar."""
+        rows = first_rows(self.picture(self.state / "toolbar.png").read_bytes(), TOOLBAR_ROWS)
+        hits = [(x, y) for y, row in enumerate(rows) for x, pixel in enumerate(row) if pixel == COPPER]
+        if len(hits) < FEWEST_PIXELS:
+            return None
+        return sum(x for x, _ in hits) // len(hits), sum(y for _, y in hits) // len(hits)
+
+
+def wait_for(question: Callable[[], T | None], seconds: float) -> T:
+    """Ask until the answer is something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = question()
+        if answer:
+            return answer
+        time.sleep(0.5)
+    raise AssertionError(f"not within {seconds:g} s")
+
+
+def first_rows(png: bytes, count: int) -> list[list[tuple[int, ...]]]:
+    """Return the first rows of pixels, red, green and blue, of a PNG with 8 bits per channel and no interlacing."""
+    width, _, depth, colour = struct.unpack(">IIBB", png[16:26])
+    assert depth == 8
+    channels = {2: 3, 6: 4}[colour]
+    data, at = b"", 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        data += png[at + 8 : at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    stride = width * channels
+    raw = zlib.decompressobj().decompress(data, count * (stride + 1))
+    above, rows = bytearray(stride), []
+    for start in range(0, len(raw), stride + 1):
+        above = _unfiltered(raw[start], raw[start + 1 : start + 1 + stride], above, channels)
+        rows.append([tuple(above[i : i + 3]) for i in range(0, stride, channels)])
+    return rows
+
+
+def _unfiltered(kind: int, line: bytes, above: bytearray, channels: int) -> bytearray:
+    """Undo the filter of one row (ISO/IEC 15948, 9.2)."""
+    row = bytearray(line)
+    for i in range(len(row)):
+        a, b = (row[i - channels] if i >= channels else 0), above[i]
+        c = above[i - channels] if i >= channels else 0
+        estimate = a + b - c
+        nearest = min((abs(estimate - a), 0, a), (abs(estimate - b), 1, b), (abs(estimate - c), 2, c))[2]
+        row[i] = (row[i] + (0, a, b, (a + b) // 2, nearest)[kind]) & 255
+    return row
