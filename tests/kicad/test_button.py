@@ -182,10 +182,10 @@ def test_the_live_board_gives_the_findings_of_the_command_line(editor: Editor, k
 
 def _items_of(editor: Editor) -> list[KIID]:
     """Two vias that the first finding is about."""
-    from kipy.proto.common.types import KIID as Id
+    from kipy.proto.common import types
 
     first = json.loads(findings_by_button(editor))[0]
-    return [Id(value=place["uuid"]) for place in first["places"][:2]]
+    return [types.KIID(value=place["uuid"]) for place in first["places"][:2]]
 
 
 def test_a_board_that_was_never_saved_is_one_line(editor: Editor, kicad: KiCad) -> None:
