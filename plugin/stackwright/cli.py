@@ -49,6 +49,8 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     HTML = "html"
+    SARIF = "sarif"
+    MARKDOWN = "markdown"
 
 
 class FailOn(StrEnum):

@@ -1,0 +1,176 @@
+"""The report as Markdown, for a step summary or a comment on a merge request; board text stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from drc_rules.clauses import Severity
+from drc_rules.report import Finding, Headline, Report, Verdict
+from stackwright.reporters.grouping import Group, groups
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import clean, count, number, some
+
+SHOWN = 30
+"""Rows of a table; hosts cut long comments off."""
+
+MARKS = {Headline.FIT: "✅", Headline.NOT_FIT: "❌", Headline.NOT_PROVEN: "⚠️"}
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~$!&@]|(?<=:)//|(?i:www)\.")
+
+
+def render(outcomes: Sequence[Checked | Unchecked]) -> str:
+    """Return the Markdown text; same boards and settings give the same bytes."""
+    parts = [_board(o.report) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def escape(text: str) -> str:
+    """Return text that Markdown shows as it is: no markup, no link, nobody mentioned."""
+    return _SPECIAL.sub(_escaped, clean(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    special = {
+        "<": "&lt;",
+        ">": "&gt;",
+        "&": "&amp;",
+        "@": "@<!-- -->",
+        "//": "&#47;&#47;",
+        "$": "&#36;",
+        "|": "&#124;",
+    }
+    if found[0].endswith("."):
+        return f"{found[0][:-1]}&#46;"
+    return special.get(found[0], f"\\{found[0]}")
+
+
+def _unchecked(unchecked: Unchecked) -> Iterator[str]:
+    error = unchecked.error
+    yield f"## ❌ Not checked: {escape(unchecked.path)}"
+    yield ""
+    yield f"{escape(error.where)}: {escape(error.what)}; {escape(error.next_step)}."
+
+
+def _board(report: Report) -> Iterator[str]:
+    yield f"## {MARKS[report.headline]} {report.headline.value.capitalize()}: {escape(report.board.path)}"
+    yield ""
+    yield f"{escape(report.headline_why)}. {_asked(report)}"
+    yield ""
+    yield _counts(report)
+    yield from _findings(report)
+    yield from _accepted(report)
+    yield from _not_proven(report)
+    for crash in report.crashes:
+        yield ""
+        yield f"**Rule {crash.code} broke** ({escape(crash.error)}): please report this board."
+
+
+def _asked(report: Report) -> str:
+    if not report.profile:
+        return "No workload is stated."
+    return f"Judged as {escape(report.profile)}" + (f", form {escape(report.form)}." if report.form else ".")
+
+
+def _counts(report: Report) -> str:
+    by_severity = [(s, sum(f.severity is s for f in report.findings)) for s in Severity]
+    found = [count(n, s.value) if s is not Severity.INFO else f"{n} info" for s, n in by_severity if n]
+    verdicts = [(v, sum(one.verdict is v and one.has_rule for one in report.verdicts)) for v in Verdict]
+    cover = report.coverage
+    cells = [
+        f"findings: {', '.join(found) or 'none'}" + (f"; {len(report.accepted)} accepted" if report.accepted else ""),
+        f"clauses: {', '.join(f'{n} {v.value}' for v, n in verdicts if n) or 'none'}",
+        f"coverage: {cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %)",
+    ]
+    return "\n".join(f"- {cell}" for cell in cells)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iterator[str]:
+    """A table of at most `SHOWN` rows; the cells are escaped already."""
+    yield ""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows[:SHOWN]:
+        yield f"| {' | '.join(row)} |"
+    if len(rows) > SHOWN:
+        yield ""
+        yield f"{len(rows) - SHOWN} more {rest}: see `stackwright check --all`."
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if not report.findings:
+        return
+    yield ""
+    yield "### Findings"
+    rows = [_row(group) for group in groups(report.findings)]
+    yield from _table(("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kinds of findings")
+
+
+def _row(group: Group) -> tuple[str, ...]:
+    first = group.first
+    others = f" and {len(group.findings) - 1} more like it: {some(group.others)}" if len(group.findings) > 1 else ""
+    return (
+        first.severity.value,
+        f"**{escape(first.title)}**{escape(others)}<br>{escape(first.why)}",
+        _limit(first),
+        escape(first.fix),
+        f"{first.code} {escape(some(group.clauses, 2))}<br>`{first.key}`",
+    )
+
+
+def _limit(finding: Finding) -> str:
+    if finding.limit is None:
+        return ""
+    asked = escape(number(finding.limit.value, finding.limit.unit))
+    return "<br>".join(part for part in (asked, escape(finding.limit.source)) if part)
+
+
+def _accepted(report: Report) -> Iterator[str]:
+    if report.accepted:
+        yield ""
+        yield "### Accepted"
+        rows = [
+            (
+                one.finding.severity.value,
+                escape(one.finding.title),
+                escape(one.reason),
+                escape(one.owner) + (f", until {one.expires.isoformat()}" if one.expires else ""),
+            )
+            for one in report.accepted
+        ]
+        yield from _table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted findings")
+    lines = [
+        f"- **Suppression of {escape(one.entry)} {one.problem}**: {escape(one.reason)} ({escape(one.owner)})"
+        for one in report.stale_suppressions
+    ]
+    lines += [f"- Fixed, and still in the baseline: {one.code} {escape(one.title)}" for one in report.fixed]
+    if lines:
+        yield ""
+        yield from lines[:SHOWN]
+
+
+def _not_proven(report: Report) -> Iterator[str]:
+    open_verdicts = [v for v in report.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
+    if open_verdicts:
+        yield ""
+        yield "### Not proven"
+        ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
+        rows = [
+            (v.clause.severity.value, escape(v.clause.title), escape(some((m.fact for m in v.missing), 2)))
+            for v in ordered
+        ]
+        yield from _table(("Severity", "Demand", "It needs"), rows, "clauses")
+    if report.proofs:
+        yield ""
+        yield "To prove more, fill in and put into `stackwright.toml` beside the board:"
+        yield ""
+        yield from _code(report.proofs)
+
+
+def _code(lines: Iterable[str]) -> Iterator[str]:
+    """A fenced block, whose fence is longer than any run of backticks inside."""
+    safe = [clean(line) for line in lines]
+    longest = max((len(run) for line in safe for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}toml"
+    yield from safe
+    yield fence

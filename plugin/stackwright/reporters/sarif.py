@@ -1,0 +1,261 @@
+"""The report as SARIF 2.1.0, for code scanning: one run per board, so that boards left out keep their alerts.
+
+Board text is data: marks that turn the writing around are written out, and what SARIF would read as a link is not one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from drc_rules.clauses import Severity
+from drc_rules.config import FILE_NAME
+from drc_rules.report import Accepted, ClauseVerdict, Finding, Report, StaleSuppression, Verdict
+from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
+from stackwright import __version__
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import clean
+
+Json = dict[str, object]
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+ROOT = "%SRCROOT%"
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+FINGERPRINT = "stackwright/v1"
+NOT_PROVEN, STALE = "PRF001", "SUP001"
+RELATED = 20
+"""Further places of a finding that are listed."""
+
+
+def render(outcomes: Sequence[Checked | Unchecked], *, with_accepted: bool = True) -> str:
+    """Return the SARIF text.
+
+    Args:
+        outcomes: boards, checked or not.
+        with_accepted: list accepted findings, as suppressed; GitHub's code scanning takes suppressed results for open
+            ones, so what is uploaded there is better without them.
+    """
+    runs = [_run(o, with_accepted=with_accepted) if isinstance(o, Checked) else _failed_run(o) for o in outcomes]
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2, allow_nan=False) + "\n"
+
+
+def _run(checked: Checked, *, with_accepted: bool) -> Json:
+    report = checked.report
+    uri, base = _uri(report.board.path)
+    accepted = report.accepted if with_accepted else ()
+    open_verdicts = [v for v in report.verdicts if _is_open(v)]
+    results = [_finding(f, report, ()) for f in report.findings]
+    results += [_finding(one.finding, report, (one,)) for one in accepted]
+    results += [_stale(one, checked) for one in report.stale_suppressions]
+    results += [_open(v, report) for v in open_verdicts]
+    rules = _rules(report)
+    index = {rule["id"]: number for number, rule in enumerate(rules)}
+    for result in results:
+        result["ruleIndex"] = index[result["ruleId"]]
+    artifact: Json = {"location": _artifact(uri, base), "roles": ["analysisTarget"]}
+    if report.board.sha256:
+        artifact["hashes"] = {"sha-256": report.board.sha256}
+    return {
+        **_head(report.board.path, rules),
+        "invocations": [_invocation([_notice(f"rule {c.code} broke ({c.error})", uri, base) for c in report.crashes])],
+        "artifacts": [artifact],
+        "results": results,
+        "properties": {
+            "headline": report.headline.value,
+            "headlineWhy": _plain(report.headline_why),
+            "profile": report.profile,
+            "acceptedFindings": len(report.accepted),
+            "coveragePercent": round(report.coverage.percent, 2),
+        },
+    }
+
+
+def _failed_run(unchecked: Unchecked) -> Json:
+    uri, base = _uri(unchecked.path)
+    return {
+        **_head(unchecked.path, []),
+        "invocations": [_invocation([_notice(str(unchecked.error), uri, base)])],
+        "artifacts": [],
+        "results": [],
+    }
+
+
+def _head(path: str, rules: Sequence[Json]) -> Json:
+    driver: Json = {"name": "Stackwright", "semanticVersion": __version__, "rules": list(rules)}
+    return {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"stackwright/{_plain(_relative(path)[0])}/"},
+        "columnKind": "utf16CodeUnits",
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which Stackwright was run."}}},
+    }
+
+
+def _invocation(notices: Sequence[Json]) -> Json:
+    return {"executionSuccessful": not notices, "toolExecutionNotifications": list(notices)}
+
+
+def _notice(text: str, uri: str, base: str | None) -> Json:
+    location = {"physicalLocation": {"artifactLocation": _artifact(uri, base)}}
+    return {"level": "error", "message": {"text": _plain(text)}, "locations": [location]}
+
+
+def _finding(finding: Finding, report: Report, accepted: tuple[Accepted, ...]) -> Json:
+    uri, base = _uri(report.board.path)
+    names = [(name, kind) for p in finding.places for name, kind in ((p.layer, "layer"), (p.net, "net")) if name]
+    location = _location(uri, base, finding.line)
+    if names:
+        location["logicalLocations"] = [{"name": clean(n), "kind": kind} for n, kind in dict.fromkeys(names)][:RELATED]
+    lines = [line for line in dict.fromkeys(p.line for p in finding.places) if line and line != finding.line]
+    result: Json = {
+        "ruleId": finding.code,
+        "level": LEVELS[finding.severity],
+        "message": {"text": _sentences(finding.title, f"Why: {finding.why}", f"Fix: {finding.fix}")},
+        "locations": [location],
+        "partialFingerprints": {FINGERPRINT: finding.key},
+        "suppressions": [_suppression(one) for one in accepted],
+        "properties": {
+            "clause": finding.clause,
+            "basis": finding.basis.value,
+            "confidence": finding.confidence.value,
+            "source": clean(finding.limit.source) if finding.limit else "",
+        },
+    }
+    if lines:
+        result["relatedLocations"] = [_location(uri, base, line) for line in lines[:RELATED]]
+    return result
+
+
+def _suppression(accepted: Accepted) -> Json:
+    until = f", until {accepted.expires.isoformat()}" if accepted.expires else ""
+    who = f" ({accepted.owner}{until})" if accepted.owner else ""
+    return {"kind": "external", "status": "accepted", "justification": clean(f"{accepted.reason}{who}")}
+
+
+def _open(verdict: ClauseVerdict, report: Report) -> Json:
+    """A clause that is not verifiable, as a note: viewers show notes, and most ignore SARIF's own kind "open"."""
+    uri, base = _uri(report.board.path)
+    facts = [f"{one.fact} ({' '.join(one.how_to_give.split())})" for one in verdict.missing[:4]]
+    more = f" and {len(verdict.missing) - 4} more" if len(verdict.missing) > 4 else ""
+    text = _sentences(f"Not proven: {verdict.clause.title}", f"It needs: {'; '.join(facts)}{more}")
+    return {
+        "ruleId": NOT_PROVEN,
+        "level": "note",
+        "message": {"text": text},
+        "locations": [_location(uri, base, 1)],
+        "partialFingerprints": {FINGERPRINT: f"{NOT_PROVEN}-{verdict.clause.id}"},
+        "suppressions": [],
+        "properties": {"clause": verdict.clause.id, "rule": verdict.code},
+    }
+
+
+def _stale(stale: StaleSuppression, checked: Checked) -> Json:
+    uri, base = _uri(checked.config_path or FILE_NAME)
+    text = _sentences(f"The suppression of {stale.entry} {stale.problem}", f"It said: {stale.reason} ({stale.owner})")
+    return {
+        "ruleId": STALE,
+        "level": "warning",
+        "message": {"text": f"{text} Fix: remove it, or mend it."},
+        "locations": [_location(uri, base, stale.line)],
+        "partialFingerprints": {FINGERPRINT: f"{STALE}-{clean(stale.entry)}"},
+        "suppressions": [],
+        "properties": {"owner": clean(stale.owner)},
+    }
+
+
+def _is_open(verdict: ClauseVerdict) -> bool:
+    wanted = verdict.has_rule and verdict.clause.severity is Severity.ERROR
+    return wanted and verdict.verdict is Verdict.NOT_VERIFIABLE
+
+
+def _rules(report: Report) -> list[Json]:
+    """Every rule that had a say on this board, and our two remarks about the check itself."""
+    worst: dict[str, Severity] = {}
+    for verdict in report.verdicts:
+        severity = verdict.clause.severity
+        if severity.rank >= worst.get(verdict.code, severity).rank:
+            worst[verdict.code] = severity
+    rules = [_rule(one, worst[one.code]) for one in all_rules() if one.code in worst]
+    return [*rules, *_REMARKS]
+
+
+def _rule(rule: Rule, worst: Severity) -> Json:
+    sections = {heading: rule.section(heading) for heading in PAGE_SECTIONS}
+    return {
+        "id": rule.code,
+        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": " ".join(sections["What it checks"].split()) or rule.summary},
+        "help": {
+            "text": "\n\n".join(f"{heading}\n{text}" for heading, text in sections.items() if text),
+            "markdown": "\n\n".join(f"## {heading}\n\n{text}" for heading, text in sections.items() if text),
+        },
+        "defaultConfiguration": {"level": LEVELS[worst]},
+        "properties": {"tags": ["pcb", rule.family], "since": rule.since},
+    }
+
+
+def _remark(code: str, name: str, level: str, summary: str, text: str) -> Json:
+    return {
+        "id": code,
+        "name": name,
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": text},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": level},
+        "properties": {"tags": ["pcb", "check"]},
+    }
+
+
+_REMARKS = (
+    _remark(
+        NOT_PROVEN,
+        "NotProven",
+        "note",
+        "A demand of severity error could not be decided.",
+        "A fact is missing, so the demand counts neither as met nor as failed. The message names the fact and how to "
+        "give it; `stackwright check` prints the lines to paste into stackwright.toml.",
+    ),
+    _remark(
+        STALE,
+        "StaleSuppression",
+        "warning",
+        "A suppression does nothing any more.",
+        "A [[suppress]] table of stackwright.toml has expired, or matches no finding. Remove it, so that it does not "
+        "one day hide something else.",
+    ),
+)
+
+
+def _location(uri: str, base: str | None, line: int | None) -> Json:
+    return {"physicalLocation": {"artifactLocation": _artifact(uri, base), "region": {"startLine": line or 1}}}
+
+
+def _artifact(uri: str, base: str | None) -> Json:
+    return {"uri": uri, "uriBaseId": base} if base else {"uri": uri}
+
+
+def _uri(path: str) -> tuple[str, str | None]:
+    """Return a path as URI: relative to the folder of the run where it lies inside, else absolute."""
+    relative, inside = _relative(path)
+    if inside:
+        return quote(relative), ROOT
+    return Path(path).resolve().as_uri(), None
+
+
+def _relative(path: str) -> tuple[str, bool]:
+    try:
+        return Path(path).resolve().relative_to(Path.cwd()).as_posix(), True
+    except ValueError:
+        return Path(path).resolve().as_posix().lstrip("/"), False
+
+
+def _sentences(*parts: str) -> str:
+    return _plain(" ".join(f"{part.rstrip('.')}." for part in parts if part))
+
+
+def _plain(text: str) -> str:
+    """Return text that SARIF shows as it is: no link, no placeholder, nothing that steers the viewer."""
+    text = re.sub(r"\{(\d+)\}", r"{{\1}}", clean(text))
+    return re.sub(r"[\[\]\\]", r"\\\g<0>", text) if re.search(r"\]\s*\(", text) else text
