@@ -161,13 +161,15 @@ def _of_unknown_generation(ctx: Context, family_id: str) -> Iterator[tuple[str, 
         sums = np.bincount(tracks.net[here], tracks.length_mm[here]) if np.any(here) else np.zeros(0)
         long = sums[sums > shortest]
         if len(long):
-            title = f"{of.title}, generation unknown"
-            yield (
-                layer.name,
-                Carried(
-                    interface=family_id, title=title, nets=len(long), longest_mm=float(np.max(long)), inferred=True
-                ),
+            row = Carried(
+                interface=family_id,
+                title=of.title,
+                nets=len(long),
+                longest_mm=float(np.max(long)),
+                inferred=True,
+                generation_known=False,
             )
+            yield layer.name, row
 
 
 def _spans(ctx: Context) -> tuple[ViaSpan, ...]:

@@ -40,6 +40,7 @@ class Carried(Frozen):
 
     Attributes:
         interface: id of the interface, or of the family where its generation is unknown.
+        generation_known: False for a family of which nobody has stated the generation.
         longest_mm: longest net of it on this layer.
         inferred: True when none of the nets was declared to be that interface.
     """
@@ -49,6 +50,7 @@ class Carried(Frozen):
     nets: int
     longest_mm: float
     inferred: bool
+    generation_known: bool = True
 
 
 class StackupRow(Frozen):

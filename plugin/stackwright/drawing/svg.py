@@ -7,7 +7,7 @@ board and may hold anything, so it is cleaned, escaped and isolated; colours com
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -40,8 +40,9 @@ STYLE = """
   --sw-core: #d9dfc4; --sw-prepreg: #edf0e0; --sw-glass: #a9b48a; --sw-mask: #4f8a63; --sw-unknown: #e4e6ea;
   --sw-barrel: #8a5222; --sw-hole: #fff; --sw-drilled: #b3261e; print-color-adjust: exact; } }
 .stackup-drawing text { fill: var(--sw-text); }
-.stackup-drawing .muted { fill: var(--sw-muted); }
+.stackup-drawing .quiet { fill: var(--sw-muted); }
 .stackup-drawing .strong { font-weight: 600; }
+.stackup-drawing .marked { font-weight: 600; fill: var(--sw-drilled); }
 .stackup-drawing .paper { fill: var(--sw-paper); }
 .stackup-drawing .copper { fill: var(--sw-copper); }
 .stackup-drawing .core { fill: var(--sw-core); }
@@ -73,22 +74,31 @@ class _Band:
         return self.y + self.height / 2
 
 
-def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, title: str = "", ident: str = "") -> str:
+def svg(
+    view: StackupView,
+    *,
+    to_scale: bool = False,
+    standalone: bool = True,
+    title: str = "",
+    ident: str = "",
+    marks: Mapping[str, str] | None = None,
+) -> str:
     """Return the cross-section as an SVG element.
 
     Args:
         view: what to draw.
         to_scale: true proportions; `view.is_to_scale` must hold.
-        standalone: with its own style sheet and paper; else the page must hold `STYLE` once.
+        standalone: with its own style sheet, paper and legend; else the page must hold `STYLE` and list the via spans.
         title: what the drawing is of, for those who cannot see it.
         ident: beginning of the ids in it, where a page holds several.
+        marks: row name -> what to point out at that row, e.g. the codes of findings.
     """
     prefix = ident + ("scale" if to_scale else "rows")
     top = 30.0
     bands = _bands_to_scale(view.rows, top) if to_scale else _bands(view.rows, top)
     foot = max([bands[-1].y + bands[-1].height, *_label_ends(bands, to_scale=to_scale)]) if bands else top
     spans = view.spans[:MOST_BARRELS]
-    lines = [*_captions(view, spans, to_scale=to_scale)]
+    lines = [*_captions(view, spans, to_scale=to_scale, legend=standalone)]
     height = foot + 22 + 16 * len(lines) + 8
     name = escape_text(title or "Stackup cross-section") + (", to scale" if to_scale else "")
     namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
@@ -101,9 +111,9 @@ def svg(view: StackupView, *, to_scale: bool = False, standalone: bool = True, t
         *_header(spans),
         *(part for band in bands for part in _sheet(band, prefix)),
         *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans), prefix)),
-        *_labels(bands, to_scale=to_scale),
+        *_labels(bands, marks or {}, to_scale=to_scale),
         *(
-            _text(MARGIN, foot + 26 + 16 * index, line, "muted", letters=CAPTION_LETTERS)
+            _text(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
             for index, line in enumerate(lines)
         ),
         "</svg>",
@@ -193,20 +203,22 @@ def _drilled(at: dict[str, _Band], start: str, must_cut: str, x: float, prefix: 
 
 def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
     """Name the columns, and number the via spans as the lines below do."""
-    yield _text(SHEET_X - 10, 18, "layer, thickness", "muted", anchor="end")
-    yield _text(SHEET_X + SHEET_WIDTH + 12, 18, "material or use", "muted")
+    yield _text(SHEET_X - 10, 18, "layer, thickness", "quiet", anchor="end")
+    yield _text(SHEET_X + SHEET_WIDTH + 12, 18, "material or use", "quiet")
     for column in range(len(spans)):
         x = SHEET_X + SHEET_WIDTH / len(spans) * (column + 0.5)
         yield _text(x, 18, str(column + 1), "strong", anchor="middle")
 
 
-def _labels(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[str]:
+def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool) -> Iterator[str]:
     """Label the rows; in the drawing to scale copper on the left, dielectrics on the right, spread with leaders."""
     if not to_scale:
         for band in bands:
             y = band.middle + 4
             yield from _name_and_thickness(band.row, y)
-            yield _text(SHEET_X + SHEET_WIDTH + 12, y, describe(band.row), "" if band.row.is_copper else "muted")
+            mark, kind = marks.get(band.row.name, ""), "" if band.row.is_copper else "quiet"
+            text = f"{mark}: {describe(band.row)}" if mark else describe(band.row)
+            yield _text(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
         return
     for side in (True, False):
         chosen = [band for band in bands if band.row.is_copper is side]
@@ -219,20 +231,24 @@ def _labels(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[str]:
             if side:
                 yield from _name_and_thickness(band.row, y + 4, right=edge - 32)
             else:
-                yield _text(edge + 32, y + 4, f"{words.thickness(band.row)}, {describe(band.row)}", "muted")
+                yield _text(edge + 32, y + 4, _sheet_words(band.row), "quiet")
 
 
 def _name_and_thickness(row: StackupRow, y: float, right: float = SHEET_X - 10) -> Iterator[str]:
-    shade = "strong" if row.is_copper else "muted"
+    shade = "strong" if row.is_copper else "quiet"
     yield _text(right - 84, y, words.full_name(row), shade, anchor="end", letters=LEFT_LETTERS)
-    yield _text(right, y, words.thickness(row), "" if row.is_copper else "muted", anchor="end")
+    yield _text(right, y, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
+
+
+def _sheet_words(row: StackupRow) -> str:
+    known = (words.thickness(row), words.kind(row), row.material)
+    return ", ".join(part for part in known if part)
 
 
 def describe(row: StackupRow) -> str:
     """Return what is said of a row at its right: use, weight, foil and interfaces, or the material with its Df."""
     if row.is_copper:
-        carried = ", ".join(one.title for one in row.carries)
-        parts = [words.role(row), carried, words.copper_weight(row), words.foil(row)]
+        parts = [words.role(row), words.copper_weight(row), words.foil(row), words.interfaces_in_short(row)]
         return ", ".join(part for part in parts if part)
     if row.kind is LayerKind.MASK:
         return f"mask, {words.material(row)}" if row.material else "mask"
@@ -262,20 +278,19 @@ def _label_ends(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[float]:
             yield from placed[-1:]
 
 
-def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool) -> Iterator[str]:
-    """Say what the drawing shows, and what it does not."""
-    yield (
-        f"{words.total(view)}; heights to scale, widths not"
-        if to_scale
-        else f"{words.total(view)}; not to scale: every row has a readable height"
-    )
+def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool, legend: bool) -> Iterator[str]:
+    """Say what the drawing shows, and what it does not; the legend of the vias where the page has none."""
+    how = "heights to scale, widths not" if to_scale else "not to scale: every row has a readable height"
+    hatched = "; hatched: drilled away" if any(span.backdrills for span in spans) else ""
+    unsure = any(not one.generation_known for row in view.rows for one in row.carries)
+    yield f"{words.total(view)}; {how}{hatched}" + ("; ?: generation unknown" if unsure and not to_scale else "")
+    if not legend:
+        return
     yield from words.remarks(view)
     for index, span in enumerate(spans, start=1):
         yield f"{index}: {words.via_span(span)}"
     if len(view.spans) > len(spans):
-        yield f"{count(len(view.spans) - len(spans), 'via span')} more in the table, not drawn"
-    if any(span.backdrills for span in spans):
-        yield "hatched: drilled away"
+        yield f"{count(len(view.spans) - len(spans), 'via span')} more, not drawn"
     if not view.spans:
         yield "no vias"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drc_rules.stackup_view import StackupRow, StackupView, Stated, ViaSpan
+from drc_rules.stackup_view import Carried, Figure, StackupRow, StackupView, Stated, ViaSpan
 from stackup_lib.board import LayerKind
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.roles import LayerRole
@@ -48,9 +48,19 @@ def foil(row: StackupRow) -> str:
     return f"{row.foil.grade} foil" if row.foil else f"foil {UNDECLARED}"
 
 
+def interface(one: Carried) -> str:
+    """Return an interface by its title; a family of unknown generation says so."""
+    return one.title if one.generation_known else f"{one.title}, generation unknown"
+
+
 def interfaces(row: StackupRow) -> str:
     """Return the interfaces that are routed on a layer."""
-    return ", ".join(f"{one.title} ({count(one.nets, 'net')})" for one in row.carries)
+    return ", ".join(f"{interface(one)} ({count(one.nets, 'net')})" for one in row.carries)
+
+
+def interfaces_in_short(row: StackupRow) -> str:
+    """Return the interfaces without what stands in parentheses; a question mark for an unknown generation."""
+    return ", ".join(one.title.partition(" (")[0] + ("" if one.generation_known else "?") for one in row.carries)
 
 
 def df(row: StackupRow) -> str:
@@ -58,6 +68,11 @@ def df(row: StackupRow) -> str:
     if row.df_10ghz is not None:
         return f"{row.df_10ghz.value:.4f}"
     return f"{row.df_stated:g}, no frequency" if row.df_stated is not None else UNDECLARED
+
+
+def figure_source(figure: Figure) -> str:
+    """Return who states a figure, and how far it is to be trusted."""
+    return f"{figure.source}; {figure.confidence.value} confidence"
 
 
 def kind(row: StackupRow) -> str:

@@ -79,11 +79,12 @@ class _Board:
     facts: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]
     findings: tuple[_Shown, ...]
-    blocked: tuple[tuple[str, str, tuple[str, ...]], ...]
+    blocked: tuple[tuple[str, tuple[str, ...]], ...]
     sections: tuple[tuple[str, tuple[_Row, ...]], ...]
     documents: tuple[tuple[str, Document | None], ...]
     drawings: tuple[tuple[str, Markup], ...] = ()
     remarks: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     marks: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
@@ -135,6 +136,7 @@ def _title(boards: Sequence[_Board]) -> str:
 def _board(index: int, checked: Checked) -> _Board:
     report, ident = checked.report, f"b{index}"
     shown = tuple(_findings(report, ident))
+    marks = _marks(shown)
     keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
     profile = f"for {report.profile}" if report.profile else "no workload stated"
     return _Board(
@@ -149,9 +151,10 @@ def _board(index: int, checked: Checked) -> _Board:
         blocked=tuple(_blocked(report)),
         sections=tuple(_sections(report, shown, keys)),
         documents=tuple((key, documents().get(key)) for key in keys),
-        drawings=tuple(_drawings(report, ident)),
+        drawings=tuple(_drawings(report, ident, marks)),
         remarks=tuple(said.remarks(report.stackup)) if report.stackup else (),
-        marks=_marks(shown),
+        sources=tuple(dict.fromkeys(_sources(report))),
+        marks=marks,
     )
 
 
@@ -188,15 +191,19 @@ def _place(place: Place) -> str:
     return ", ".join(part for part in (place.layer, place.net, at, line) if part)
 
 
-def _blocked(report: Report) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Each missing fact with the way to give it and the clauses that wait for it, error-tier clauses first."""
-    waiting: dict[tuple[str, str], list[str]] = {}
+def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each missing fact with the clauses that wait for it, error-tier clauses first; `Tg of A, B, C` in one line."""
+    waiting: dict[str, list[str]] = {}
     for verdict in sorted(_judged(report), key=lambda v: -v.clause.severity.rank):
         if verdict.verdict is Verdict.NOT_VERIFIABLE:
             for missing in verdict.missing:
-                waiting.setdefault((missing.fact, missing.how_to_give), []).append(verdict.clause.id)
-    for (fact, how), clauses in waiting.items():
-        yield fact, how, tuple(dict.fromkeys(clauses))
+                waiting.setdefault(missing.fact, []).append(verdict.clause.id)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for fact, clauses in waiting.items():
+        what, _, of = fact.partition(" of ")
+        alike.setdefault((what, tuple(dict.fromkeys(clauses))), []).append(of)
+    for (what, blocked), objects in alike.items():
+        yield f"{what} of {', '.join(objects)}" if any(objects) else what, blocked
 
 
 def _judged(report: Report) -> list[ClauseVerdict]:
@@ -231,16 +238,28 @@ def _row(verdict: ClauseVerdict, word: str, measured: Mapping[str, tuple[str, st
     return _Row(verdict, word, tuple(answers), keys.index(verdict.clause.source.document) + 1, finding)
 
 
-def _drawings(report: Report, ident: str) -> Iterator[tuple[str, Markup]]:
+def _drawings(
+    report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]
+) -> Iterator[tuple[str, Markup]]:
     """The cross-section with readable rows, and to scale where every thickness is stated."""
     view = report.stackup
     if view is None or not view.rows:
         return
+    codes = {layer: ", ".join(code for code, _ in found) for layer, found in marks.items()}
     title = f"Cross-section of {PurePath(report.board.path).name}"
-    yield "Every row readable, not to scale", Markup(svg(view, standalone=False, title=title, ident=f"{ident}-"))  # noqa: S704 - svg() escapes
-    if view.is_to_scale:
-        drawing = svg(view, to_scale=True, standalone=False, title=title, ident=f"{ident}-")
-        yield "Heights to scale", Markup(drawing)  # noqa: S704 - svg() escapes
+    for caption, to_scale in (("Every row readable, not to scale", False), ("Heights to scale", True)):
+        if view.is_to_scale or not to_scale:
+            drawing = svg(view, to_scale=to_scale, standalone=False, title=title, ident=f"{ident}-", marks=codes)
+            yield caption, Markup(drawing)  # noqa: S704 - svg() escapes what comes from the board
+
+
+def _sources(report: Report) -> Iterator[str]:
+    """Where the figures of the stackup's table come from, for its footnotes."""
+    for row in report.stackup.rows if report.stackup else ():
+        if row.df_10ghz:
+            yield said.figure_source(row.df_10ghz)
+        if row.foil:
+            yield row.foil.source
 
 
 def _marks(shown: Sequence[_Shown]) -> Mapping[str, tuple[tuple[str, str], ...]]:
