@@ -203,7 +203,7 @@ def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
         what, _, of = fact.partition(" of ")
         alike.setdefault((what, tuple(dict.fromkeys(clauses))), []).append(of)
     for (what, blocked), objects in alike.items():
-        yield f"{what} of {', '.join(objects)}" if any(objects) else what, blocked
+        yield f"{what} of {'; '.join(objects)}" if any(objects) else what, blocked
 
 
 def _judged(report: Report) -> list[ClauseVerdict]:
@@ -231,8 +231,8 @@ def _row(verdict: ClauseVerdict, word: str, measured: Mapping[str, tuple[str, st
     answers = [text] if text else []
     if verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.has_rule:
         facts = list(dict.fromkeys(missing.fact for missing in verdict.missing))
-        answers += [f"needs {fact}" for fact in facts[:3]]
-        answers += [f"and {len(facts) - 3} more facts"] if len(facts) > 3 else []
+        more = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
+        answers += [f"needs {facts[0]}{more}"] if facts else []
     elif verdict.checked:
         answers.append(f"{verdict.checked} checked")
     return _Row(verdict, word, tuple(answers), keys.index(verdict.clause.source.document) + 1, finding)
