@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from drc_rules.config import FILE_NAME, Config, load_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine, gather
-from drc_rules.engine import Outcome, coverage_of, headline_of, run
+from drc_rules.engine import coverage_of, headline_of, run
 from drc_rules.facts_of_board import board_facts
-from drc_rules.interfaces import assign_nets, family, interface_ids
+from drc_rules.interfaces import assign_nets, interface_ids
 from drc_rules.places import with_lines
-from drc_rules.report import Report, Verdict
+from drc_rules.proofs import proofs
+from drc_rules.report import Report
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
 from drc_rules.stackup_of_board import stackup_view
@@ -106,50 +106,6 @@ def find_config(board: Path, given: Path | None) -> Config:
         # A profile of the user's own lies beside the settings that name it, wherever the command is run.
         return config.model_copy(update={"profile": str(path.parent / config.profile)})
     return config
-
-
-def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
-    """Return the lines that would prove what is not verifiable, error-tier clauses first, as TOML ready to paste.
-
-    Actions that are no TOML (fill the zones, enter the stackup) come before, as comments.
-    """
-    declarations = context.declarations
-    open_verdicts = [v for v in outcome.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
-    open_verdicts.sort(key=lambda v: -v.clause.severity.rank)
-    hints = list(dict.fromkeys(m.how_to_give for v in open_verdicts for m in v.missing if m.how_to_give))
-    if declarations.profile.value is None:
-        hints.insert(0, declarations.profile.how_to_give)
-        hints += [generation_lines(context, family) for family in context.assignment.families_without_generation()]
-    return paste_lines(hints)
-
-
-def generation_lines(context: Context, family_id: str) -> str:
-    """Return the `[[interface]]` table that states the generation of a family's nets."""
-    choices = ", ".join(one.id for one in family(family_id).interfaces)
-    return f'[[interface]]\nis = "?"  # {choices}\n{context.assignment_lines(family_id)}'
-
-
-def paste_lines(hints: Iterable[str]) -> tuple[str, ...]:
-    """Merge hints into one TOML text: actions as comments, bare keys, then each table once."""
-    actions: list[str] = []
-    bare: list[str] = []
-    tables: dict[str, list[str]] = {}
-    repeated: list[str] = []
-    for hint in hints:
-        head, _, rest = hint.partition("\n")
-        if head.startswith("[["):
-            repeated += ["", head, *rest.splitlines()]
-        elif head.startswith("["):
-            rows = tables.setdefault(head, [])
-            rows += [line for line in rest.splitlines() if line not in rows]
-        elif "=" in head and head.split("=")[0].strip().isidentifier():
-            bare.append(head)
-        else:
-            actions.append(f"# {head}")
-    lines = [*actions, *bare]
-    for head, rows in tables.items():
-        lines += [head, *rows]
-    return tuple(line for line in (*lines, *repeated) if line)
 
 
 def _bytes_of(path: Path) -> bytes | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from drc_rules.clauses import Clause
 from drc_rules.declared import Declarations
 from drc_rules.dielectrics import DielectricPly, resolve_plies
 from drc_rules.interfaces import Assignment, Interface, interface
-from drc_rules.net_choice import chosen_nets
+from drc_rules.net_choice import chosen_nets, nets_line, toml_value
 from stackup_lib.board import Board, Ints, Stackup
 from stackup_lib.defaults import is_untouched_default
 from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
@@ -26,8 +25,6 @@ T = TypeVar("T")
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
-MOST_NETS = 8
-"""Nets that a line to paste lists by name."""
 LUMPED_SHARE = 0.1
 """A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
 MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
@@ -186,16 +183,14 @@ class Context:
         roles = [self.assignment.role_of(net) for net in range(len(board.nets))]
         nets = [n for n, role in enumerate(roles) if role and role.family == family_id and role.interface is None]
         classes: set[str] = set()
-        loose: list[str] = []
+        loose: list[int] = []
         for net in nets:
             named = board.project.net_classes_of.get(board.nets[net], ())
             mine = [c for c in named if f"net class {c}" == getattr(roles[net], "group", "")]
             classes.update(mine)
-            loose += [] if mine else [board.nets[net]]
-        lines = [f"net_classes = {json.dumps(sorted(classes))}"] if classes else []
-        shown = sorted(loose)[:MOST_NETS]
-        more = f"  # and {len(loose) - len(shown)} more" if len(loose) > len(shown) else ""
-        return "\n".join([*lines, *([f"nets = {json.dumps(shown)}{more}"] if loose else [])])
+            loose += [] if mine else [net]
+        lines = [f"net_classes = {toml_value(sorted(classes))}"] if classes else []
+        return "\n".join([*lines, *([nets_line(board, loose)] if loose else [])])
 
     def fast_layers(self, interface_id: str) -> tuple[FastLayer, ...]:
         """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""

@@ -72,7 +72,7 @@ def _copper(ctx: Context) -> str:
     if stackup is None or ctx.is_default_stackup:
         return "not declared"
     sizes = [f"{row.thickness_mm * 1000:g}" if row.thickness_mm else "?" for row in stackup.copper]
-    return "/".join(_runs(sizes)) + " um, top to bottom"
+    return " / ".join(_runs(sizes)) + " um, top to bottom"
 
 
 def _runs(words: Iterable[str]) -> list[str]:

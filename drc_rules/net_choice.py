@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
+from itertools import takewhile
 
 from stackup_lib.board import Board
 
@@ -32,3 +34,28 @@ def chosen_nets(board: Board, net_classes: Iterable[str], patterns: Iterable[str
         if of_class or any(pattern.match(name) for pattern in compiled):
             found.add(index)
     return frozenset(found)
+
+
+SHORTEST_START = 3
+"""Net names that share fewer characters at the start are listed one by one."""
+
+
+def nets_line(board: Board, nets: Iterable[int]) -> str:
+    """Return the `nets = [...]` line that chooses exactly these nets: what they all begin with, else every name."""
+    wanted = frozenset(nets)
+    names = sorted(board.nets[net] for net in wanted)
+    start = _shared_start(names[0], names[-1])
+    if len(start) >= SHORTEST_START and chosen_nets(board, (), (f"{start}*",)) == wanted:
+        names = [f"{start}*"]
+    return f"nets = {toml_value(names)}"
+
+
+def toml_value(value: object) -> str:
+    """Return a string or a list of strings as TOML."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _shared_start(first: str, last: str) -> str:
+    """Return what the first and the last of sorted names, and so all of them, begin with."""
+    pairs = zip(first, last, strict=False)
+    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

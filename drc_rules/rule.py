@@ -138,7 +138,7 @@ def find_rule(word: str) -> Rule:
         if word.lower() in (candidate.code.lower(), candidate.name):
             return candidate
     known = [r.code for r in all_rules()] + [r.name for r in all_rules()]
-    raise ConfigError(word, "no such rule", did_you_mean(word, known))
+    raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; stackwright rules lists them")
 
 
 def choose_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:

@@ -35,11 +35,14 @@ class ConfigError(StackwrightError):
     """A setting, profile or declaration that makes no sense."""
 
 
+MOST_SHOWN = 24
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `did you mean "x"?` for the nearest known word, else the known words, as a next step."""
+    """Return `did you mean "x"?` for the nearest known word, else the known words where they are few."""
     words = sorted(known)
     lowered = {w.lower(): w for w in words}
     near = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
     if near:
         return f'did you mean "{lowered[near[0]]}"?'
-    return "known: " + ", ".join(words)
+    return "known: " + ", ".join(words) if len(words) <= MOST_SHOWN else f"none of the {len(words)} known is near"

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.check import paste_lines, prepare
+from drc_rules.check import prepare
 from drc_rules.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.config import Config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.engine import coverage_of, headline_of, run
 from drc_rules.numbers import at_precision
+from drc_rules.proofs import in_general, paste_lines
 from drc_rules.report import ClauseVerdict, Headline, Verdict
 from drc_rules.rule import Draft, Rule
 from fixtures.miniboard import MiniBoard, write
@@ -242,3 +243,14 @@ def test_lines_to_paste_hold_each_table_once_and_are_toml() -> None:
         'is = "pcie5"',
         'net_classes = ["?"]',
     )
+
+
+def test_a_fact_that_many_rows_lack_is_asked_for_once() -> None:
+    """Nine plies without a Tg are one line, three are three; other facts stay as they are."""
+    rows = [f'[declared.dielectric."dielectric {i}"]\ntg_c = "?"  # by DSC' for i in range(9)]
+    material = '[declared.dielectric."dielectric 1"]\nmaterial = "?"'
+
+    many = in_general([rows[0], material, *rows[1:]])
+
+    assert many == ['[declared]\ntg_c = "?"  # by DSC: of every dielectric whose laminate states none', material]
+    assert in_general(rows[:3]) == rows[:3]

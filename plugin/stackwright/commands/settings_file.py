@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from drc_rules.config import PLACEHOLDER, parse_config
 from drc_rules.context import Context
 from drc_rules.interfaces import family, interface
-from drc_rules.net_choice import chosen_nets
+from drc_rules.net_choice import nets_line, toml_value
 from drc_rules.report import TakenAs
 from stackwright.words import clean, count
-
-SHORTEST_START = 3
-"""Net names that share fewer characters at the start are listed one by one."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ def _declared(context: Context, answers: Answers) -> Iterator[str]:
     yield f"foil = {_value(answers.foil)}"
     unstated = sorted({p.stated for p in context.plies if p.stated and not p.tg.known})
     if unstated:
-        yield f"# Tg in degrees Celsius by DSC: {clean(', '.join(unstated))} states none."
+        yield f"# Tg in degrees Celsius by DSC: stated by none of: {clean(', '.join(unstated))}"
         yield f"tg_c = {_value(None)}"
 
 
@@ -115,21 +110,11 @@ def _chosen(context: Context, group: str, of: str, generation: str) -> str:
         return f"net_classes = [{_value(name)}]"
     roles = enumerate(context.assignment.roles)
     same = [n for n, r in roles if r and (r.group, r.family, r.interface or "") == (group, of, generation)]
-    names = sorted(context.board.nets[net] for net in same)
-    start = _shared_start(names[0], names[-1])
-    if len(start) >= SHORTEST_START and chosen_nets(context.board, (), (f"{start}*",)) == frozenset(same):
-        return f"nets = [{_value(f'{start}*')}]"
-    return f"nets = [{', '.join(map(_value, names))}]"
-
-
-def _shared_start(first: str, last: str) -> str:
-    """Return what the first and the last of sorted names, and so all of them, begin with."""
-    pairs = zip(first, last, strict=False)
-    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return nets_line(context.board, same)
 
 
 def _value(value: str | float | None) -> str:
     """Return a TOML value; None becomes the placeholder."""
     if isinstance(value, float):
         return f"{value:g}"
-    return json.dumps(value or PLACEHOLDER, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return toml_value(value or PLACEHOLDER)
