@@ -49,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class _Answer:
+class Answer:
     """A board's outcome, why its exit code is not plainly about findings, and the code."""
 
     outcome: Checked | Unchecked
@@ -64,7 +64,7 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
         check_target(target, [*typed, *(path for path in (settings.config, settings.baseline) if path)])
     answers = []
     for index, path in enumerate(typed):
-        answer = _check(path, settings)
+        answer = check_typed(path, settings)
         answers.append(answer)
         if settings.format == TEXT and not target:
             show(("\n\n" if index else "") + _as_text(answer, settings))
@@ -122,15 +122,16 @@ def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> 
     return Checked(report, _config_path(board, settings.config), data_digest()), options
 
 
-def _check(typed: Path, settings: Settings) -> _Answer:
+def check_typed(typed: Path, settings: Settings) -> Answer:
+    """Check the board that is meant by a path; what goes wrong is part of the answer."""
     try:
         board = find_board(typed)
         with _progress(board):
             outcome, options = check_one(board, settings)
     except StackwrightError as error:
-        return _Answer(Unchecked(str(typed), error), BROKEN)
+        return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
-    return _Answer(outcome, code, reason)
+    return Answer(outcome, code, reason)
 
 
 def _merged(settings: Settings, defaults: CheckOptions) -> CheckOptions:
@@ -159,13 +160,13 @@ def _progress(board: Path) -> AbstractContextManager[object]:
     return Console(stderr=True, highlight=False, markup=False).status(f"reading {board.name}")
 
 
-def _as_text(answer: _Answer, settings: Settings) -> str:
+def _as_text(answer: Answer, settings: Settings) -> str:
     if isinstance(answer.outcome, Unchecked):
         return ""
     return text.page(answer.outcome.report, show_all=settings.show_all).text(terminal_console())
 
 
-def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None) -> None:
+def _deliver(answers: Sequence[Answer], settings: Settings, target: Path | None) -> None:
     """Write a report for machines, or any that goes to a file; of a file, the terminal shows one line per board."""
     if settings.format != TEXT:
         written = reporter(settings.format)([answer.outcome for answer in answers])
@@ -186,13 +187,13 @@ def _deliver(answers: Sequence[_Answer], settings: Settings, target: Path | None
     show(lines.text(terminal_console()))
 
 
-def _reports(answers: Sequence[_Answer]) -> Iterator[Report]:
+def _reports(answers: Sequence[Answer]) -> Iterator[Report]:
     for answer in answers:
         if isinstance(answer.outcome, Checked):
             yield answer.outcome.report
 
 
-def _next_step(answer: _Answer) -> str:
+def _next_step(answer: Answer) -> str:
     if "suppression" in answer.reason:
         return f"remove it from {FILE_NAME}, or mend it"
     if "nothing was checked" in answer.reason:

@@ -1,0 +1,115 @@
+"""Which boards of a git repository to check, and which of them a push or merge request touches."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from stackup_lib.errors import StackwrightError
+
+BOARD = ".kicad_pcb"
+OF_BOARD = (BOARD, ".kicad_pro", ".kicad_dru")
+COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+class GitError(StackwrightError):
+    """Git does not answer."""
+
+
+def tracked_boards(patterns: Sequence[str]) -> list[str]:
+    """Return the tracked boards under the patterns (files, folders, git's wildcards), sorted; without patterns, all.
+
+    Raises:
+        GitError: this is no git repository, or a pattern matches no board.
+    """
+    found: set[str] = set()
+    for pattern in patterns or (".",):
+        boards = {name for name in _names(_git("ls-files", "-z", "--", pattern)) if _is_board(name)}
+        if not boards and patterns:
+            raise GitError(pattern, "matches no .kicad_pcb file that git knows", "mend the boards of the job")
+        found |= boards
+    return sorted(found)
+
+
+def touched(boards: Iterable[str], base: str, shared: Iterable[str] = ()) -> list[str]:
+    """Return the boards that differ from a commit: their own files, their project, rules and settings.
+
+    Args:
+        boards: paths relative to the current folder.
+        base: a commit that git has.
+        shared: files that decide over every board, such as settings for all; when one differs, every board counts.
+    """
+    changed = set(_names(_git("diff", "--name-only", "--no-renames", "--relative", "-z", base, "HEAD", "--")))
+    given = list(boards)
+    if changed & {PurePosixPath(path).as_posix() for path in shared}:
+        return given
+    return [board for board in given if _is_touched(PurePosixPath(board), changed)]
+
+
+def base_of(environment: Mapping[str, str]) -> str | None:
+    """Return the commit that a GitHub or GitLab job compares with; None where the event has none."""
+    candidates: list[object] = [environment.get("STACKWRIGHT_BASE", "")]
+    if environment.get("GITHUB_EVENT_PATH"):
+        event = _event(Path(environment["GITHUB_EVENT_PATH"]))
+        request = event.get("pull_request")
+        base = request.get("base") if isinstance(request, dict) else None
+        candidates += [base.get("sha") if isinstance(base, dict) else None, event.get("before")]
+    candidates += [environment.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"), environment.get("CI_COMMIT_BEFORE_SHA")]
+    commits = [c for c in candidates if isinstance(c, str) and COMMIT.fullmatch(c) and c.strip("0")]
+    return commits[0] if commits else None
+
+
+def have(commit: str) -> bool:
+    """Tell whether git has a commit, fetching it into a shallow clone where that works."""
+    if _try("cat-file", "-e", f"{commit}^{{commit}}"):
+        return True
+    return _try("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) and _try(
+        "cat-file", "-e", f"{commit}^{{commit}}"
+    )
+
+
+def _is_board(name: str) -> bool:
+    return (
+        name.endswith(BOARD) and not PurePosixPath(name).name.startswith((".", "_autosave-")) and Path(name).is_file()
+    )
+
+
+def _is_touched(board: PurePosixPath, changed: Iterable[str]) -> bool:
+    """A board's own files, or settings (a profile of the user's own may lie in a folder above)."""
+    own = {str(board.with_suffix(suffix)) for suffix in OF_BOARD}
+    return any(
+        name in own or (name.endswith(".toml") and PurePosixPath(name).parent in board.parents) for name in changed
+    )
+
+
+def _event(path: Path) -> dict[str, object]:
+    try:
+        event = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _names(output: bytes) -> list[str]:
+    return [part.decode("utf-8", "surrogateescape") for part in output.split(b"\0") if part]
+
+
+def _git(*arguments: str) -> bytes:
+    try:
+        return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout  # noqa: S603, S607 - git of the machine
+    except OSError as error:
+        raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error
+    except subprocess.CalledProcessError as error:
+        said = " ".join(error.stderr.decode("utf-8", "replace").split())
+        raise GitError(f"git {arguments[0]}", said or "failed", "check the repository out before this step") from error
+
+
+def _try(*arguments: str) -> bool:
+    try:
+        _git(*arguments)
+    except GitError:
+        return False
+    return True

@@ -1,0 +1,171 @@
+"""One job: find the boards, check them, leave SARIF, a summary, a log and the exit code."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from drc_rules.config import CheckOptions
+from stackup_lib.errors import ConfigError, did_you_mean
+from stackwright.ci.boards import base_of, have, touched, tracked_boards
+from stackwright.commands.check import BROKEN, CLEAN, Answer, Settings, check_typed
+from stackwright.output import complain, show, write_file
+from stackwright.reporters import markdown, sarif, text
+from stackwright.reporters.json_ import Unchecked
+from stackwright.words import clean, count, some
+
+PREFIX = "STACKWRIGHT_"
+MOST_RUNS = 20
+"""Runs that GitHub takes in one SARIF file."""
+SUMMARY_LIMIT = 900_000
+"""Characters; GitHub drops a step summary above 1 MiB."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The boards of this job, and how they were chosen, in one sentence."""
+
+    boards: Sequence[str]
+    why: str
+    complete: bool
+
+
+def run_job(environment: Mapping[str, str]) -> int:
+    """Run the job that the environment describes (`STACKWRIGHT_BOARDS`, ..., see `plugin/ci/README.md`).
+
+    Raises:
+        StackwrightError: a setting makes no sense, or git does not answer.
+    """
+    settings = _settings(environment)
+    choice = choose(environment, settings)
+    _log(environment, choice.why + ("\n" if choice.boards else ""))
+    answers = [check_typed(Path(board), settings) for board in choice.boards]
+    for answer in answers:
+        _log_answer(environment, answer)
+    _summarize(environment, choice, answers)
+    if answers:
+        _write_sarif(environment, answers)
+    code = max((answer.code for answer in answers), default=BROKEN if choice.complete else CLEAN)
+    _output(environment, {"boards": str(len(answers)), "exit-code": str(code)})
+    return code
+
+
+def choose(environment: Mapping[str, str], settings: Settings) -> Choice:
+    """Return the boards to check: those that the event touches, or all where that cannot be told."""
+    patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
+    boards = tracked_boards([pattern for pattern in patterns if pattern])
+    if not boards:
+        return Choice((), "There is no .kicad_pcb file that git knows.", complete=True)
+    everything = f"{count(len(boards), 'board')} to check"
+    if not _flag(environment, "CHANGED_ONLY", default=False):
+        return Choice(boards, f"{everything}.", complete=True)
+    base = base_of(environment)
+    if base is None:
+        return Choice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
+    if not have(base):
+        return Choice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
+    shared = [str(path) for path in (settings.config, settings.baseline) if path]
+    changed = touched(boards, base, shared)
+    return Choice(
+        changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False
+    )
+
+
+def _settings(environment: Mapping[str, str]) -> Settings:
+    fail_on = environment.get(f"{PREFIX}FAIL_ON", "").strip() or None
+    known = get_args(get_args(CheckOptions.model_fields["fail_on"].annotation)[0])
+    if fail_on is not None and fail_on not in known:
+        raise ConfigError("fail-on", f'"{fail_on}" is no severity', did_you_mean(fail_on, known))
+    return Settings(
+        profile=environment.get(f"{PREFIX}PROFILE", "").strip() or None,
+        config=_path(environment, "CONFIG"),
+        fail_on=fail_on,
+        min_coverage_pct=_percent(environment),
+        baseline=_path(environment, "BASELINE"),
+        suppress=_flag(environment, "SUPPRESSIONS", default=True),
+    )
+
+
+def _given(environment: Mapping[str, str], name: str) -> bool:
+    return bool(environment.get(f"{PREFIX}{name}", "").strip())
+
+
+def _path(environment: Mapping[str, str], name: str) -> Path | None:
+    return Path(environment[f"{PREFIX}{name}"].strip()) if _given(environment, name) else None
+
+
+def _percent(environment: Mapping[str, str]) -> float | None:
+    if not _given(environment, "MIN_COVERAGE"):
+        return None
+    typed = environment[f"{PREFIX}MIN_COVERAGE"].strip()
+    try:
+        value = float(typed)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise ConfigError("min-coverage", f'"{typed}" is no percentage', "give a number from 0 to 100")
+    return value
+
+
+def _flag(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
+    typed = environment.get(f"{PREFIX}{name}", "").strip().lower()
+    if typed not in ("", "true", "false"):
+        raise ConfigError(name.lower().replace("_", "-"), f'"{typed}" is neither true nor false', "give one of them")
+    return typed == "true" if typed else default
+
+
+def _log_answer(environment: Mapping[str, str], answer: Answer) -> None:
+    if isinstance(answer.outcome, Unchecked):
+        complain(answer.outcome.error)
+        return
+    _log(environment, text.page(answer.outcome.report).text())
+    if answer.reason:
+        _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
+
+
+def _log(environment: Mapping[str, str], words: str) -> None:
+    """Print to the log; on GitHub, no line of a board may act as a workflow command."""
+    if not environment.get("GITHUB_ACTIONS"):
+        show(words if words.endswith("\n") else words + "\n")
+        return
+    token = secrets.token_hex(16)
+    show(f"::stop-commands::{token}\n{words.rstrip()}\n\n::{token}::\n")
+
+
+def _summarize(environment: Mapping[str, str], choice: Choice, answers: Sequence[Answer]) -> None:
+    parts = [f"# Stackwright\n\n{markdown.escape(choice.why)}\n"]
+    size = len(parts[0])
+    for index, answer in enumerate(answers):
+        part = markdown.render([answer.outcome])
+        size += len(part.encode())
+        if size > SUMMARY_LIMIT:
+            left = [markdown.escape(str(board)) for board in choice.boards[index:]]
+            parts.append(f"No room for {count(len(left), 'more board')}: {some(left)}.\n")
+            break
+        parts.append(part)
+    summary = "\n".join(parts)
+    if _given(environment, "SUMMARY"):
+        write_file(Path(environment[f"{PREFIX}SUMMARY"].strip()), summary)
+    if environment.get("GITHUB_STEP_SUMMARY"):
+        with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8", newline="\n") as stream:
+            stream.write(summary)
+
+
+def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
+    """Write SARIF without accepted findings: GitHub shows what SARIF calls suppressed as open."""
+    target = _path(environment, "SARIF")
+    if target is None:
+        return
+    if len(answers) > MOST_RUNS:
+        complain(ConfigError(str(target), f"holds {len(answers)} boards, GitHub takes {MOST_RUNS}", "split the job"))
+    write_file(target, sarif.render([answer.outcome for answer in answers], with_accepted=False))
+    _output(environment, {"sarif": clean(str(target))})
+
+
+def _output(environment: Mapping[str, str], values: Mapping[str, str]) -> None:
+    if environment.get("GITHUB_OUTPUT"):
+        with Path(environment["GITHUB_OUTPUT"]).open("a", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(f"{name}={value}\n" for name, value in values.items())
