@@ -30,6 +30,8 @@ def main() -> int:
     """Check the open board."""
     own_packages_first()
     try:
+        import kipy  # noqa: F401, PLC0415 - a part of the environment that is imported later
+
         from stackwright.__main__ import guarded  # noqa: PLC0415 - the path has to be put right first
         from stackwright.kicad.button import run  # noqa: PLC0415
     except ImportError as error:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Protocol
+
 from stackup_lib.errors import StackwrightError
 from stackwright.commands.check import Settings, check_one
-from stackwright.kicad.live import LiveBoard, connect
-from stackwright.kicad.markers import markers_of, replace
+from stackwright.kicad.live import connect
+from stackwright.kicad.markers import Canvas, markers_of, replace
 from stackwright.kicad.report_file import show_report, write_report
 from stackwright.output import complain
 
@@ -13,6 +16,18 @@ PLUGIN = "org.stackwright.kicad"
 """Identifier of the plugin, as in plugin.json."""
 
 DONE, FAILED = 0, 2
+
+
+class OpenBoard(Canvas, Protocol):
+    """What the button needs of a live board."""
+
+    path: Path
+
+    def content(self) -> bytes:
+        """Return the board as it is now."""
+
+    def settings_folder(self, plugin: str) -> Path:
+        """Return the folder for what a plugin remembers."""
 
 
 def run() -> int:
@@ -24,7 +39,7 @@ def run() -> int:
     return press(connect())
 
 
-def press(live: LiveBoard) -> int:
+def press(live: OpenBoard) -> int:
     """Check a live board; a report is shown even when KiCad takes no markers, and the other way round.
 
     Raises:
