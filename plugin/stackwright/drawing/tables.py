@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
-import re
 
 from rich.text import Text
 
 from drc_rules.stackup_view import StackupRow, StackupView
 from stackwright.drawing import words
 from stackwright.page import Column, Page, styled
+from stackwright.reporters.markdown import escape
 from stackwright.words import clean, number
 
 FORMAT = "stackwright-stackup"
 VERSION = 1
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 CSV_HEAD = (
@@ -73,12 +71,12 @@ def _cells(row: StackupRow) -> tuple[str | Text, ...]:
 def markdown(view: StackupView, title: str) -> str:
     """Return a heading, a table of the rows and a list of the via spans, for GitHub and friends."""
     head = ("Layer", "Kind", "Thickness", "Material or use", "Laminate", "Dk", "Df at 10 GHz", "Copper", "Foil")
-    lines = [f"# {in_markdown(title)}", "", f"{in_markdown(words.total(view))}.", ""]
+    lines = [f"# {escape(title)}", "", f"{escape(words.total(view))}.", ""]
     for remark in words.remarks(view):
-        lines += [f"> {in_markdown(remark)}", ""]
+        lines += [f"> {escape(remark)}", ""]
     lines += ["| " + " | ".join(head) + " |", "|---|---|---:|---|---|---:|---:|---|---|"]
-    lines += ["| " + " | ".join(in_markdown(cell) for cell in _markdown_cells(row)) + " |" for row in view.rows]
-    lines += ["", *(f"- {in_markdown(words.via_span(span))}" for span in view.spans)]
+    lines += ["| " + " | ".join(escape(cell) for cell in _markdown_cells(row)) + " |" for row in view.rows]
+    lines += ["", *(f"- {escape(words.via_span(span))}" for span in view.spans)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -131,12 +129,6 @@ def json_text(view: StackupView, path: str, sha256: str) -> str:
         "stackup": view.model_dump(mode="json"),
     }
     return json.dumps(data, indent=2, allow_nan=False) + "\n"
-
-
-def in_markdown(text: str) -> str:
-    """Return text that Markdown and the HTML in it only print: no markup, no link, no mention of anybody."""
-    plain = html.escape(_MARKDOWN.sub(r"\\\1", clean(text)), quote=False)
-    return plain.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
 def in_csv(cell: str | float) -> str | float:

@@ -118,7 +118,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(said=said, symbols=SYMBOLS, number=number, count=count)
+    environment.globals.update(said=said, symbols=SYMBOLS, number=number, count=count, most_listed=MOST_LISTED)
     return environment
 
 
@@ -213,11 +213,11 @@ def _judged(report: Report) -> list[ClauseVerdict]:
 def _sections(report: Report, shown: Sequence[_Shown], keys: Sequence[str]) -> Iterator[tuple[str, tuple[_Row, ...]]]:
     """The clauses by verdict in the order of precedence, last those that nothing decides yet."""
     measured: dict[str, tuple[str, str]] = {}
-    for one in shown:
-        for finding in one.group.findings:
-            value = finding.measured
-            text = number(value.value, value.unit) if value else ""
-            measured.setdefault(finding.clause, (text, one.id))
+    found = [(finding, one.id) for one in shown for finding in one.group.findings]
+    for finding, ident in [*found, *((one.finding, "") for one in report.accepted)]:
+        value = finding.measured
+        text = number(value.value, value.unit) if value else ""
+        measured.setdefault(finding.clause, (text, ident))
     for word in [*(verdict.value for verdict in Verdict), NO_RULE]:
         chosen = [v for v in report.verdicts if (v.verdict.value if v.has_rule else NO_RULE) == word]
         chosen.sort(key=lambda v: -v.clause.severity.rank)
