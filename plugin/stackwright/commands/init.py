@@ -80,8 +80,18 @@ def _asked(context: Context, answers: Answers) -> Answers:
     if not answers.form:
         answers = _answered(FORM, answers)
     answers = _answered(FOIL, _answered(TOLERANCE, answers))
-    vague = next((t for t in context.assignment.taken_as() if not t.interface), None)
-    return _answered(_generation(vague, answers), answers) if vague else answers
+    open_groups = [t for t in context.assignment.taken_as() if not t.interface and _asks_of(t.family, answers)]
+    if not open_groups:
+        return answers
+    vague = max(open_groups, key=lambda t: _asks_of(t.family, answers))
+    return _answered(_generation(vague, answers), answers)
+
+
+def _asks_of(family_id: str, answers: Answers) -> int:
+    """How many clauses hang on the generation of a family; under every workload where none is stated."""
+    workload = load_profile(answers.profile).workload if answers.profile else None
+    workloads = (workload,) if workload else ("training", "inference", "edge")
+    return sum(len(one.clauses(w)) for one in family(family_id).interfaces for w in workloads)
 
 
 def _answered(question: Question, answers: Answers) -> Answers:
@@ -129,13 +139,16 @@ def _foil(answers: Answers, said: str) -> Answers:
 
 
 def _generation(vague: TakenAs, answers: Answers) -> Question:
-    """Ask for the generation of the largest group of fast nets that does not tell its own."""
+    """Ask for the generation of the group of fast nets on which most depends and which does not tell its own."""
+    known = [one.id for one in family(vague.family).interfaces]
 
     def accept(answers: Answers, said: str) -> Answers:
-        return replace(answers, generations={**answers.generations, vague.family: settings_file.known_interface(said)})
+        if said not in known:
+            raise ConfigError("interface", f"{said!r} is none of them", did_you_mean(said, known))
+        return replace(answers, generations={**answers.generations, vague.family: said})
 
     expected = load_profile(answers.profile).interfaces.get(vague.family) if answers.profile else None
-    choices = ", ".join(one.id for one in family(vague.family).interfaces)
+    choices = ", ".join(known)
     usual = f"; usual for this workload: {expected}" if expected else ""
     return Question(f"Which are the nets of {clean(vague.group)} ({choices}{usual})", accept)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from drc_rules.config import PLACEHOLDER, parse_config
 from drc_rules.context import Context
-from drc_rules.interfaces import family, interface
+from drc_rules.interfaces import family
 from drc_rules.net_choice import nets_line, toml_value
 from drc_rules.report import TakenAs
 from stackwright.words import clean, count
@@ -22,11 +22,6 @@ class Answers:
     impedance_tolerance_pct: float | None = None
     foil: str | None = None
     generations: dict[str, str] = field(default_factory=dict)
-
-
-def known_interface(name: str) -> str:
-    """Return the name when it is an interface; raises `ConfigError` with the nearest one."""
-    return interface(name).id
 
 
 def compose(context: Context, answers: Answers) -> str:
