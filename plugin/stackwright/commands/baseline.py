@@ -56,5 +56,5 @@ def _page(target: Path, done: Rewritten) -> Page:
     rows += [(styled("new", "bold red"), f"{one.code} {one.title}") for one in done.refused]
     out.rows([Column(), Column(wraps=True)], rows)
     if done.refused:
-        out.line(f"{count(len(done.refused), 'new finding')} not added: mend them, or add them with --grow")
+        out.line(f"{count(len(done.refused), 'new finding')} not added: mend what is new, or add it with --grow")
     return out
