@@ -217,6 +217,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
 def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Path) -> None:
     board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
     git(tmp_path, "init", "-q")
