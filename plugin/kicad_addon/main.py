@@ -35,7 +35,7 @@ def main() -> int:
         from stackwright.__main__ import guarded  # noqa: PLC0415 - the path has to be put right first
         from stackwright.kicad.button import run  # noqa: PLC0415
     except ImportError as error:
-        cure = "delete the plugin's environment in Preferences > Plugins, be online and start KiCad again"
+        cure = f"delete the folder {sys.prefix}, be online and start KiCad again"
         sys.stderr.write(f"error: Stackwright's Python environment is not complete ({error}); {cure}\n")
         return INCOMPLETE
     return guarded(run)
