@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.chromium import chromium_path
 from tests.kicad_editor import editor_command
 
 DEMO_PLACES = (
@@ -24,6 +25,7 @@ DEMO_PLACES = (
     "C:/Program Files/KiCad/10.0/share/kicad/demos",
 )
 SKIPPED_WITHOUT = {
+    "browser": "no Chromium on the PATH (set STACKWRIGHT_CHROMIUM)",
     "kicad": "no kicad-cli 10 on the PATH",
     "demo": "no KiCad demo boards (set STACKWRIGHT_DEMOS)",
     "editor": "no kicad-pcbnew-api on the PATH (set STACKWRIGHT_KICAD_EDITOR)",
@@ -54,6 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("kicad") and kicad_cli_path() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["kicad"]))
+        if item.get_closest_marker("browser") and chromium_path() is None:
+            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["browser"]))
         if item.get_closest_marker("editor") and editor_command() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["editor"]))
         if item.get_closest_marker("demo") and demo_folder() is None:
