@@ -113,7 +113,7 @@ def _row(group: Group) -> tuple[str, ...]:
         f"**{escape(first.title)}**{escape(others)}<br>{escape(first.why)}",
         _limit(first),
         escape(first.fix),
-        f"{first.code} {escape(some(group.clauses, 2))}<br>`{first.key}`",
+        f"{first.code} {escape(some(group.clauses, 2))}<br>{escape(first.key)}",
     )
 
 
