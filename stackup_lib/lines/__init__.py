@@ -1,0 +1,1 @@
+"""Transmission lines: cross sections, field solver, material physics, loss and tolerance."""
