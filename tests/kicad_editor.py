@@ -117,9 +117,9 @@ class Editor:
     def press(self) -> None:
         """Click the button with the mouse, as soon as it is there; return when the report has been opened."""
         before = self._opened()
-        x, y = wait_for(self._button, PATIENCE_S)
+        x, y = wait_for("the button, for which KiCad fetches packages", self._button, PATIENCE_S)
         self.run("xdo", "mousemove", str(x), str(y), "click", "1")
-        wait_for(lambda: self._opened() > before, 60)
+        wait_for("the report", lambda: self._opened() > before, 60)
 
     def _opened(self) -> int:
         return len(self.opened.read_text().splitlines()) if self.opened.exists() else 0
@@ -133,7 +133,7 @@ class Editor:
         return sum(x for x, _ in hits) // len(hits), sum(y for _, y in hits) // len(hits)
 
 
-def wait_for(question: Callable[[], T | None], seconds: float) -> T:
+def wait_for(what: str, question: Callable[[], T | None], seconds: float) -> T:
     """Ask until the answer is something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -141,7 +141,7 @@ def wait_for(question: Callable[[], T | None], seconds: float) -> T:
         if answer:
             return answer
         time.sleep(0.5)
-    raise AssertionError(f"not within {seconds:g} s")
+    raise AssertionError(f"{what}: not within {seconds:g} s")
 
 
 def first_rows(png: bytes, count: int) -> list[list[tuple[int, ...]]]:

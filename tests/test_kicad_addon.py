@@ -423,6 +423,30 @@ def test_markers_set_before_kicad_refused_are_remembered(tmp_path: Path) -> None
     assert sorted(canvas.shown) == ["id3", "id4", "id5"]
 
 
+class Impatient(Canvas):
+    """A canvas on which a second click begins and ends while the first is at work."""
+
+    folder: Path
+    clicked = False
+
+    def add(self, marker: Marker, corner_mm: tuple[float, float]) -> str:
+        """Show a marker."""
+        if not self.clicked:
+            self.clicked = True
+            replace(self, A, THREE, self.folder)
+        return super().add(marker, corner_mm)
+
+
+def test_a_double_click_leaves_one_set_of_markers(tmp_path: Path) -> None:
+    """KiCad starts a second process at a second click."""
+    canvas = Impatient()
+    canvas.folder = tmp_path
+    replace(canvas, A, THREE[:2], tmp_path)
+
+    assert sorted(canvas.shown) == ["id4", "id5"]
+    assert json.loads((tmp_path / MEMORY).read_text()) == {str(A): ["id4", "id5"]}
+
+
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"/a/one.kicad_pcb": 3}', '{"/a/one.kicad_pcb": [7]}'])
 def test_a_damaged_memory_is_begun_anew(tmp_path: Path, damaged: str) -> None:
     """Nothing in it is worth refusing a check."""

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.kicad, pytest.mark.editor]
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
     """A folder with a short name, which KiCad sees too."""
-    with tempfile.TemporaryDirectory(prefix="sw-") as made:
+    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as made:
         yield Path(made)
 
 
@@ -188,28 +188,49 @@ def _items_of(editor: Editor) -> list[KIID]:
     return [types.KIID(value=place["uuid"]) for place in first["places"][:2]]
 
 
-def test_a_board_that_was_never_saved_is_one_line(editor: Editor, kicad: KiCad) -> None:
-    """It has no name, no project and no settings; the last test, because KiCad has no other board afterwards."""
-    from kipy.errors import ConnectionError as NoAnswer
+def test_a_kicad_that_does_not_answer_is_one_line(editor: Editor) -> None:
+    """Board Setup, opened by another program, stops it from answering until somebody closes the window."""
+    _run_action(editor, "pcbnew.EditorControl.boardSetup")
+    begin = time.monotonic()
+    said = _said_by_the_action(editor)
+    seconds = time.monotonic() - begin
+    editor.run("xdo", "key", "Escape")
+    time.sleep(2)
 
-    with pytest.raises(NoAnswer):  # the question whether to close the board blocks its answer
-        _impatient(editor).run_action("common.Control.new")
+    assert said.startswith("error: KiCad: did not answer within")
+    assert said.count("\n") == 1
+    assert seconds < 12
+
+
+def test_a_board_that_was_never_saved_is_one_line(editor: Editor) -> None:
+    """It has no name, no project and no settings; the last test, because KiCad has no other board afterwards."""
+    _run_action(editor, "common.Control.new")
     editor.run("xdo", "key", "Return")
     time.sleep(3)
-    environment = {**os.environ, "KICAD_API_SOCKET": editor.socket}
+
+    said = _said_by_the_action(editor)
+
+    assert said == "error: the board: has never been saved; save it (Ctrl+S), then press the button again\n"
+
+
+def _run_action(editor: Editor, name: str) -> None:
+    """Let KiCad open a window that blocks its answer."""
+    from kipy import KiCad
+    from kipy.errors import ConnectionError as NoAnswer
+
+    with pytest.raises(NoAnswer):
+        KiCad(socket_path=editor.socket, timeout_ms=3000).run_action(name)
+
+
+def _said_by_the_action(editor: Editor) -> str:
+    """Start the button's action as KiCad does, let it fail, and return what it says on its error stream."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
     run = subprocess.run(
         [sys.executable, ROOT / "plugin/kicad_addon/main.py"],
         capture_output=True,
         text=True,
         check=False,
-        env={**environment, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])},
+        env={**os.environ, "KICAD_API_SOCKET": editor.socket, "PYTHONPATH": path},
     )
-
     assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "error: the board: has never been saved; save it (Ctrl+S), then press the button again\n"
-
-
-def _impatient(editor: Editor) -> KiCad:
-    from kipy import KiCad
-
-    return KiCad(socket_path=editor.socket, timeout_ms=3000)
+    return run.stderr

@@ -73,14 +73,16 @@ def _marker(finding: Finding) -> Marker:
 def replace(canvas: Canvas, board: Path, markers: Sequence[Marker], folder: Path) -> None:
     """Remove the markers of the last run on this board, add the new ones, and remember those in the folder.
 
-    KiCad can neither list markers nor tell whose they are. Each id is remembered even when a later one fails.
+    KiCad can neither list markers nor tell whose they are. Each id is remembered even when a later one fails. Where a
+    second click was quicker than this one, its markers go.
 
     Raises:
         KicadError: KiCad is busy or silent.
         OutputError: the folder cannot be written; the markers are then removed again.
     """
     memory = _Memory(folder / MEMORY)
-    canvas.remove(memory.ids(board))
+    old = memory.ids(board)
+    canvas.remove(old)
     added: list[str] = []
     try:
         corner = canvas.corner_mm() if any(marker.at_mm is None for marker in markers) else (0.0, 0.0)
@@ -88,6 +90,7 @@ def replace(canvas: Canvas, board: Path, markers: Sequence[Marker], folder: Path
             added.append(canvas.add(marker, corner))
     finally:
         try:
+            canvas.remove([one for one in memory.ids(board) if one not in old])
             memory.keep(board, added)
         except Exception:
             canvas.remove(added)
