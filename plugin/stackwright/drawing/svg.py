@@ -18,7 +18,7 @@ from stackwright.drawing import words
 from stackwright.words import clean, count
 
 WIDTH = 960
-SHEET_X, SHEET_WIDTH = 232, 270
+SHEET_X, SHEET_WIDTH = 262, 252
 MARGIN = 12.0
 TEXT_SIZE = 12
 COPPER_HEIGHT, DIELECTRIC_HEIGHT, MASK_HEIGHT = 17.0, 18.0, 15.0
@@ -26,7 +26,7 @@ LABEL_STEP = 14.0
 """Least distance of two labels of the drawing to scale."""
 MOST_BARRELS = 12
 BARREL_WIDTH = 12.0
-LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 20, 68, 150
+LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 19, 66, 150
 
 STYLE = """
 .stackup-drawing { --sw-text: #1c2430; --sw-muted: #566172; --sw-paper: #ffffff; --sw-copper: #b8763a;
