@@ -6,19 +6,24 @@ import json
 import re
 import shutil
 import subprocess
+from datetime import date
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from drc_rules.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.check import check_board
 from drc_rules.config import CheckOptions
-from drc_rules.report import Accepted, KnownFinding, Report, Verdict
+from drc_rules.report import Accepted, KnownFinding, Report, StaleSuppression, Verdict
 from stackup_lib.errors import ConfigError
+from stackwright.cli import run
 from stackwright.commands.baseline import write_baseline
 from stackwright.commands.check import Settings, exit_code
+from stackwright.output import OutputError
+from stackwright.reporters import json_, text
 from tests.conftest import kicad_cli_path
-from tests.test_reporters import finding, report, verdict
+from tests.test_reporters import SCHEMA, finding, report, strict, verdict
 
 BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
 LOSSY, STUBS, FEW = "training_b200_lossy_prepreg", "training_b200_no_backdrill", "training_b200_too_few_layers"
@@ -233,3 +238,46 @@ def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Pa
     assert len(done.accepted) == 2
     git(tmp_path, "checkout", "-q", "HEAD~1")
     assert gate(check_board(board), load_baseline(target).boards[name]).findings == ()
+
+
+def test_the_command_line_gates_by_a_baseline_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board, target = str(copied(LOSSY, tmp_path)), str(tmp_path / "b.json")
+    assert run(["baseline", board, "--output", target]) == 0
+    assert run(["check", board]) == 1
+    capsys.readouterr()
+    assert run(["check", board, "--baseline", target]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("NOT FIT")
+    assert "(2 findings accepted)" in said
+    assert "Accepted  2 in the baseline" in said
+    with pytest.raises(OutputError, match="is an input of this check"):
+        run(["check", board, "--baseline", target, "--output", target])
+    assert run(["check", board, "--baseline", str(tmp_path / "none.json")]) == 2
+
+
+def test_a_report_with_all_of_it_keeps_to_the_published_schema() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o", expires=date(2027, 1, 31))
+    stale = StaleSuppression(entry="e", problem="matches nothing", reason="r", owner="o", line=3)
+    full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
+    written = json.loads(json_.render([json_.Checked(full, None, "0" * 64)]))
+    jsonschema.validate(written, strict(json.loads(SCHEMA.read_text(encoding="utf-8"))))
+    (one,) = written["reports"]
+    assert [a["expires"] for a in one["accepted"]] == ["2027-01-31", None]
+    assert [s["line"] for s in one["stale_suppressions"]] == [3]
+    assert [f["key"] for f in one["fixed"]] == ["VIA001-/GONE"]
+
+
+def test_the_text_report_tells_what_is_accepted_stale_and_fixed() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="lab", owner="rk", expires=date(2027, 1, 31))
+    stale = StaleSuppression(entry="STK001, object *", problem="matches nothing", reason="old", owner="rk", line=3)
+    full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
+    said = text.page(full).text()
+    assert "Accepted  1 suppressed, 1 in the baseline" in said
+    assert "lab (rk, until 2027-01-31)" in said
+    assert "suppression of STK001, object * matches nothing, line 3 of stackwright.toml: old (rk)" in " ".join(
+        said.split()
+    )
+    assert "/GONE: 1.36 mm stub" in said
+    assert finding().title not in said
+    assert finding().title in " ".join(text.page(full, show_all=True).text().split())
+    assert "Accepted" not in text.page(report()).text()

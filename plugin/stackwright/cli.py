@@ -138,7 +138,7 @@ def check(
         float | None, typer.Option(metavar="PCT", min=0, max=100, help="Exit code 1 when less than this was decided.")
     ] = None,
     format_: Annotated[
-        Format, typer.Option("--format", help="text, html to look at and print, json for machines.")
+        Format, typer.Option("--format", help="text; html to look at; json, sarif, markdown for CI.")
     ] = Format.TEXT,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show every finding, not the ten that matter most.")] = False,
