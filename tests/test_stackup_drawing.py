@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from drc_rules.check import check_board
@@ -21,6 +22,7 @@ from stackwright.drawing import tables, words
 from stackwright.drawing.svg import LABEL_STEP, svg
 
 BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
+SCHEMAS = BOARDS.parent / "schemas"
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -269,6 +271,21 @@ def test_numbers_stay_numbers_in_csv() -> None:
     lines = tables.csv_text(view_of("inference_pcie_gen5_fit")).splitlines()
 
     assert lines[2].startswith('"F.Cu","","copper",0.041,')
+
+
+def test_json_follows_its_schema_to_the_letter() -> None:
+    """Every board's table validates with no key beyond the schema's; the report's schema describes it alike."""
+    schema = json.loads((SCHEMAS / "stackup-v1.json").read_text(encoding="utf-8"))
+    in_report = json.loads((SCHEMAS / "report-v1.json").read_text(encoding="utf-8"))["$defs"]
+    assert schema["$defs"] == {name: in_report[name] for name in schema["$defs"]}
+
+    for definition in (schema, *schema["$defs"].values()):
+        if definition.get("type") == "object":
+            definition["additionalProperties"] = False
+    validator = jsonschema.Draft202012Validator(schema)
+    for folder in BOARDS.iterdir():
+        if folder.is_dir():
+            validator.validate(json.loads(tables.json_text(view_of(folder.name), "a.kicad_pcb", "0" * 64)))
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ def _report(checked: Checked) -> dict[str, object]:
         "accepted": [a.model_dump(mode="json") for a in report.accepted],
         "stale_suppressions": [one.model_dump(mode="json") for one in report.stale_suppressions],
         "fixed": [known.model_dump(mode="json") for known in report.fixed],
+        "stackup": report.stackup.model_dump(mode="json") if report.stackup else None,
         "provenance": {
             "stackwright": __version__,
             "board_sha256": report.board.sha256,
