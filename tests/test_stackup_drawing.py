@@ -198,6 +198,15 @@ def test_a_backdrilled_barrel_is_hatched_from_its_side_through_the_cut_layer() -
     assert min(tops) < names["In3.Cu"] < min(tops) + 20
 
 
+def test_a_foil_that_nobody_declared_is_said_once() -> None:
+    """On every row it would push what is known out of the picture."""
+    view = view_of("inference_pcie_gen5_fit")
+    bare = view.model_copy(update={"rows": tuple(row.model_copy(update={"foil": None}) for row in view.rows)})
+
+    assert svg(view).count("VLP foil") == 16
+    assert svg(bare).count("foil") == svg(bare).count("no foil grade is declared") == 1
+
+
 def test_marks_point_at_their_rows() -> None:
     """The report writes the codes of findings at the rows that they are about."""
     drawing = svg(view_of("training_b200_lossy_prepreg"), marks={"In4.Cu": "MAT001"})

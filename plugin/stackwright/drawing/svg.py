@@ -213,11 +213,13 @@ def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
 def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool) -> Iterator[str]:
     """Label the rows; in the drawing to scale copper on the left, dielectrics on the right, spread with leaders."""
     if not to_scale:
+        foil = any(band.row.foil for band in bands)
         for band in bands:
             y = band.middle + 4
             yield from _name_and_thickness(band.row, y)
             mark, kind = marks.get(band.row.name, ""), "" if band.row.is_copper else "quiet"
-            text = f"{mark}: {describe(band.row)}" if mark else describe(band.row)
+            text = describe(band.row, foil=foil)
+            text = f"{mark}: {text}" if mark else text
             yield _text(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
         return
     for side in (True, False):
@@ -245,10 +247,14 @@ def _sheet_words(row: StackupRow) -> str:
     return ", ".join(part for part in known if part)
 
 
-def describe(row: StackupRow) -> str:
-    """Return what is said of a row at its right: use, weight, foil and interfaces, or the material with its Df."""
+def describe(row: StackupRow, *, foil: bool) -> str:
+    """Return what is said of a row at its right: use, weight, foil and interfaces, or the material with its Df.
+
+    Without `foil` nothing is said of foils: the caption says once that none is declared.
+    """
     if row.is_copper:
-        parts = [words.role(row), words.copper_weight(row), words.foil(row), words.interfaces_in_short(row)]
+        grade = words.foil(row) if foil else ""
+        parts = [words.role(row), words.copper_weight(row), grade, words.interfaces_in_short(row)]
         return ", ".join(part for part in parts if part)
     if row.kind is LayerKind.MASK:
         return f"mask, {words.material(row)}" if row.material else "mask"
@@ -283,7 +289,10 @@ def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool, le
     how = "heights to scale, widths not" if to_scale else "not to scale: every row has a readable height"
     hatched = "; hatched: drilled away" if any(span.backdrills for span in spans) else ""
     unsure = any(not one.generation_known for row in view.rows for one in row.carries)
-    yield f"{words.total(view)}; {how}{hatched}" + ("; ?: generation unknown" if unsure and not to_scale else "")
+    foil = any(row.foil for row in view.rows)
+    aside = "" if foil or to_scale else "; no foil grade is declared"
+    aside += "; ?: generation unknown" if unsure and not to_scale else ""
+    yield f"{words.total(view)}; {how}{hatched}{aside}"
     if not legend:
         return
     yield from words.remarks(view)
