@@ -92,21 +92,21 @@ def test_thick_slab_is_the_skin_limit() -> None:
 def test_layer_of_the_same_metal_changes_nothing() -> None:
     """Copper on copper is copper: the recursion gives the deeper slab, also at rest."""
     f = np.array([0.0, 1e-3, 0.1, 10.0])
-    coated = layered_impedance_ohm(f, [Coat(COPPER, 0.004), Coat(COPPER, 0.003)], COPPER, 0.008)
+    coated = layered_impedance_ohm(f, [Coat(COPPER, 0.004), Coat(COPPER, 0.003)], slab_impedance_ohm(f, 0.008))
     assert coated == pytest.approx(slab_impedance_ohm(f, 0.015), rel=1e-12)
 
 
 def test_thick_nickel_hides_the_copper() -> None:
     """Where nickel is many skin depths thick, copper below no longer matters."""
     nickel = Metal(1.4e6, 50.0)
-    z = complex(layered_impedance_ohm(50.0, [Coat(nickel, 0.01)]))
+    z = complex(layered_impedance_ohm(50.0, [Coat(nickel, 0.01)], wave_impedance_ohm(50.0)))
     assert z == pytest.approx(complex(wave_impedance_ohm(50.0, nickel)), rel=1e-6)
 
 
 def test_thin_coat_is_a_small_reactance() -> None:
     """A coat far thinner than its skin depth adds j omega (mu_c - mu_b sigma_c/sigma_b) d to first order."""
     nickel, ghz, d = Metal(1.4e6, 5.0), 0.01, 1e-5
-    added = complex(layered_impedance_ohm(ghz, [Coat(nickel, d)]) - wave_impedance_ohm(ghz))
+    added = complex(layered_impedance_ohm(ghz, [Coat(nickel, d)], wave_impedance_ohm(ghz)) - wave_impedance_ohm(ghz))
     omega = 2 * math.pi * ghz * 1e9
     expected = 1j * omega * MU0 * d * 1e-3 * (5.0 - nickel.conductivity_s_per_m / COPPER.conductivity_s_per_m)
     assert added == pytest.approx(expected, rel=0.02)

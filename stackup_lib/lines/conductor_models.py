@@ -115,6 +115,19 @@ def slab_impedance_ohm(frequency_ghz: ArrayLike, depth_mm: float, metal: Metal =
     return np.asarray(rest * _x_coth(argument))
 
 
+def strip_impedance_ohm(frequency_ghz: ArrayLike, depth_mm: float, metal: Metal = COPPER) -> Complex:
+    """Return sqrt((1/(sigma d))^2 + 2j Rs^2): the surface impedance of a trace's faces from DC to the skin effect.
+
+    With d = crowding * area (see `Face`) the trace has its DC resistance at 0 Hz and the skin limit far above; the form
+    is causal, and gives a round wire its internal inductance mu0/(8 pi) at DC. Between the ends it is an approximation:
+    at most 6.5 % off for a round wire, -7 to +7 % for traces 0.1 to 0.35 mm wide against a filament model, where the
+    coth of `slab_impedance_ohm` reads up to 22 % too low, since it knows no crowding toward the edges.
+    """
+    f = np.asarray(frequency_ghz, dtype=np.float64)
+    rest = 0.0 if math.isinf(depth_mm) else 1 / (metal.conductivity_s_per_m * depth_mm * 1e-3)
+    return np.asarray(np.sqrt(rest**2 + 2j * surface_resistance_ohm(f, metal) ** 2), dtype=np.complex128)
+
+
 def _x_coth(x: Complex) -> Complex:
     """Return x coth(x), with its limit 1 at 0 and no overflow for large x."""
     tiny = np.abs(x) < 1e-4
@@ -123,17 +136,17 @@ def _x_coth(x: Complex) -> Complex:
     return np.asarray(np.where(tiny, 1 + x * x / 3, safe * (1 + decay) / (1 - decay)))
 
 
-def layered_impedance_ohm(
-    frequency_ghz: ArrayLike, coats: Sequence[Coat], base: Metal = COPPER, base_depth_mm: float = math.inf
-) -> Complex:
+def layered_impedance_ohm(frequency_ghz: ArrayLike, coats: Sequence[Coat], base: ArrayLike) -> Complex:
     """Return the surface impedance of a metal under layers of other metals, `coats` from the outside in.
+
+    `base` is the surface impedance of what lies below them, at each frequency.
 
     Each layer is a transmission line of wave impedance eta = (1+j)/(sigma delta) and propagation constant
     gamma = (1+j)/delta on top of what lies below: Z = eta (Zb + eta tanh gamma d)/(eta + Zb tanh gamma d), S. A.
     Schelkunoff's impedance concept (Bell Syst. Tech. J. 17 (1938) 17-48). Exact for plane layers.
     """
     f = np.asarray(frequency_ghz, dtype=np.float64)
-    below = slab_impedance_ohm(f, base_depth_mm, base)
+    below = np.asarray(base, dtype=np.complex128)
     for coat in reversed(coats):
         below = _through(f, coat, below)
     return below
@@ -156,4 +169,5 @@ def enig_multiplier(frequency_ghz: ArrayLike, finish: NickelGold, base: Metal = 
     Real part: what the resistance of these faces is multiplied by, over 0 GHz.
     """
     f = np.asarray(frequency_ghz, dtype=np.float64)
-    return np.asarray(layered_impedance_ohm(f, finish.coats(), base) / wave_impedance_ohm(f, base))
+    bare = wave_impedance_ohm(f, base)
+    return np.asarray(layered_impedance_ohm(f, finish.coats(), bare) / bare)
