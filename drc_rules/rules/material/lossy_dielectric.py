@@ -75,7 +75,7 @@ def _finding(clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
         measured=Measured(value=df, unit="Df"),
         limit_value=clause.limit.max,
         limit_unit=f"Df at {clause.limit.at_ghz:g} GHz",
-        places=tuple(Place(layer=layer.name) for layer in fast.layers),
+        places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
         inferred=fast.inferred,
     )
 

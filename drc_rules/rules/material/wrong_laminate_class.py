@@ -52,6 +52,6 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterato
             measured=Measured(value=found.label, unit="loss class"),
             limit_value=wanted.label,
             limit_unit="loss class",
-            places=tuple(Place(layer=layer.name) for layer in fast.layers),
+            places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
             inferred=fast.inferred,
         )
