@@ -72,3 +72,18 @@ def test_a_board_that_names_nothing_gets_line_one() -> None:
     path = board_file("no_stackup")
     (done,) = with_lines([finding(objects=(), places=(Place(net="/nowhere"),))], read_board(path), b"")
     assert (done.line, done.places[0].line) == (1, None)
+
+
+def test_a_track_on_a_layer_is_mended_at_the_track_and_a_net_begins_with_its_first_pad() -> None:
+    path = board_file("inference_pcie_gen5_fit")
+    data = path.read_bytes()
+    board = read_board(path, text=data)
+    of_net = board.tracks.net[0]
+    pads = [int(offset) for offset, net in zip(board.pads.offset, board.pads.net, strict=True) if net == of_net]
+    assert pads, "the net has no pad"
+    assert min(pads) < board.tracks.offset[0]
+    track = finding(objects=("F.Cu",), places=(Place(layer="F.Cu", uuid=str(board.tracks.uuid[0])),))
+    net = finding(objects=(), places=(Place(net=board.nets[of_net]),))
+    done = with_lines([track, net], board, data)
+    assert done[0].line == board.line_of(int(board.tracks.offset[0]))
+    assert done[1].line == board.line_of(min(pads))
