@@ -214,6 +214,18 @@ def test_marks_point_at_their_rows() -> None:
     assert [label for label in texts(drawing) if "MAT001" in label] == ["MAT001: " + _at(drawing, "MAT001")]
 
 
+def test_a_mark_of_a_row_is_at_each_of_its_plies() -> None:
+    """A finding names the file's row, which has several sheets where KiCad has sublayers."""
+    drawing = svg(view_of("edge_jetson_carrier_fit"), marks={"dielectric 3": "MAT001"})
+
+    assert sum(label.startswith("MAT001: prepreg") for label in texts(drawing)) == 2
+
+
+def test_names_of_plies_are_not_cut() -> None:
+    """The longest names that we give ourselves have room."""
+    assert "dielectric 17, ply 2" in texts(svg(view_of("training_b200_lossy_prepreg")))
+
+
 def _at(drawing: str, mark: str) -> str:
     found = next(label for label in texts(drawing) if label.startswith(mark))
     assert "NVLink 5" in found

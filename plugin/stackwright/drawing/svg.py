@@ -26,7 +26,8 @@ LABEL_STEP = 14.0
 """Least distance of two labels of the drawing to scale."""
 MOST_BARRELS = 12
 BARREL_WIDTH = 12.0
-LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 19, 66, 150
+LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 22, 66, 150
+BOLD_LETTERS = 19
 
 STYLE = """
 .stackup-drawing { --sw-text: #1c2430; --sw-muted: #566172; --sw-paper: #ffffff; --sw-copper: #b8763a;
@@ -217,7 +218,7 @@ def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool)
         for band in bands:
             y = band.middle + 4
             yield from _name_and_thickness(band.row, y)
-            mark, kind = marks.get(band.row.name, ""), "" if band.row.is_copper else "quiet"
+            mark, kind = marks.get(words.file_row(band.row), ""), "" if band.row.is_copper else "quiet"
             text = describe(band.row, foil=foil)
             text = f"{mark}: {text}" if mark else text
             yield _text(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
@@ -238,7 +239,8 @@ def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool)
 
 def _name_and_thickness(row: StackupRow, y: float, right: float = SHEET_X - 10) -> Iterator[str]:
     shade = "strong" if row.is_copper else "quiet"
-    yield _text(right - 84, y, words.full_name(row), shade, anchor="end", letters=LEFT_LETTERS)
+    letters = BOLD_LETTERS if row.is_copper else LEFT_LETTERS
+    yield _text(right - 84, y, words.full_name(row), shade, anchor="end", letters=letters)
     yield _text(right, y, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
 
 

@@ -118,6 +118,11 @@ def full_name(row: StackupRow) -> str:
     return row.name if row.user_name in (None, row.name) else f"{row.name} ({row.user_name})"
 
 
+def file_row(row: StackupRow) -> str:
+    """Return the name of the board file's row that a sheet belongs to: plies share one."""
+    return row.name.partition(", ply ")[0]
+
+
 def is_mask(row: StackupRow) -> bool:
     """Return True for solder mask, of which nobody judges the Df."""
     return row.kind is LayerKind.MASK

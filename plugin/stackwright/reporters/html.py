@@ -89,7 +89,7 @@ class _Board:
 
     def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
         """Return code and id of the findings at a row of the stackup."""
-        return self.marks.get(row.name, ())
+        return self.marks.get(said.file_row(row), ())
 
 
 def render(outcomes: Sequence[Checked | Unchecked]) -> str:
