@@ -1,0 +1,65 @@
+"""Roughness by foil grade and face."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackup_lib.facts import Confidence
+from stackup_lib.lines.foil_roughness import FoilFace, RzInterval, face_roughness
+from stackup_lib.materials import find_foil
+
+
+def bonded(text: str) -> RzInterval:
+    return face_roughness(find_foil(text), FoilFace.BONDED, "In2.Cu").need()
+
+
+@pytest.mark.parametrize(
+    "text,low,high",
+    [
+        ("HVLP", 0.5, 1.5),
+        ("HVLP3", 0.5, 1.1),
+        ("FV-WS", 0.5, 1.2),
+        ("VLP", 1.5, 3.0),
+        ("RTF", 3.0, 5.0),
+        ("STD", 5.0, 10.0),
+        ("GTS-MP", 5.0, 10.0),
+        ("Rz 2.0 um", 2.0, 2.0),
+        ("LoPro", 3.12, 3.12),
+        ("VLP1", 0.5, 3.0),
+    ],
+)
+def test_bonded_face(text: str, low: float, high: float) -> None:
+    """The foil's own Rz where it has one (Rz = 2 sqrt 3 Rq where only Rq is printed), else the band of its grade."""
+    rz = bonded(text)
+    assert (rz.low_um, rz.high_um) == pytest.approx((low, high))
+    assert rz.nominal_um == pytest.approx((low + high) / 2)
+
+
+def test_confidence_follows_the_figure() -> None:
+    """A stated Rz is worth more than a band that closes an open end."""
+    stated = face_roughness(find_foil("Rz 2.0 um"), FoilFace.BONDED, "F.Cu")
+    banded = face_roughness(find_foil("HVLP"), FoilFace.BONDED, "F.Cu")
+    assert stated.confidence is Confidence.MEDIUM
+    assert banded.confidence is Confidence.LOW
+    assert "band of HVLP" in banded.source
+
+
+def test_other_face_is_wide_and_says_why() -> None:
+    """From smooth to as rough as the bonded face; of reverse-treated foil to as rough as a standard matte side."""
+    vlp = face_roughness(find_foil("VLP"), FoilFace.OTHER, "In1.Cu")
+    assert vlp.need() == RzInterval(low_um=0, nominal_um=1.5, high_um=3.0)
+    assert vlp.confidence is Confidence.LOW
+    assert face_roughness(find_foil("RTF"), FoilFace.OTHER, "In1.Cu").need().high_um == 10.0
+
+
+def test_unknown_foil_stays_unknown() -> None:
+    """No grade, no roughness: the fact says how to give it."""
+    fact = face_roughness(find_foil("whatever foil"), FoilFace.BONDED, "In5.Cu")
+    assert not fact.known
+    assert "In5.Cu" in fact.how_to_give
+
+
+def test_laws_rise_with_roughness() -> None:
+    """At 28 GHz the three laws of HVLP foil bracket each other between 1.1 and 1.6."""
+    low, nominal, high = (float(law.multiplier(28.0).resistance) for law in bonded("HVLP").laws())
+    assert 1.05 < low < nominal < high < 1.6
