@@ -15,14 +15,18 @@ import pytest
 from drc_rules.baseline import Baseline, board_name, gate, load_baseline, rewrite
 from drc_rules.check import check_board
 from drc_rules.config import CheckOptions
-from drc_rules.report import Accepted, KnownFinding, Report, StaleSuppression, Verdict
+from drc_rules.engine import finish
+from drc_rules.report import Accepted, KnownFinding, Measured, Place, Report, StaleSuppression, Verdict
+from drc_rules.rule import Draft, all_rules
 from stackup_lib.errors import ConfigError
+from stackup_lib.facts import Confidence
 from stackwright.cli import run
 from stackwright.commands.baseline import write_baseline
 from stackwright.commands.check import Settings, exit_code
 from stackwright.output import OutputError
 from stackwright.reporters import json_, text
 from tests.conftest import kicad_cli_path
+from tests.test_engine import clause
 from tests.test_reporters import SCHEMA, finding, report, strict, verdict
 
 BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
@@ -168,6 +172,15 @@ def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
 def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
     found = check_board(BOARDS / name / f"{name}.kicad_pcb").findings
     assert len({f.key for f in found}) == len(found)
+
+
+def test_a_key_depends_on_what_a_finding_is_about_and_on_nothing_else() -> None:
+    def key(*ids: str, title: str = "t", measured: float = 1.0, of: str = "a.clause") -> str:
+        draft = Draft(title, "w", "f", ids, measured=Measured(value=measured), places=(Place(layer=title),))
+        return finish(draft, clause(name=of), all_rules()[0], Confidence.HIGH).key
+
+    assert key("a", "b") == key("b", "a") == key("a", "b", title="other words", measured=2.0)
+    assert len({key("a"), key("b"), key("a", "b"), key("ab"), key("a", of="another.clause")}) == 5
 
 
 def reordered(text: str) -> str:
