@@ -15,6 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from drc_rules.net_choice import matches
 from drc_rules.report import Accepted, Finding, Report, StaleSuppression
 from drc_rules.rule import find_rule
+from stackup_lib.errors import ConfigError
+
+TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
 
 
 class Suppression(BaseModel):
@@ -41,7 +44,7 @@ class Suppression(BaseModel):
     board: str | None = None
     reason: str
     owner: str
-    expires: date | None = Field(default=None)
+    expires: date | None = None
 
     @field_validator("layer", "net", "object_", mode="before")
     @classmethod
@@ -120,22 +123,13 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
     board = report.board.path.replace("\\", "/").rpartition("/")[2]
     here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(one.board, board)]
     for _, one in here:
-        find_rule(one.rule_code)
+        if (known := find_rule(one.rule_code).code) != one.rule_code:
+            raise ConfigError("suppress", f'"{one.rule_code}" is not a code', f'write "{known}"')
     active = [one for _, one in here if one.expires is None or today <= one.expires]
     accepted = [(finding, by) for finding in report.findings if (by := _first(active, finding)) is not None]
     taken = {id(finding) for finding, _ in accepted}
-    lines = [text.count("\n", 0, found.start()) + 1 for text in [toml] for found in TABLE.finditer(text)]
-    stale = [
-        StaleSuppression(
-            entry=str(one),
-            problem=problem,
-            reason=one.reason,
-            owner=one.owner,
-            line=lines[n] if n < len(lines) else None,
-        )
-        for n, one in here
-        if (problem := _problem(one, report, today))
-    ]
+    lines = [toml.count("\n", 0, table.start()) + 1 for table in TABLE.finditer(toml)]
+    stale = [_stale(one, problem, lines[n:]) for n, one in here if (problem := _problem(one, report, today))]
     return report.model_copy(
         update={
             "findings": tuple(finding for finding in report.findings if id(finding) not in taken),
@@ -149,9 +143,6 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
     )
 
 
-TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
-
-
 def with_accepted(report: Report, more: int) -> str:
     """Return the headline's reason with the number of accepted findings, so that none is accepted silently."""
     before, total = len(report.accepted), len(report.accepted) + more
@@ -161,6 +152,11 @@ def with_accepted(report: Report, more: int) -> str:
 
 def _counted(accepted: int) -> str:
     return f" ({accepted} finding{'' if accepted == 1 else 's'} accepted)" if accepted else ""
+
+
+def _stale(one: Suppression, problem: str, lines: Sequence[int]) -> StaleSuppression:
+    line = lines[0] if lines else None
+    return StaleSuppression(entry=str(one), problem=problem, reason=one.reason, owner=one.owner, line=line)
 
 
 def _first(suppressions: Iterable[Suppression], finding: Finding) -> Suppression | None:

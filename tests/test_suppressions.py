@@ -170,6 +170,11 @@ def test_a_rule_that_does_not_exist_is_a_mistake() -> None:
         accept(report(), [entry(code="VIA010")], today=TODAY)
 
 
+def test_a_rule_is_named_by_its_code() -> None:
+    with pytest.raises(ConfigError, match='"missing-backdrill" is not a code; write "VIA001"'):
+        accept(report(), [entry(code="missing-backdrill")], today=TODAY)
+
+
 def test_a_date_may_be_written_with_quotes() -> None:
     (row,) = parse_config(GOOD + 'expires = "2027-01-31"').suppress
     assert row.expires == date(2027, 1, 31)
