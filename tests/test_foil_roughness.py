@@ -59,7 +59,16 @@ def test_unknown_foil_stays_unknown() -> None:
     assert "In5.Cu" in fact.how_to_give
 
 
-def test_laws_rise_with_roughness() -> None:
-    """At 28 GHz the three laws of HVLP foil bracket each other between 1.1 and 1.6."""
-    low, nominal, high = (float(law.multiplier(28.0).resistance) for law in bonded("HVLP").laws())
-    assert 1.05 < low < nominal < high < 1.6
+@pytest.mark.parametrize("foil", ["HVLP", "VLP", "RTF", "STD", "Rz 2.0 um"])
+@pytest.mark.parametrize("ghz", [0.1, 1.0, 8.0, 28.0, 56.0])
+def test_laws_bracket_the_nominal(foil: str, ghz: float) -> None:
+    """The roughest law is never below the nominal one, nor that below the smoothest."""
+    low, nominal, high = (float(law.multiplier(ghz).resistance) for law in bonded(foil).laws())
+    assert 1 <= low <= nominal < high
+
+
+def test_laws_hold_a_measured_foil() -> None:
+    """A smooth foil measured at 1.34 (10 GHz) to 1.94 (40 GHz) lies inside the laws of VLP foil, Rz 1.5 to 3 um."""
+    low, _, high = (law.multiplier([10.0, 14.0, 28.0, 40.0]).resistance for law in bonded("VLP").laws())
+    assert (low < [1.34, 1.41, 1.76, 1.94]).all()
+    assert (high > [1.34, 1.41, 1.76, 1.94]).all()

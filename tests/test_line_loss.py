@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import tomllib
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +24,9 @@ from stackup_lib.lines.loss import (
 )
 from stackup_lib.lines.roughness import Gradient, Smooth, cannonball
 
+LOSS_CASES = tomllib.loads(
+    (Path(__file__).parents[1] / "fixtures" / "reference" / "loss_cases.toml").read_text(encoding="utf-8")
+)["case"]
 EPS0 = 8.8541878128e-12
 ETA0 = 376.730313668
 
@@ -128,23 +134,16 @@ def test_dc_resistance_is_the_copper_area() -> None:
     assert np.isfinite(got.total_db_per_mm).all()
 
 
-@pytest.mark.parametrize(
-    "signal,plane,z,db_per_inch",
-    [
-        (4.5816697, 0.74971272, 51.833082, 0.296017),
-        (6.0881034, 1.2294465, 52.559523, 0.400680),
-        (5.8337132, 0.32810909, 48.722995, 0.363965),
-        (1.9922042, 0.62543029, 51.733439, 0.145620),
-    ],
-    ids=["stripline 0.15", "offset stripline 0.10", "stripline pair, odd", "microstrip 0.35"],
-)
-def test_skin_limit_of_board_lines(signal: float, plane: float, z: float, db_per_inch: float) -> None:
-    """Board lines of converged boundary-element crowding lose R Rs/2Z at 10 GHz; internal inductance takes 1 %."""
-    line = line_from_impedance(z, 4.2, (), (Face(signal), Face(plane)))
+@pytest.mark.parametrize("case", LOSS_CASES, ids=lambda c: f"{c['id']} {c['mode']}")
+def test_skin_limit_of_board_lines(case: dict[str, Any]) -> None:
+    """Lines of converged boundary-element crowding lose R Rs/2Z at 10 GHz; internal inductance takes up to 1 % off."""
+    faces = Face(case["trace_per_mm"]), Face(case["return_per_mm"], of_plane=True)
+    line = line_from_impedance(case["impedance_ohm"], 3.3, (), faces)
     got = loss_per_length(line, 10.0)
     external = float(got.copper_db_per_mm) * math.sqrt(float(got.inductance_h_per_m) / line.inductance_h_per_m)
-    assert external * 25.4 == pytest.approx(db_per_inch, rel=2e-5)
-    assert 0.985 * db_per_inch < float(got.copper_db_per_mm) * 25.4 < db_per_inch
+    expected = case["copper_db_per_inch_at_10_ghz"]
+    assert external * 25.4 == pytest.approx(expected, rel=2e-5)
+    assert 0.985 * expected < float(got.copper_db_per_mm) * 25.4 < expected
 
 
 def test_first_order_loss_is_the_propagation_constant() -> None:

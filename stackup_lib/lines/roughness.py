@@ -74,8 +74,8 @@ class Hammerstad:
 class Groisse:
     """K = 1 + exp(-(delta/(2 Rq))^1.6); the reactance stays that of the smooth face. Saturates at 2.
 
-    S. Groisse, I. Bardi, O. Biro, K. Preis, K. R. Richter, "Parameters of lossy cavity resonators calculated by the
-    finite element method", IEEE Trans. Magnetics 32 (1996) 894-897.
+    S. Groiss, I. Bardi, O. Biro, K. Preis, K. R. Richter, "Parameters of lossy cavity resonators calculated by the
+    finite element method", IEEE Trans. Magnetics 32 (1996).
     """
 
     rq_um: float
