@@ -218,9 +218,11 @@ def _series(faces: tuple[Face, ...], frequency_ghz: Real, metal: Metal) -> tuple
 
 
 def _capacitance(line: Line, frequency_ghz: Real) -> Complex:
-    """C prod (eps_i(f)/solved_dk_i)^q_i: exact for one filling, to first order in the change of Dk for several."""
-    capacitance: Complex = np.full(frequency_ghz.shape, line.capacitance_f_per_m, dtype=np.complex128)
+    """C (1 + sum q_i (eps_i(f)/solved_dk_i - 1)): exact where all dielectrics change alike and no field is in air.
+
+    Otherwise to first order in the change of Dk; a microstrip's capacitance is very nearly linear in its substrate's.
+    """
+    change: Complex = np.ones(frequency_ghz.shape, dtype=np.complex128)
     for filling in line.fillings:
-        ratio = filling.model.permittivity(frequency_ghz) / filling.solved_dk
-        capacitance = capacitance * ratio**filling.share
-    return capacitance
+        change = change + filling.share * (filling.model.permittivity(frequency_ghz) / filling.solved_dk - 1)
+    return np.asarray(line.capacitance_f_per_m * change)
