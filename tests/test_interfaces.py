@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
+from tests.hang import no_hang
 
 ALL = [interface(one) for one in interface_ids()]
 MM_GHZ = 299.792458
@@ -270,15 +270,14 @@ def test_pairs_are_found_by_their_names() -> None:
 @pytest.mark.parametrize(
     "word", ["PCIE_TX", "DDR4_DQ_", "NVLINK0TX", "USB_", "QSFP_D", "CSI_D", "_", "A", "GDDR6_", "REFCLK"]
 )
-def test_long_names_take_no_time(word: str) -> None:
-    """A hostile net name must not stop the check: a thousand names of any length stay under two seconds."""
+def test_long_names_do_not_hang(word: str) -> None:
+    """A hostile net name must not stop the check, however long it is."""
     names = [f"/x/{word * (10 + i % 40)}!{i}" for i in range(1000)] + [word * 100_000]
-    start = time.perf_counter()
-    for name in names:
-        family_by_name(name)
-        family_by_class(name)
-        mates(normalise(name))
-    assert time.perf_counter() - start < 2.0
+    with no_hang():
+        for name in names:
+            family_by_name(name)
+            family_by_class(name)
+            mates(normalise(name))
 
 
 # --- assignment ---

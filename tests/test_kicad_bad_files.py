@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from random import Random
 
@@ -10,6 +9,7 @@ import pytest
 
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad import read_board
+from tests.hang import no_hang
 from tests.kicad_boards import board_text, read_as_board
 
 BAD = {
@@ -35,12 +35,10 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_files_give_one_clear_line(tmp_path: Path, case: str) -> None:
-    """What is no board, or only a part of one, is one error that says where, what, and what to do; quickly."""
+    """What is no board, or only a part of one, is one error that says where, what, and what to do."""
     content, what, line = BAD[case]
-    begin = time.perf_counter()
-    with pytest.raises(BoardFileError) as caught:
+    with no_hang(), pytest.raises(BoardFileError) as caught:
         read_as_board(tmp_path, content)
-    assert time.perf_counter() - begin < 3.0
     assert what in str(caught.value)
     assert str(tmp_path / "board.kicad_pcb") in caught.value.where
     assert (f", line {line}" in caught.value.where) if line else "line" not in caught.value.where
