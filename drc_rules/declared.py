@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -72,57 +72,62 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
     stale = declared.stackup_hash is not None and declared.stackup_hash != digest
     variables = board.project.text_variables
 
-    def choose(name: str, key: str, *, cli: str | None, toml: str | None, how: str) -> Fact[str]:
-        candidates = (
-            (cli, Origin.COMMAND_LINE, f"--{key}"),
-            (toml, Origin.DECLARED, FILE_NAME),
-            (variables.get(f"STACKWRIGHT_{key.upper()}"), Origin.TEXT_VARIABLE, f"STACKWRIGHT_{key.upper()}"),
-        )
-        for value, origin, source in candidates:
-            if value:
-                return Fact[str](name=name, value=value, origin=origin, source=source)
-        return unknown(name, how)
-
-    def stackup_fact(key: str, name: str, toml: T | None, parse: Callable[[str], T], how: str) -> Fact[T]:
-        if toml is not None:
-            return Fact[T](
-                name=name,
-                value=toml,
-                origin=Origin.DECLARED,
-                source=f"{FILE_NAME}, declared.{key}",
-                stale=stale,
-                how_to_give=STALE_CURE if stale else "",
-            )
-        variable = f"STACKWRIGHT_{key.upper()}"
-        if variables.get(variable):
-            try:
-                value = parse(variables[variable])
-            except ValueError as error:
-                what = f'"{variables[variable]}" is no number'
-                raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
-            return Fact[T](name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)
-        return unknown(name, how)
+    def of_stackup(key: str, name: str, toml: T | None, parse: Callable[[str], T], comment: str) -> Fact[T]:
+        how = f'[declared]\n{key} = "?"  # {comment}'
+        return _of_stackup(key, name, toml, parse, how, variables=variables, stale=stale)
 
     return Declarations(
-        profile=choose(
-            "workload", "profile", cli=command_line.profile, toml=config.profile, how='profile = "?"  # or --profile'
-        ),
-        form=choose("form factor", "form", cli=command_line.form, toml=config.form, how='form = "?"  # or --form'),
-        impedance_tolerance_pct=stackup_fact(
+        profile=_choose("workload", "profile", command_line.profile, config.profile, variables),
+        form=_choose("form factor", "form", command_line.form, config.form, variables),
+        impedance_tolerance_pct=of_stackup(
             "impedance_tolerance_pct",
             "impedance tolerance asked of the fab",
             declared.impedance_tolerance_pct,
             float,
-            '[declared]\nimpedance_tolerance_pct = "?"  # what your fab notes ask for, e.g. 5',
+            "what your fab notes ask for, e.g. 5",
         ),
-        foil=stackup_fact(
-            "foil",
-            "foil grade of every copper layer",
-            declared.foil,
-            str,
-            '[declared]\nfoil = "?"  # STD, RTF, LP, VLP or HVLP',
-        ),
-        tg_c=stackup_fact("tg_c", "Tg of every dielectric", declared.tg_c, float, '[declared]\ntg_c = "?"  # by DSC'),
+        foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, "STD, RTF, LP, VLP or HVLP"),
+        tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, float, "by DSC"),
         config=config,
         stale=stale,
     )
+
+
+def _choose(name: str, key: str, said: str | None, toml: str | None, variables: Mapping[str, str]) -> Fact[str]:
+    """Return the first of command line, settings file and text variable that says something."""
+    variable = f"STACKWRIGHT_{key.upper()}"
+    candidates = (
+        (said, Origin.COMMAND_LINE, f"--{key}"),
+        (toml, Origin.DECLARED, FILE_NAME),
+        (variables.get(variable), Origin.TEXT_VARIABLE, variable),
+    )
+    for value, origin, source in candidates:
+        if value:
+            return Fact[str](name=name, value=value, origin=origin, source=source)
+    return unknown(name, f'{key} = "?"  # or --{key}')
+
+
+def _of_stackup(
+    key: str,
+    name: str,
+    toml: T | None,
+    parse: Callable[[str], T],
+    how: str,
+    *,
+    variables: Mapping[str, str],
+    stale: bool,
+) -> Fact[T]:
+    """Return a fact of the stackup: from the settings file, where it can be stale, else from a text variable."""
+    if toml is not None:
+        source, cure = f"{FILE_NAME}, declared.{key}", STALE_CURE if stale else ""
+        return Fact[T](name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=cure)
+    variable = f"STACKWRIGHT_{key.upper()}"
+    written = variables.get(variable)
+    if not written:
+        return unknown(name, how)
+    try:
+        value = parse(written)
+    except ValueError as error:
+        what = f'"{written}" is no number'
+        raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
+    return Fact[T](name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)
