@@ -55,12 +55,13 @@ def run_job(environment: Mapping[str, str]) -> int:
 
 def choose(environment: Mapping[str, str], settings: Settings) -> Choice:
     """Return the boards to check: those that the event touches, or all where that cannot be told."""
+    changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
     patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
     boards = tracked_boards([pattern for pattern in patterns if pattern])
     if not boards:
         return Choice((), "There is no .kicad_pcb file that git knows.", complete=True)
     everything = f"{count(len(boards), 'board')} to check"
-    if not _flag(environment, "CHANGED_ONLY", default=False):
+    if not changed_only:
         return Choice(boards, f"{everything}.", complete=True)
     base = base_of(environment)
     if base is None:
