@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+# The field solver's matrices are small: threads only get in each other's way. It counts before NumPy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from tests.browser.chromium import chromium_path
 from tests.kicad_editor import editor_command
 
