@@ -14,7 +14,7 @@ from drc_rules.clauses import Clause
 from drc_rules.declared import Declarations
 from drc_rules.dielectrics import DielectricPly, resolve_plies
 from drc_rules.interfaces import Assignment, Interface, interface
-from drc_rules.net_choice import chosen_nets, nets_line, toml_value
+from drc_rules.net_choice import nets_line, toml_value
 from stackup_lib.board import Board, Ints, Stackup
 from stackup_lib.defaults import is_untouched_default
 from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
@@ -158,12 +158,6 @@ class Context:
         unique, inverse = np.unique(tracks.net * layers + tracks.layer, return_inverse=True)
         sums = np.bincount(inverse, tracks.length_mm, len(unique))
         return {(int(k) // layers, int(k) % layers): float(v) for k, v in zip(unique, sums, strict=True)}
-
-    @cached_property
-    def declared_backdrills(self) -> tuple[tuple[str, frozenset[int]], ...]:
-        """Outer layer and nets of each backdrill that the file cannot hold and the user has declared."""
-        rows = self.declarations.config.backdrill
-        return tuple((row.from_, chosen_nets(self.board, row.net_classes, row.nets)) for row in rows)
 
     def nets_of(self, interface_id: str) -> Ints:
         """Return the nets taken for an interface, by declaration or inference."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from drc_rules.config import FILE_NAME, Config
+from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
-from stackup_lib.errors import ConfigError
+from stackup_lib.errors import ConfigError, did_you_mean
 from stackup_lib.facts import Fact, Origin, unknown
+from stackup_lib.holes import Backdrill
 
 T = TypeVar("T")
 
@@ -31,6 +33,7 @@ class Declarations:
 
     Attributes:
         profile, form: names, not yet looked up.
+        backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
     """
 
@@ -40,6 +43,7 @@ class Declarations:
     foil: Fact[str]
     tg_c: Fact[float]
     config: Config
+    backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
     stale: bool = field(default=False)
 
     def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
@@ -65,7 +69,7 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
     """Collect what was declared about a board.
 
     Raises:
-        ConfigError: a text variable holds something that is not a number where one is needed.
+        ConfigError: a text variable holds no number where one is needed, or a backdrill names no layer of the board.
     """
     declared = config.declared
     digest = board.stackup.digest if board.stackup else None
@@ -89,8 +93,21 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
         foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, "STD, RTF, LP, VLP or HVLP"),
         tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, float, "by DSC"),
         config=config,
+        backdrills=tuple(_backdrills(board, config)),
         stale=stale,
     )
+
+
+def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, frozenset[int]]]:
+    for row in config.backdrill:
+        nets = chosen_nets(board, row.net_classes, row.nets)
+        if not nets:
+            continue
+        for name in (row.from_, row.must_cut):
+            if name not in board.layer_index:
+                cure = did_you_mean(name, board.layer_index)
+                raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', cure)
+        yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut]), nets
 
 
 def _choose(name: str, key: str, said: str | None, toml: str | None, variables: Mapping[str, str]) -> Fact[str]:

@@ -10,7 +10,6 @@ import numpy as np
 from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
 from drc_rules.dielectrics import DielectricPly
 from drc_rules.interfaces import family
-from drc_rules.net_choice import chosen_nets
 from drc_rules.stackup_view import Carried, DrilledBack, Figure, Foil, StackupRow, StackupView, Stated, ViaSpan
 from stackup_lib.board import NO_LAYER, LayerKind, StackupLayer, ViaKind
 from stackup_lib.facts import Fact, MissingFact, Origin
@@ -223,9 +222,9 @@ def _backdrills_of(ctx: Context, index: int, names: list[str]) -> Iterator[Drill
 
 def _declared_backdrills(ctx: Context) -> Iterator[tuple[DrilledBack, frozenset[int]]]:
     """Backdrills that the user declares because the file cannot hold them."""
-    for row in ctx.declarations.config.backdrill:
-        nets = chosen_nets(ctx.board, row.net_classes, row.nets)
-        yield DrilledBack(start=row.from_, must_cut=row.must_cut, origin=Origin.DECLARED), nets
+    names = [layer.name for layer in ctx.board.copper_layers]
+    for drill, nets in ctx.declarations.backdrills:
+        yield DrilledBack(start=names[drill.start], must_cut=names[drill.must_cut], origin=Origin.DECLARED), nets
 
 
 def _notes(ctx: Context, rows: Iterable[StackupRow]) -> Iterator[str]:

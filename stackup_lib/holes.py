@@ -52,7 +52,6 @@ class Stub:
     side: int
     first: int
     length_mm: float
-    backdrilled: bool
 
 
 def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
@@ -92,9 +91,12 @@ def stubs(holes: tuple[PlatedHole, ...], heights_mm: tuple[float, ...]) -> tuple
         for side, first in ((hole.top, hole.used[0]), (hole.bottom, hole.used[-1])):
             length = abs(heights_mm[side] - heights_mm[first])
             if length > 0:
-                drilled = any(drill.start == side for drill in hole.backdrills)
-                found.append(Stub(hole, side, first, length, drilled))
+                found.append(Stub(hole, side, first, length))
     return tuple(found)
+
+
+SHORTEST_MM = 1e-6
+"""KiCad's resolution: keeps the direction of a track without length defined."""
 
 
 class _Copper:
@@ -103,9 +105,9 @@ class _Copper:
     def __init__(self, board: Board, net: int) -> None:
         tracks, pads, zones = board.tracks, board.pads, board.zones
         mine = tracks.net == net
-        self.x = np.concatenate([tracks.start_x_mm[mine], tracks.end_x_mm[mine]])
-        self.y = np.concatenate([tracks.start_y_mm[mine], tracks.end_y_mm[mine]])
-        self.layer = np.concatenate([tracks.layer[mine], tracks.layer[mine]])
+        self.x, self.y = tracks.start_x_mm[mine], tracks.start_y_mm[mine]
+        self.dx, self.dy = tracks.end_x_mm[mine] - self.x, tracks.end_y_mm[mine] - self.y
+        self.layer = tracks.layer[mine]
         smd = (pads.net == net) & (pads.kind != PadKind.THROUGH)
         self.pad_x, self.pad_y = pads.x_mm[smd], pads.y_mm[smd]
         self.pad_reach = np.hypot(pads.size_x_mm[smd], pads.size_y_mm[smd]) / 2
@@ -114,8 +116,10 @@ class _Copper:
         self.filled = set(zones.fill_layer[fills].tolist())
 
     def layers_at(self, x_mm: float, y_mm: float, reach_mm: float) -> set[int]:
-        """Layers with a track end or SMD pad of the net within reach, or any fill of it."""
-        near = np.hypot(self.x - x_mm, self.y - y_mm) <= reach_mm
+        """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach, or any fill of it."""
+        length2 = np.maximum(self.dx**2 + self.dy**2, SHORTEST_MM**2)
+        along = np.clip(((x_mm - self.x) * self.dx + (y_mm - self.y) * self.dy) / length2, 0.0, 1.0)
+        near = np.hypot(self.x + along * self.dx - x_mm, self.y + along * self.dy - y_mm) <= reach_mm
         layers = set(self.layer[near].tolist()) | self.filled
         on_pad = np.hypot(self.pad_x - x_mm, self.pad_y - y_mm) <= np.maximum(self.pad_reach, reach_mm)
         for mask in self.pad_layers[on_pad].tolist():

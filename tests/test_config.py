@@ -141,3 +141,14 @@ def test_nets_are_chosen_by_class_or_wildcard_and_brackets_stand_for_themselves(
     assert chosen([], ["/PCIE_TX[1]"]) == {"/PCIE_TX[1]"}
     assert chosen(["USB"], []) == {"/USB_D+"}
     assert chosen(["NONE"], ["/pcie_*"]) == set()
+
+
+def test_a_declared_backdrill_names_layers_of_the_board_where_it_has_nets(tmp_path: Path) -> None:
+    """A misspelt layer is one line with the nearest one; a table that concerns no net of the board is left alone."""
+    subject = board(tmp_path, tracks=[{"net": "/A", "layer": "F.Cu", "path_mm": [[1, 1], [9, 1]]}])
+    table = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "{}"'
+
+    with pytest.raises(ConfigError, match=r'the board has no layer "FCu"; did you mean "F\.Cu"'):
+        gather(subject, parse_config(table.format("/A", "FCu")), CommandLine())
+    assert gather(subject, parse_config(table.format("/Z", "FCu")), CommandLine()).backdrills == ()
+    assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), CommandLine()).backdrills) == 1

@@ -19,7 +19,8 @@ leaves on; or route the pair on a layer near the far side; or use blind vias.
 Sources
 -------
 Each clause names document, table and row. The length below which nothing is asked for is what backdrilling
-itself leaves behind: 0.25 mm is the common standard of fabs.
+itself leaves behind: 0.25 mm is the common standard of fabs. A backdrill that leaves more than 0.5 mm standing,
+the most that NCAB names as its standard, does not count as one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
 from stackup_lib.holes import PlatedHole, Stub, copper_heights_mm, plated_holes, stubs
+
+LEFT_STANDING_MM = 0.5
+"""Longest stub that fabs leave as standard above the layer that must not be cut (NCAB: 0.5 +-0.25 mm)."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,15 @@ def _nets_with_holes(ctx: Context, clause: Clause) -> Iterator[DrilledNet]:
 def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[Draft]:
     """Yield one finding per net with stubs that nobody drills away; the longest gives the number."""
     ctx.rests_on(ctx.assignment.confidence_of(net.index))
-    if all(hole.used and (hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
+    unused = next((hole for hole in net.holes if not hole.used), None)
+    if unused:
+        where = f"{net.name} at {unused.x_mm:g}, {unused.y_mm:g} mm"
+        raise MissingFact(f"which layers use the hole of {where}", "route it, or take it away")
+    if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
         return
     heights = copper_heights_mm(ctx.stackup())
     allowed = clause.limit.max or 0.0
-    left = [s for s in stubs(net.holes, heights) if s.length_mm > allowed and not _drilled(ctx, s)]
+    left = [s for s in stubs(net.holes, heights) if s.length_mm > allowed and not _drilled(ctx, s, heights)]
     if not left:
         return
     worst = max(left, key=lambda s: s.length_mm)
@@ -84,9 +93,10 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     )
 
 
-def _drilled(ctx: Context, stub: Stub) -> bool:
-    """A native backdrill from the stub's side, or a declared one."""
-    if stub.backdrilled:
-        return True
-    side = ctx.board.copper_layers[stub.side].name
-    return any(start == side and stub.hole.net in nets for start, nets in ctx.declared_backdrills)
+def _drilled(ctx: Context, stub: Stub, heights_mm: tuple[float, ...]) -> bool:
+    """A native or declared backdrill from the stub's side that takes it away but for what fabs leave standing."""
+    declared = [drill for drill, nets in ctx.declarations.backdrills if stub.hole.net in nets]
+    return any(
+        drill.start == stub.side and abs(heights_mm[drill.must_cut] - heights_mm[stub.first]) <= LEFT_STANDING_MM
+        for drill in (*stub.hole.backdrills, *declared)
+    )
