@@ -8,7 +8,7 @@ from functools import cached_property
 from drc_rules.config import DielectricDeclaration
 from drc_rules.declared import Declarations
 from stackup_lib.board import LayerKind, Ply, Stackup, StackupLayer
-from stackup_lib.facts import Fact, Origin, least, unknown
+from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.materials import Catalogue, Grade, Laminate, LossClass, Match, Source, Tg, TgMethod
 
 SAME_FREQUENCY = 0.8
@@ -26,6 +26,7 @@ class DielectricPly:
         stated: the material text that was looked up, "" when there is none.
         match: what the catalogue makes of it, None when nothing is stated.
         origin: who stated it.
+        trusted: False for KiCad's untouched default stackup, whose figures declare nothing.
     """
 
     row: str
@@ -39,6 +40,7 @@ class DielectricPly:
     origin: Origin
     declaration: DielectricDeclaration
     declarations: Declarations
+    trusted: bool = True
 
     @property
     def is_declared(self) -> bool:
@@ -96,6 +98,43 @@ class DielectricPly:
         confidence = least(fact.confidence, laminate.confidence)
         return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
 
+    @property
+    def thickness(self) -> Fact[float]:
+        """Thickness in mm as the stackup states it."""
+        name = f"thickness of {self.label}"
+        if self.ply.thickness_mm is None or self.ply.thickness_mm <= 0:
+            return unknown(name, f"in KiCad, File > Board Setup > Physical Stackup: enter the thickness of {self.row}")
+        return Fact[float](name=name, value=self.ply.thickness_mm, origin=Origin.FILE, source=f"stackup row {self.row}")
+
+    def dk_at(self, frequency_ghz: float) -> Fact[float]:
+        """Dk for an impedance: declared, else the file's bare number, else from the catalogue at the frequency.
+
+        The file's number is what the fab gave the user for this construction; it moves by a few per cent per decade of
+        frequency, which KiCad does not state, so it is of medium confidence.
+        """
+        name = f"Dk of {self.label}"
+        if self.declaration.dk is not None:
+            source = f'dielectric."{self.row}".dk'
+            return self.declarations.of_stackup(name, self.declaration.dk, source) or unknown(name, "")
+        if self.trusted and self.ply.dk is not None:
+            source = f"stackup row {self.row}; no frequency is stated with it"
+            return Fact[float](
+                name=name, value=self.ply.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM
+            )
+        return self.catalogue_dk_at(frequency_ghz).model_copy(update={"name": name})
+
+    def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
+        """Dk of the catalogue at a frequency, for the construction that the text names."""
+        name = f"Dk of {self.label} at {frequency_ghz:g} GHz"
+        how = f"enter Epsilon R of {self.row} in KiCad's Physical Stackup, or:\n{_declare(self.row, 'dk')}"
+        laminate = self.laminate
+        if self.match is None or not laminate.known:
+            return unknown(name, how)
+        fact = self.match.dk_at(frequency_ghz)
+        if not fact.known:
+            return unknown(name, how)
+        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+
     @cached_property
     def tg(self) -> Fact[Tg]:
         """Glass transition temperature with its method: the row's own, the catalogue's, then the one for all rows."""
@@ -121,6 +160,10 @@ class DielectricPly:
             return unknown(name, how)
         stale = self.is_declared and self.declarations.stale
         return fact.model_copy(update={"name": name, "how_to_give": how, "stale": stale})
+
+
+def _declare(row: str, key: str) -> str:
+    return f'[declared.dielectric."{row}"]\n{key} = "?"'
 
 
 def resolve_plies(
@@ -166,6 +209,7 @@ def _plies_of(
                 origin=origin,
                 declaration=declaration,
                 declarations=declarations,
+                trusted=trust_file,
             )
         )
     return plies

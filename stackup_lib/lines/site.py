@@ -16,12 +16,14 @@ class Sheet(Frozen):
     Attributes:
         thickness_mm: pressed, without the copper that lies in it.
         dk: relative permittivity for which the line is solved.
+        label: the ply, where a row has several.
     """
 
     name: str
     kind: Literal["core", "prepreg"]
     thickness_mm: float
     dk: float
+    label: str = ""
 
 
 class LineSite(Frozen):
@@ -51,6 +53,11 @@ class LineSite(Frozen):
     base: Literal["lower", "upper"] = "lower"
     mask: Mask | None = None
     is_turned: bool = False
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """All sheets, from y = 0 up, in the order of the layers of every section of this site."""
+        return (*self.below, *self.above)
 
     @property
     def is_outer(self) -> bool:
