@@ -129,26 +129,31 @@ class Context:
             return unknown(title, DECLARE_STACKUP)
         return Fact[float](name=title, value=row.thickness_mm, origin=Origin.FILE, source=f"stackup row {name}")
 
-    def foil(self, index: int) -> Fact[FoilGrade]:
-        """Foil grade of a copper layer; KiCad has no field for it, so only a declaration can give it."""
+    def foil_name(self, index: int) -> Fact[str]:
+        """Foil of a copper layer as declared: a grade or a maker's foil; KiCad has no field for it."""
         layer = self.board.copper_layers[index].name
         title = f"foil grade of {layer}"
         own = self.declarations.config.declared.copper.get(layer)
-        how = f'[declared.copper."{layer}"]\nfoil = "?"  # STD, RTF, LP, VLP or HVLP: ask the fab'
+        how = _declare_foil(layer)
         stated = self.declarations.of_stackup(title, own.foil, f'copper."{layer}".foil') if own and own.foil else None
         fact = stated or self.declarations.foil
         if fact.value is None:
             return unknown(title, how)
-        match = find_foil(fact.value)
-        if match.grade is None:
-            return unknown(title, how)
+        return fact.model_copy(update={"name": title, "how_to_give": fact.how_to_give or how})
+
+    def foil(self, index: int) -> Fact[FoilGrade]:
+        """Foil grade of a copper layer."""
+        fact = self.foil_name(index)
+        grade = find_foil(fact.value).grade if fact.value is not None else None
+        if grade is None:
+            return unknown(fact.name, _declare_foil(self.board.copper_layers[index].name))
         return Fact[FoilGrade](
-            name=title,
-            value=match.grade,
+            name=fact.name,
+            value=grade,
             origin=fact.origin,
             source=fact.source,
             stale=fact.stale,
-            how_to_give=fact.how_to_give or how,
+            how_to_give=fact.how_to_give,
         )
 
     @cached_property
@@ -227,3 +232,7 @@ class Context:
         """Record that the answer is no surer than what the nets were taken for."""
         for net in nets.tolist():
             self.rests_on(self.assignment.confidence_of(net))
+
+
+def _declare_foil(layer: str) -> str:
+    return f'[declared.copper."{layer}"]\nfoil = "?"  # STD, RTF, LP, VLP or HVLP: ask the fab'

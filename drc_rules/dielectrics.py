@@ -135,6 +135,18 @@ class DielectricPly:
             return unknown(name, how)
         return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
 
+    def df_spread_at(self, frequency_ghz: float) -> tuple[float, float]:
+        """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
+
+        A text without a construction may be any of the laminate's; a declared Df, or a named construction, is itself.
+        """
+        df = self.df_at(frequency_ghz).value or 0.0
+        laminate = self.laminate.value
+        if self.declaration.df is not None or laminate is None or (self.match and self.match.style):
+            return df, df
+        spread = laminate.df_range_at(frequency_ghz).value
+        return (min(spread.low, df), max(spread.high, df)) if spread else (df, df)
+
     @cached_property
     def tg(self) -> Fact[Tg]:
         """Glass transition temperature with its method: the row's own, the catalogue's, then the one for all rows."""

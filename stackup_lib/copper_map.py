@@ -1,0 +1,99 @@
+"""Which filled copper lies where: the net of a layer's fill at any points, and what a route has above and below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board import Board, Flags, Floats, Ints
+
+if TYPE_CHECKING:
+    from shapely import Polygon
+
+NO_COPPER = -1
+"""Stands in a net column for "no fill here"."""
+
+
+@dataclass
+class CopperMap:
+    """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use."""
+
+    board: Board
+    _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
+
+    def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
+        """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+
+        found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
+        for net, polygon in self._fills(layer):
+            left, low, right, high = polygon.bounds
+            near = np.nonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))[0]
+            if len(near):
+                found[near[shapely.contains_xy(polygon, x_mm[near], y_mm[near])]] = net
+        return found
+
+    def is_filled(self, layer: int) -> bool:
+        """Tell whether any fill is stored on a layer."""
+        return bool(np.any(self.board.zones.fill_layer == layer))
+
+    def _fills(self, layer: int) -> list[tuple[int, Polygon]]:
+        """Return the layer's fills with their nets, prepared for look-ups; holes hang on slits, which do no harm."""
+        if layer not in self._layers:
+            import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+
+            zones = self.board.zones
+            fills = []
+            for k in np.nonzero(zones.fill_layer == layer)[0].tolist():
+                first, last = int(zones.fill_start[k]), int(zones.fill_start[k + 1])
+                if last - first < 3:
+                    continue
+                ring = np.column_stack([zones.fill_x_mm[first:last], zones.fill_y_mm[first:last]])
+                fills.append((int(zones.net[zones.fill_zone[k]]), shapely.Polygon(ring)))
+            shapely.prepare([polygon for _, polygon in fills])
+            self._layers[layer] = fills
+        return self._layers[layer]
+
+
+def planes_beside(copper: CopperMap, layer: int, rows: Flags | Ints) -> tuple[Ints, Ints]:
+    """Return the nearest layers with filled copper over and under the middle of each of some tracks of a layer.
+
+    Args:
+        copper: the board's fills.
+        layer: copper layer of the tracks.
+        rows: indices into `Board.tracks`.
+
+    Returns:
+        (above, below), one per track; -1 where that side is open.
+    """
+    tracks = copper.board.tracks
+    x = (tracks.start_x_mm[rows] + tracks.end_x_mm[rows]) / 2
+    y = (tracks.start_y_mm[rows] + tracks.end_y_mm[rows]) / 2
+    return (
+        _nearest(copper, range(layer - 1, -1, -1), x, y),
+        _nearest(copper, range(layer + 1, copper.board.layer_count), x, y),
+    )
+
+
+def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> Ints:
+    found = np.full(len(x_mm), -1, dtype=np.int64)
+    for layer in layers:
+        open_still = np.nonzero(found < 0)[0]
+        if not len(open_still):
+            break
+        here = copper.net_at(layer, x_mm[open_still], y_mm[open_still]) != NO_COPPER
+        found[open_still[here]] = layer
+    return found
+
+
+def lengths_by_planes(copper: CopperMap, layer: int, rows: Ints) -> Mapping[tuple[int, int], float]:
+    """Return how many mm of a layer's tracks run between which planes: (above, below) -> length, longest first."""
+    above, below = planes_beside(copper, layer, rows)
+    lengths = copper.board.tracks.length_mm[rows]
+    sums: dict[tuple[int, int], float] = {}
+    for over, under, length in zip(above.tolist(), below.tolist(), lengths.tolist(), strict=True):
+        sums[over, under] = sums.get((over, under), 0.0) + length
+    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))
