@@ -1,0 +1,145 @@
+"""The geometry in which a pair was really routed: width and gap, piece by piece. Lengths in mm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board import Board, Floats, Ints
+
+PIECE_MM = 0.5
+"""Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
+
+PARALLEL = 0.985
+"""Cosine from which two tracks count as parallel: 10 degrees."""
+
+ARC_PIECES = 8
+"""An arc is taken as this many chords: a quarter circle then deviates by 0.5 % of its radius."""
+
+ALONE = np.nan
+"""Stands in the gap column for a piece without a parallel partner on its layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Straight pieces of routed tracks, one row each; `track` is an index into `Board.tracks`."""
+
+    track: Ints
+    net: Ints
+    layer: Ints
+    x_mm: Floats
+    y_mm: Floats
+    direction: NDArray[np.complex128]
+    width_mm: Floats
+    length_mm: Floats
+
+    def __len__(self) -> int:
+        return len(self.track)
+
+    def where(self, rows: NDArray[np.bool_] | Ints) -> Pieces:
+        """Return some of the rows."""
+        return Pieces(*(getattr(self, name)[rows] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class PairGeometry:
+    """Both traces of a pair, piece by piece; `gap_mm` is `ALONE` (not a number) where the partner is not beside it."""
+
+    pieces: Pieces
+    gap_mm: Floats
+
+
+def pieces_of(board: Board, rows: Ints) -> Pieces:
+    """Cut tracks and arcs into short straight pieces."""
+    tracks = board.tracks
+    start = tracks.start_x_mm[rows] + 1j * tracks.start_y_mm[rows]
+    middle = tracks.mid_x_mm[rows] + 1j * tracks.mid_y_mm[rows]
+    end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
+    length = tracks.length_mm[rows]
+    is_arc = ~np.isnan(middle.real)
+    count = np.where(is_arc, ARC_PIECES, np.maximum(1, np.ceil(length / PIECE_MM))).astype(np.int64)
+    owner = np.repeat(np.arange(len(rows)), count)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    from_share, to_share = step / count[owner], (step + 1) / count[owner]
+    first = _along(start[owner], middle[owner], end[owner], from_share)
+    last = _along(start[owner], middle[owner], end[owner], to_share)
+    chord = last - first
+    centre = (first + last) / 2
+    unit = chord / np.where(np.abs(chord) > 0, np.abs(chord), 1.0)
+    return Pieces(
+        track=rows[owner],
+        net=tracks.net[rows][owner],
+        layer=tracks.layer[rows][owner].astype(np.int64),
+        x_mm=centre.real,
+        y_mm=centre.imag,
+        direction=unit,
+        width_mm=tracks.width_mm[rows][owner],
+        length_mm=(length / count)[owner],
+    )
+
+
+def _along(
+    start: NDArray[np.complex128], middle: NDArray[np.complex128], end: NDArray[np.complex128], share: Floats
+) -> NDArray[np.complex128]:
+    """Return points at a share of the way along straight tracks and arcs (those that have a middle)."""
+    straight = start + (end - start) * share
+    is_arc = ~np.isnan(middle.real)
+    if not np.any(is_arc):
+        return straight
+    a, b, c = start[is_arc], middle[is_arc], end[is_arc]
+    centre = _circumcentre(a, b, c)
+    finite = np.isfinite(centre.real)
+    turn_b = np.angle((b - centre) / (a - centre))
+    turn = np.angle((c - centre) / (a - centre))
+    # the arc passes its middle: when the short way round does not, it goes the other way
+    wrong = (np.sign(turn_b) != np.sign(turn)) | (np.abs(turn_b) > np.abs(turn))
+    turn = np.where(wrong, turn - 2 * np.pi * np.sign(turn), turn)
+    on_arc = centre + (a - centre) * np.exp(1j * turn * share[is_arc])
+    out = straight.copy()
+    out[is_arc] = np.where(finite, on_arc, straight[is_arc])
+    return out
+
+
+def _circumcentre(
+    a: NDArray[np.complex128], b: NDArray[np.complex128], c: NDArray[np.complex128]
+) -> NDArray[np.complex128]:
+    """Return the centre of the circle through three points; not finite where they lie in a line."""
+    u, v = b - a, c - a
+    cross = (u.conj() * v).imag
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(a + 1j * (u * np.abs(v) ** 2 - v * np.abs(u) ** 2) / (-2 * cross))
+
+
+def pair_geometry(board: Board, first: int, second: int) -> PairGeometry:
+    """Return both nets of a pair in pieces, each with the gap to the nearest parallel track of the other.
+
+    The gap is from edge to edge, at the middle of the piece.
+    """
+    one, two = (pieces_of(board, np.nonzero(board.tracks.net == net)[0]) for net in (first, second))
+    gaps = np.concatenate([_gaps(one, two), _gaps(two, one)])
+    both = Pieces(*(np.concatenate([getattr(one, n), getattr(two, n)]) for n in Pieces.__slots__))
+    return PairGeometry(both, gaps)
+
+
+def _gaps(pieces: Pieces, others: Pieces) -> Floats:
+    gap = np.full(len(pieces), ALONE)
+    for layer in np.unique(pieces.layer).tolist():
+        mine, theirs = np.nonzero(pieces.layer == layer)[0], np.nonzero(others.layer == layer)[0]
+        if len(theirs):
+            gap[mine] = _gaps_on_layer(pieces.where(mine), others.where(theirs))
+    return gap
+
+
+def _gaps_on_layer(pieces: Pieces, others: Pieces) -> Floats:
+    """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other."""
+    between = (others.x_mm + 1j * others.y_mm) - (pieces.x_mm + 1j * pieces.y_mm)[:, None]
+    along = (between * others.direction.conj()).real
+    across = np.abs((between * others.direction.conj()).imag)
+    parallel = np.abs((pieces.direction[:, None] * others.direction.conj()).real) >= PARALLEL
+    beside = np.abs(along) <= others.length_mm / 2 + pieces.length_mm[:, None] / 4
+    edge = across - (others.width_mm + pieces.width_mm[:, None]) / 2
+    edge = np.where(parallel & beside & (edge > 0), edge, np.inf)
+    nearest = edge.min(axis=1)
+    return np.where(np.isfinite(nearest), nearest, ALONE)
