@@ -16,7 +16,7 @@ PARALLEL = 0.985
 """Cosine from which two tracks count as parallel: 10 degrees."""
 
 ARC_PIECES = 8
-"""An arc is taken as this many chords: a quarter circle then deviates by 0.5 % of its radius."""
+"""An arc is taken as this many pieces, each as straight as its chord and placed at its middle."""
 
 ALONE = np.nan
 """Stands in the gap column for a piece without a parallel partner on its layer."""
@@ -66,7 +66,7 @@ def pieces_of(board: Board, rows: Ints) -> Pieces:
     first = _along(start[owner], middle[owner], end[owner], from_share)
     last = _along(start[owner], middle[owner], end[owner], to_share)
     chord = last - first
-    centre = (first + last) / 2
+    centre = _along(start[owner], middle[owner], end[owner], (from_share + to_share) / 2)
     unit = chord / np.where(np.abs(chord) > 0, np.abs(chord), 1.0)
     return Pieces(
         track=rows[owner],
@@ -109,7 +109,7 @@ def _circumcentre(
     u, v = b - a, c - a
     cross = (u.conj() * v).imag
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(a + 1j * (u * np.abs(v) ** 2 - v * np.abs(u) ** 2) / (-2 * cross))
+        return np.asarray(a + 1j * (u * np.abs(v) ** 2 - v * np.abs(u) ** 2) / (2 * cross))
 
 
 def pair_geometry(board: Board, first: int, second: int) -> PairGeometry:
