@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,6 +76,7 @@ def laminate_model(
     return Scaled(single, dk / float(np.real(single.permittivity(dk_at_ghz))))
 
 
+@lru_cache(maxsize=256)
 def _fitted(samples: tuple[DielectricSample, ...]) -> PermittivityModel | None:
     """Fit the points; data sheets whose points no causal material can have are left to the one that decides."""
     try:
