@@ -1,0 +1,397 @@
+"""The inverse of the field solver: width, or width and gap, for a target impedance. Lengths in mm, at the base.
+
+Impedance falls steadily as a trace widens at fixed gap, at fixed pitch or at a fixed ratio of gap to width, and rises
+steadily with the gap at fixed width. So one number is sought, between limits, by the secant rule in ln Z against ln of
+a closed form (nearly a straight line), first on the solver's coarsest rung: three solutions or so. The last few
+hundredths of a percent are found at the accuracy that was asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import model_validator
+
+from stackup_lib.errors import StackwrightError
+from stackup_lib.frozen import Frozen
+from stackup_lib.lines.sections import SMALLEST_MM, GeometryError
+from stackup_lib.lines.site import LineSite, Sheet
+from stackup_lib.lines.solution import LineSolution
+from stackup_lib.lines.solver import LADDER, TOLERANCE, solve, solve_once
+from stackup_lib.lines.starting import rough_impedance_ohm
+
+COARSE_MATCH = 2e-4
+"""A coarse search ends here: closer than the coarsest rung itself is right."""
+
+COARSE_ERROR = 2e-3
+"""No more than this is the coarsest rung ever off."""
+
+BETWEEN = 1e-3
+"""Tolerance of the step between, which ends on the second rung."""
+
+MOST_SOLVES = 40
+"""Bisection alone would be done by then."""
+
+MOST_CHANGE = 5.0
+"""Dielectrics are sought from a fifth to five times as thick."""
+
+
+class Target(Frozen):
+    """An impedance to be met: Z0 of a single line, or Zdiff of a pair, in ohm."""
+
+    ohm: float
+    kind: Literal["single", "differential"] = "single"
+
+    @model_validator(mode="after")
+    def _positive(self) -> Target:
+        if not (math.isfinite(self.ohm) and self.ohm > 0):
+            raise GeometryError(f"a target of {self.ohm:g} ohm", "give a positive impedance in ohm")
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.ohm:g} ohm {'differential' if self.kind == 'differential' else 'single-ended'}"
+
+
+class Limits(Frozen):
+    """Between which widths and gaps, at the base, a solution is sought."""
+
+    min_width_mm: float
+    max_width_mm: float
+    min_gap_mm: float = 2 * SMALLEST_MM
+    max_gap_mm: float = 10.0
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Limits:
+        for what, low, high in (
+            ("width", self.min_width_mm, self.max_width_mm),
+            ("gap", self.min_gap_mm, self.max_gap_mm),
+        ):
+            if not SMALLEST_MM <= low <= high < math.inf:
+                raise GeometryError(f"{what} limits from {low:g} to {high:g} mm", "give least and greatest in mm")
+        return self
+
+
+class KeepGap(Frozen):
+    """Seek the width of a pair with this gap."""
+
+    gap_mm: float
+
+
+class KeepPitch(Frozen):
+    """Seek the width of a pair whose traces keep their distance, centre to centre: as a fab compensates."""
+
+    pitch_mm: float
+
+
+class GapPerWidth(Frozen):
+    """Seek width and gap of a pair in this ratio of gap to width."""
+
+    ratio: float
+
+
+class KeepWidth(Frozen):
+    """Seek the gap of a pair with this width."""
+
+    width_mm: float
+
+
+PairRule = KeepGap | KeepPitch | GapPerWidth | KeepWidth
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """A line that meets its target.
+
+    Attributes:
+        gap_mm: None for a single line.
+        coplanar_gap_mm: to the ground beside the line, None without.
+        impedance_ohm: of `solution`, at these sizes.
+        solves: coarse and fine solutions that the search took.
+    """
+
+    target: Target
+    width_mm: float
+    gap_mm: float | None
+    coplanar_gap_mm: float | None
+    solution: LineSolution
+    impedance_ohm: float
+    solves: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Thickness:
+    """A dielectric between trace and plane that would reach a target at the limit: found by the solver."""
+
+    plane: str
+    from_mm: float
+    to_mm: float
+
+
+class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
+    """No width or gap within the limits meets the target.
+
+    Attributes:
+        nearest_ohm: the impedance at the limit that comes closest.
+        width_mm, gap_mm: sizes at that limit.
+        remedy: a dielectric that would reach it there; None where none of a fifth to five times the thickness does.
+    """
+
+    def __init__(
+        self,
+        site: LineSite,
+        target: Target,
+        unknown: Literal["width", "gap"],
+        nearest: tuple[float, float | None, float],
+        remedy: Thickness | None,
+    ) -> None:
+        width, gap, ohm = nearest
+        if unknown == "width":
+            wish = f"a trace {'narrower' if ohm < target.ohm else 'wider'} than {width:.4g} mm"
+        else:
+            wish = f"a gap {'wider' if ohm < target.ohm else 'narrower'} than {gap:.4g} mm"
+        if remedy is None:
+            advice = "no dielectric from a fifth to five times as thick reaches it there: change the other sizes"
+        else:
+            place = f" to {remedy.plane}" if remedy.plane else ""
+            instead = f"a dielectric of {remedy.to_mm:.3g} mm in place of {remedy.from_mm:.3g} mm{place}"
+            advice = f"{instead} would reach it there"
+        super().__init__(site.layer, f"{target} needs {wish}; there it is {ohm:.4g} ohm", advice)
+        self.target, self.remedy = target, remedy
+        self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A solved x: its ln Z by the closed form and by the solver."""
+
+    x: float
+    rough: float
+    log_ohm: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One unknown x in mm between limits, and what width and gap it stands for."""
+
+    site: LineSite
+    target: Target
+    sizes: Callable[[float], tuple[float, float | None]]
+    unknown: Literal["width", "gap"]
+    low: float
+    high: float
+    coplanar_gap_mm: float | None
+
+    @property
+    def goal(self) -> float:
+        """Return ln Z of the target."""
+        return math.log(self.target.ohm)
+
+    def rough(self, x: float) -> float:
+        """Return ln Z by the closed form."""
+        return math.log(rough_impedance_ohm(self.site, *self.sizes(x)))
+
+    def solution(self, x: float, tolerance: float | None) -> LineSolution:
+        """Solve at x; on the coarsest rung without a tolerance."""
+        section = self.site.section(*self.sizes(x), self.coplanar_gap_mm)
+        return solve_once(section, LADDER[0]) if tolerance is None else solve(section, tolerance)
+
+    def has_to_grow(self, miss: float) -> bool:
+        """Tell whether x has to grow where ln Z exceeds the goal by `miss`."""
+        return (miss > 0) == (self.unknown == "width")
+
+    def where_rough_is(self, rough: float, low: float, high: float) -> float:
+        """Return x between two values at which the closed form has this ln Z, or the nearer of the two."""
+        for end, inward in ((low, True), (high, False)):
+            if self.has_to_grow(self.rough(end) - rough) != inward:
+                return end
+        for _ in range(45):
+            middle = math.sqrt(low * high)
+            if self.has_to_grow(self.rough(middle) - rough):
+                low = middle
+            else:
+                high = middle
+        return math.sqrt(low * high)
+
+
+def impedance_ohm(solution: LineSolution) -> float:
+    """Return Z0 of a single line, Zdiff of a pair."""
+    return solution.z_diff_ohm if solution.is_pair else solution.z0_ohm
+
+
+def solve_width(
+    site: LineSite,
+    target: Target,
+    *,
+    gap_mm: float | None = None,
+    coplanar_gap_mm: float | None = None,
+    limits: Limits,
+    tolerance: float = TOLERANCE,
+) -> Solved:
+    """Return the width that meets a target on a layer, at a fixed gap where the target is differential.
+
+    Args:
+        site: where the line runs.
+        target: Z0, or Zdiff of a pair.
+        gap_mm: of the pair; its own limits do not apply.
+        coplanar_gap_mm: to ground beside the line on the same layer.
+        limits: of the width.
+        tolerance: relative; of the solver, and of how closely the target is met.
+
+    Raises:
+        Unreachable: no width within the limits meets the target.
+        GeometryError: the line cannot exist.
+    """
+    if (gap_mm is None) != (target.kind == "single"):
+        raise GeometryError(f"{target} {'without' if gap_mm is None else 'with'} a gap", "pairs have a gap, lines none")
+    return _find(_width_search(site, target, limits, lambda w: (w, gap_mm), coplanar_gap_mm), tolerance)
+
+
+def solve_pair(
+    site: LineSite,
+    target: Target,
+    limits: Limits,
+    *,
+    how: PairRule,
+    coplanar_gap_mm: float | None = None,
+    tolerance: float = TOLERANCE,
+) -> Solved:
+    """Return width and gap of a pair that meet a differential target, by one of the rules; else as `solve_width`.
+
+    Raises:
+        Unreachable: nothing within the limits of width and gap meets the target.
+        GeometryError: the pair cannot exist, or the target is single-ended.
+    """
+    if target.kind != "differential":
+        raise GeometryError(f"{target} asked of a pair", "give a differential target")
+    if isinstance(how, KeepGap):
+        _inside("gap", how.gap_mm, limits.min_gap_mm, limits.max_gap_mm)
+        search = _width_search(site, target, limits, lambda w: (w, how.gap_mm), coplanar_gap_mm)
+    elif isinstance(how, KeepPitch):
+        least, most = how.pitch_mm - limits.max_gap_mm, how.pitch_mm - limits.min_gap_mm
+        within = _narrowed(limits, least, most, f"a pitch of {how.pitch_mm:g} mm")
+        search = _width_search(site, target, within, lambda w: (w, how.pitch_mm - w), coplanar_gap_mm)
+    elif isinstance(how, GapPerWidth):
+        if not (math.isfinite(how.ratio) and how.ratio > 0):
+            raise GeometryError(f"a gap of {how.ratio:g} widths", "give a positive ratio")
+        least, most = limits.min_gap_mm / how.ratio, limits.max_gap_mm / how.ratio
+        within = _narrowed(limits, least, most, f"a gap of {how.ratio:g} widths")
+        search = _width_search(site, target, within, lambda w: (w, how.ratio * w), coplanar_gap_mm)
+    else:
+        _inside("width", how.width_mm, limits.min_width_mm, limits.max_width_mm)
+        sizes: Callable[[float], tuple[float, float | None]] = lambda gap: (how.width_mm, gap)  # noqa: E731
+        search = _Search(site, target, sizes, "gap", limits.min_gap_mm, limits.max_gap_mm, coplanar_gap_mm)
+    return _find(search, tolerance)
+
+
+def _inside(what: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise GeometryError(f"a {what} of {value:g} mm outside {low:g} to {high:g} mm", f"give a {what} within limits")
+
+
+def _narrowed(limits: Limits, least: float, most: float, because: str) -> Limits:
+    """Return the limits with the widths that also keep the gap within its own."""
+    low, high = max(limits.min_width_mm, least), min(limits.max_width_mm, most)
+    if low > high:
+        raise GeometryError(f"{because} leaves no width within the limits", "widen the limits of width or gap")
+    return limits.model_copy(update={"min_width_mm": low, "max_width_mm": high})
+
+
+def _width_search(
+    site: LineSite,
+    target: Target,
+    limits: Limits,
+    sizes: Callable[[float], tuple[float, float | None]],
+    coplanar_gap_mm: float | None,
+) -> _Search:
+    """Seek a width; the least one leaves something of the trapezoid's top."""
+    low = max(limits.min_width_mm, site.taper_mm + SMALLEST_MM)
+    if low > limits.max_width_mm:
+        what = f"{limits.max_width_mm:g} mm of trace, of which etching takes {site.taper_mm:g} mm at the top"
+        raise GeometryError(what, "allow wider traces or thinner copper")
+    return _Search(site, target, sizes, "width", low, limits.max_width_mm, coplanar_gap_mm)
+
+
+def _find(search: _Search, tolerance: float) -> Solved:
+    """Seek on the coarsest rung, then finish at the accuracy asked for; dear sections take a step between."""
+    x, slope, coarse = _seek(search)
+    dear = search.site.mask is not None or search.coplanar_gap_mm is not None
+    tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_SOLVES
+    for fine, at in enumerate(tolerances, 1):
+        solution = search.solution(x, at)
+        ohm = impedance_ohm(solution)
+        miss = math.log(ohm) - search.goal
+        if at == tolerance and abs(miss) <= max(tolerance, TOLERANCE):
+            width, gap = search.sizes(x)
+            return Solved(search.target, width, gap, search.coplanar_gap_mm, solution, ohm, (coarse, fine))
+        before, x = x, search.where_rough_is(search.rough(x) - miss / slope, search.low, search.high)
+        if x == before and at == tolerance:
+            raise _unreachable(search, x, ohm)
+    raise _endless(search)
+
+
+def _seek(search: _Search) -> tuple[float, float, int]:
+    """Return x that meets the target on the coarsest rung, the slope of ln Z there, and the number of solutions."""
+    low, high = search.low, search.high
+    x, slope = search.where_rough_is(search.goal, low, high), 1.0
+    last: _Trial | None = None
+    for solves in range(1, MOST_SOLVES):
+        at = _Trial(x, search.rough(x), math.log(impedance_ohm(search.solution(x, None))))
+        if last is not None and at.rough != last.rough:
+            slope = min(max((at.log_ohm - last.log_ohm) / (at.rough - last.rough), 0.2), 5.0)
+        miss = at.log_ohm - search.goal
+        if abs(miss) <= COARSE_MATCH:
+            return x, slope, solves
+        grows = search.has_to_grow(miss)
+        if x == (search.high if grows else search.low):
+            if abs(miss) <= COARSE_ERROR:
+                return x, slope, solves  # the finer solution decides
+            raise _unreachable(search, x, math.exp(at.log_ohm))
+        low, high = (x, high) if grows else (low, x)
+        x = search.where_rough_is(at.rough - miss / slope, low, high)
+        if x in (low, high) and x not in (search.low, search.high):
+            x = math.sqrt(low * high)
+        last = at
+    raise _endless(search)
+
+
+def _endless(search: _Search) -> GeometryError:
+    what = f"no {search.unknown} found for {search.target} on {search.site.layer} in {MOST_SOLVES} solutions"
+    return GeometryError(what, "narrow the limits")
+
+
+def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
+    """Say what is missing at the limit x, and seek a dielectric that would mend it."""
+    width, gap = search.sizes(x)
+    return Unreachable(search.site, search.target, search.unknown, (width, gap, ohm), _remedy(search, x, ohm))
+
+
+def _remedy(search: _Search, x: float, ohm: float) -> Thickness | None:
+    """Seek the thickness toward the nearer plane that meets the target at x: impedance rises steadily with it."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this function needs it
+
+    site = search.site
+    side = "below" if site.reference_above is None or _height(site.below) <= _height(site.above) else "above"
+    sheets: tuple[Sheet, ...] = getattr(site, side)
+    plane = site.reference_below if side == "below" else site.reference_above
+    low, high = (1.0, MOST_CHANGE) if ohm < search.target.ohm else (1 / MOST_CHANGE, 1.0)
+
+    def miss(log_factor: float) -> float:
+        scaled = tuple(s.model_copy(update={"thickness_mm": s.thickness_mm * math.exp(log_factor)}) for s in sheets)
+        section = site.model_copy(update={side: scaled}).section(*search.sizes(x), search.coplanar_gap_mm)
+        return math.log(impedance_ohm(solve_once(section, LADDER[0]))) - search.goal
+
+    try:
+        if miss(math.log(low)) > 0 or miss(math.log(high)) < 0:
+            return None
+        factor = math.exp(brentq(miss, math.log(low), math.log(high), xtol=1e-3))
+    except GeometryError:  # the trace would touch the plane
+        return None
+    thickness = _height(sheets)
+    return Thickness(plane or "", thickness, thickness * factor)
+
+
+def _height(sheets: tuple[Sheet, ...]) -> float:
+    return math.fsum(s.thickness_mm for s in sheets)
