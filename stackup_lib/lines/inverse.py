@@ -26,11 +26,8 @@ from stackup_lib.lines.starting import rough_impedance_ohm
 COARSE_MATCH = 2e-4
 """A coarse search ends here: closer than the coarsest rung itself is right."""
 
-COARSE_ERROR = 2e-3
-"""No more than this is the coarsest rung ever off."""
-
 BETWEEN = 1e-3
-"""Tolerance of the step between, which ends on the second rung."""
+"""Tolerance of the step between, which mostly ends on the second rung; and of what decides at a limit."""
 
 MOST_SOLVES = 40
 """Bisection alone would be done by then."""
@@ -346,9 +343,10 @@ def _seek(search: _Search) -> tuple[float, float, int]:
             return x, slope, solves
         grows = search.has_to_grow(miss)
         if x == (search.high if grows else search.low):
-            if abs(miss) <= COARSE_ERROR:
-                return x, slope, solves  # the finer solution decides
-            raise _unreachable(search, x, math.exp(at.log_ohm))
+            ohm = impedance_ohm(search.solution(x, BETWEEN))
+            if abs(math.log(ohm) - search.goal) > BETWEEN and (ohm > search.target.ohm) == (miss > 0):
+                raise _unreachable(search, x, ohm)
+            return x, slope, solves  # the finer solution decides
         low, high = (x, high) if grows else (low, x)
         x = search.where_rough_is(at.rough - miss / slope, low, high)
         if x in (low, high) and x not in (search.low, search.high):
@@ -381,7 +379,7 @@ def _remedy(search: _Search, x: float, ohm: float) -> Thickness | None:
     def miss(log_factor: float) -> float:
         scaled = tuple(s.model_copy(update={"thickness_mm": s.thickness_mm * math.exp(log_factor)}) for s in sheets)
         section = site.model_copy(update={side: scaled}).section(*search.sizes(x), search.coplanar_gap_mm)
-        return math.log(impedance_ohm(solve_once(section, LADDER[0]))) - search.goal
+        return math.log(impedance_ohm(solve_once(section, LADDER[1]))) - search.goal
 
     try:
         if miss(math.log(low)) > 0 or miss(math.log(high)) < 0:
