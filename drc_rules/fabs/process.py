@@ -1,4 +1,4 @@
-"""Typical tolerances of fabrication processes by tier, each with its source: what yields rest on until a fab is known."""
+"""Typical tolerances of fabrication processes by tier, with sources: what yields rest on until a fab is known."""
 
 from __future__ import annotations
 

@@ -35,10 +35,6 @@ NODE = math.sqrt(3.0)
 CHECK_AT = 3.0
 """Standard deviations at which the surface is checked."""
 
-MARGIN = 2.0
-"""Yields are charged with this many residuals: over thousands of solved boards of five lines the surface missed by
-0.4 to 1.5 residuals, root mean square."""
-
 UNMOVED_STEP = 0.01
 """Relative step for sensitivities to what the process does not move."""
 
@@ -217,7 +213,7 @@ def spread(
         for v in line.variables
     )
     target = nominal if target_ohm is None else target_ohm
-    slack = MARGIN * fit.residual + solution.error_estimate
+    slack = fit.residual + solution.error_estimate
     low, high = (nominal * math.exp(fit.surface.quantile(q)) for q in ((1 - CENTRAL) / 2, (1 + CENTRAL) / 2))
     return Spread(
         nominal_ohm=nominal,
@@ -267,9 +263,10 @@ def sensitivities(
 ) -> dict[str, float]:
     """Return d ln Z / d ln X of every variable by central differences over +-`step`, two solutions for each.
 
-    Width changes at the pitch of a pair; the process tells what moves along with what, not how far.
+    Width changes at the pitch of a pair. Of the process counts what moves along with what, not how far: by default
+    the taper with the copper, and the edge of coplanar ground with that of the trace.
     """
-    line = VariedLine(site, width_mm, gap_mm, coplanar_gap_mm, process or Process())
+    line = VariedLine(site, width_mm, gap_mm, coplanar_gap_mm, process or Process()).with_every_interface()
     found = {}
     for v in line.variables:
         up, down = (_log_ohm(line.section({v.name: share})) for share in (step, -step))
@@ -286,7 +283,7 @@ class _Evaluations:
     """Coarse ln(Z / nominal) of a varied line, counted."""
 
     def __init__(self, line: VariedLine) -> None:
-        self.line, self.count, self.nominal = line, 0, 0.0
+        self.line, self.count, self.nominal = line.with_every_interface(), 0, 0.0
         self.nominal = self.at({})
 
     def at(self, shares: Mapping[str, float]) -> float:

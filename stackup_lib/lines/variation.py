@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stackup_lib.lines.process import LengthTolerance, Process, Tolerance
 from stackup_lib.lines.sections import Mask, Section
@@ -58,6 +58,20 @@ class VariedLine:
         if site.mask is not None:
             found += [_ratio("mask thickness", 1.0, p.mask_thickness), _ratio("mask dk", site.mask.er, p.mask_dk)]
         return tuple(found)
+
+    def with_every_interface(self) -> VariedLine:
+        """Return the line with the Dk of its rows apart in the ninth digit.
+
+        Rows of the same Dk have no interface between them until one is off; the solver's error jumps there. With this
+        all sections of the line have the same interfaces, and differences between them are smooth.
+        """
+        apart = {name: 1 + k * 1e-9 for k, name in enumerate(_rows(self.site))}
+
+        def stepped(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+            return tuple(s.model_copy(update={"dk": s.dk * apart[s.name]}) for s in sheets)
+
+        site = self.site.model_copy(update={"below": stepped(self.site.below), "above": stepped(self.site.above)})
+        return replace(self, site=site)
 
     def shares(self, sigmas: Sequence[float]) -> dict[str, float]:
         """Return by which share each variable that the process moves is off, given in standard deviations."""
