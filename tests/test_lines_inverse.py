@@ -226,3 +226,14 @@ def test_a_trace_that_etching_takes_wholly_is_no_candidate() -> None:
     site = _inner().model_copy(update={"taper_mm": 0.3})
     with pytest.raises(GeometryError, match="etching takes"):
         solve_width(site, Target(ohm=50), limits=Limits(min_width_mm=0.05, max_width_mm=0.2))
+
+
+def test_sites_that_cannot_be_are_refused_before_the_search() -> None:
+    """A dielectric of nothing, none at all, or less than nothing of copper is named, not stumbled over."""
+    for update in ({"thickness_mm": 0.0}, {"thickness_mm": -0.1}, {"dk": 0.0}):
+        below = (_outer().below[0].model_copy(update=update),)
+        with pytest.raises(GeometryError):
+            solve_width(_outer().model_copy(update={"below": below}), Target(ohm=50), limits=WIDE)
+    for change in ({"below": ()}, {"copper_mm": -0.01}, {"reference_below": None}):
+        with pytest.raises(GeometryError):
+            solve_width(_outer(masked=False).model_copy(update=change), Target(ohm=50), limits=WIDE)

@@ -313,6 +313,8 @@ def _width_search(
 
 def _find(search: _Search, tolerance: float) -> Solved:
     """Seek on the coarsest rung, then finish at the accuracy asked for; dear sections take a step between."""
+    for end in (search.low, search.high):
+        search.site.section(*search.sizes(end), search.coplanar_gap_mm)  # refuses what cannot exist
     x, slope, coarse = _seek(search)
     dear = search.site.mask is not None or search.coplanar_gap_mm is not None
     tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_SOLVES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from stackup_lib.lines.sections import GeometryError
 from stackup_lib.lines.site import LineSite, Sheet
 from stackup_lib.lines.solution import VACUUM_IMPEDANCE_OHM
 
@@ -29,7 +30,13 @@ def rough_impedance_ohm(site: LineSite, width_mm: float, gap_mm: float | None = 
 
 
 def _height_and_dk(sheets: tuple[Sheet, ...]) -> tuple[float, float]:
-    """Return the distance and the permittivity of sheets in series."""
+    """Return the distance and the permittivity of sheets in series.
+
+    Raises:
+        GeometryError: there are none.
+    """
+    if not sheets:
+        raise GeometryError("nothing between the trace and a plane", "name the dielectric between them")
     height = math.fsum(s.thickness_mm for s in sheets)
     return height, height / math.fsum(s.thickness_mm / s.dk for s in sheets)
 

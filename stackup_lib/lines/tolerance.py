@@ -35,6 +35,9 @@ NODE = math.sqrt(3.0)
 CHECK_AT = 3.0
 """Standard deviations at which the surface is checked."""
 
+COARSE_SLOPES = 2e-3
+"""Relative error of the coarsest rung's slopes: the largest seen on the eight reference lines."""
+
 UNMOVED_STEP = 0.01
 """Relative step for sensitivities to what the process does not move."""
 
@@ -231,7 +234,7 @@ def spread(
 
 
 def model_uncertainty(
-    of: Spread, site: LineSite, *, dk_known_to: float = 0.0, taper_known_to: float = 0.5
+    of: Spread, site: LineSite, *, dk_known_to: float, taper_known_to: float = 0.5
 ) -> ModelUncertainty:
     """Return what the model does not know of a nominal impedance.
 
@@ -306,6 +309,9 @@ def respond(line: VariedLine) -> Response:
     gradient, hessian = np.zeros(len(moved)), np.zeros((len(moved), len(moved)))
     for v in line.variables:
         step = NODE * v.sigma or UNMOVED_STEP
+        if step >= 1:
+            what = f"{v.name} strays by {100 * v.sigma:.0f} % of itself (one standard deviation)"
+            raise ProcessError(what, "tighten the process, or state its limits as more standard deviations")
         up, down = solve_at.at({v.name: step}), solve_at.at({v.name: -step})
         chords[v.name] = (up - down) / math.log((1 + step) / (1 - step))
         if v.sigma > 0:
@@ -336,6 +342,7 @@ def _at_sigmas(solve_at: _Evaluations, line: VariedLine, u: Real) -> float:
 
 def _yield(surface: NormalQuadratic, target: float, pct: float, slack: float) -> Yield:
     """Return the yield of a band around ln(target / nominal), and how far an error of `slack` in ln Z moves it."""
+    slack += COARSE_SLOPES * pct / 100
     low, high = target + math.log1p(-pct / 100), target + math.log1p(pct / 100)
     share = surface.between(low, high)
     wider, narrower = surface.between(low - slack, high + slack), surface.between(low + slack, high - slack)
