@@ -16,7 +16,6 @@ from stackup_lib.lines.inverse import (
     PairRule,
     Target,
     Unreachable,
-    impedance_ohm,
     solve_pair,
     solve_width,
 )
@@ -111,9 +110,9 @@ def test_lines_under_mask_of_another_solver_are_found(
 def test_what_was_found_solves_forward_to_the_target(site: LineSite, ohm: float) -> None:
     """Solved anew, ten times finer, the pair has the impedance that was asked for, to the stated tolerance."""
     found = solve_pair(site, _differential(ohm), WIDE, how=GapPerWidth(ratio=1.0), tolerance=1e-3)
-    anew = impedance_ohm(solve(site.section(found.width_mm, found.gap_mm), 1e-4))
+    anew = solve(site.section(found.width_mm, found.gap_mm), 1e-4).impedance_ohm
     assert anew == pytest.approx(ohm, rel=2e-3)
-    assert found.impedance_ohm == impedance_ohm(found.solution)
+    assert found.impedance_ohm == found.solution.impedance_ohm
 
 
 def test_a_table_takes_few_solutions() -> None:
@@ -133,7 +132,7 @@ def test_the_closed_form_starts_near_the_truth() -> None:
     """The start is within 15 % of the solver over the range of ordinary lines, or the search would be long."""
     for site in (_inner(), _outer(masked=False)):
         for width, gap in ((0.08, None), (0.2, None), (0.5, None), (0.1, 0.1), (0.15, 0.2), (0.3, 0.3)):
-            truth = impedance_ohm(solve(site.section(width, gap), 1e-3))
+            truth = solve(site.section(width, gap), 1e-3).impedance_ohm
             assert rough_impedance_ohm(site, width, gap) == pytest.approx(truth, rel=0.15)
 
 
@@ -144,12 +143,12 @@ def test_too_narrow_a_trace_says_which_dielectric_would_do() -> None:
         solve_pair(_inner(core_mm=0.075), _differential(110), limits, how=KeepGap(gap_mm=0.15))
     error = caught.value
     assert error.width_mm == 0.075
-    assert error.remedy is not None
-    assert error.remedy.plane == "In3.Cu"
-    assert error.remedy.from_mm == 0.075
-    mended = _inner(core_mm=error.remedy.to_mm).section(0.075, 0.15)
-    assert impedance_ohm(solve(mended)) == pytest.approx(110, rel=1e-3)
-    here = impedance_ohm(solve(_inner(core_mm=0.075).section(0.075, 0.15)))
+    (remedy,) = error.remedy
+    assert remedy.plane == "In3.Cu"
+    assert remedy.from_mm == 0.075
+    mended = _inner(core_mm=remedy.to_mm).section(0.075, 0.15)
+    assert solve(mended).impedance_ohm == pytest.approx(110, rel=1e-3)
+    here = solve(_inner(core_mm=0.075).section(0.075, 0.15)).impedance_ohm
     assert error.nearest_ohm == pytest.approx(here, rel=1e-3)
     for word in ("In2.Cu", "110 ohm differential", "narrower than 0.075 mm", "in place of 0.075 mm to In3.Cu"):
         assert word in str(error)
@@ -160,19 +159,32 @@ def test_too_wide_a_trace_wants_a_thinner_dielectric() -> None:
     limits = WIDE.model_copy(update={"max_width_mm": 0.3})
     with pytest.raises(Unreachable, match=r"wider than 0.3 mm") as caught:
         solve_width(_outer(), Target(ohm=30), limits=limits)
-    remedy = caught.value.remedy
-    assert remedy is not None
+    (remedy,) = caught.value.remedy
     assert remedy.to_mm < remedy.from_mm == 0.2104
     below = (_outer().below[0].model_copy(update={"thickness_mm": remedy.to_mm}),)
     mended = _outer().model_copy(update={"below": below}).section(0.3)
-    assert impedance_ohm(solve(mended)) == pytest.approx(30, rel=1e-3)
+    assert solve(mended).impedance_ohm == pytest.approx(30, rel=1e-3)
+
+
+def test_where_one_side_is_not_enough_both_are_changed() -> None:
+    """With one plane near, moving the other away reaches only so far; both together reach further."""
+    limits = WIDE.model_copy(update={"min_width_mm": 0.1})
+    with pytest.raises(Unreachable, match=r"to In3.Cu and .* to In1.Cu would reach") as caught:
+        solve_width(_inner(), Target(ohm=75), limits=limits)
+    near, far = caught.value.remedy
+    assert (near.from_mm, far.from_mm) == (0.1, 0.12)
+    assert far.to_mm / 0.12 == pytest.approx(near.to_mm / 0.1)
+    mended = _inner(core_mm=near.to_mm, prepreg_mm=far.to_mm).section(0.1)
+    assert solve(mended).impedance_ohm == pytest.approx(75, rel=1e-3)
+    five_times = _inner(core_mm=0.5).section(0.1)
+    assert solve(five_times).impedance_ohm < 75
 
 
 def test_two_traces_far_apart_reach_no_more_than_twice_one() -> None:
     """No gap lifts a pair of given width above twice its single-ended impedance; the error names the widest gap."""
     with pytest.raises(Unreachable, match=r"gap wider than 2 mm") as caught:
         solve_pair(_inner(), _differential(120), WIDE, how=KeepWidth(width_mm=0.1))
-    alone = impedance_ohm(solve(_inner().section(0.1)))
+    alone = solve(_inner().section(0.1)).impedance_ohm
     assert caught.value.nearest_ohm == pytest.approx(2 * alone, rel=2e-3)
 
 
@@ -180,12 +192,12 @@ def test_what_no_dielectric_mends_says_so() -> None:
     """500 ohm is out of reach of any board."""
     with pytest.raises(Unreachable, match="no dielectric") as caught:
         solve_width(_outer(), Target(ohm=500), limits=WIDE)
-    assert caught.value.remedy is None
+    assert caught.value.remedy == ()
 
 
 def test_a_target_at_the_limit_itself_is_reached() -> None:
     """Rounding does not turn the last possible width into an impossible one."""
-    ohm = impedance_ohm(solve(_inner().section(0.1)))
+    ohm = solve(_inner().section(0.1)).impedance_ohm
     limits = Limits(min_width_mm=0.1, max_width_mm=0.3)
     assert solve_width(_inner(), Target(ohm=ohm), limits=limits).width_mm == pytest.approx(0.1, rel=1e-3)
     only = Limits(min_width_mm=0.1, max_width_mm=0.1)

@@ -13,7 +13,6 @@ import pytest
 
 from drc_rules.fabs import Tier
 from drc_rules.fabs.process import typical_process, typical_processes
-from stackup_lib.lines.inverse import impedance_ohm
 from stackup_lib.lines.normal_quadratic import NormalQuadratic
 from stackup_lib.lines.process import LengthTolerance, Process, ProcessError, Tolerance
 from stackup_lib.lines.sections import GeometryError, Mask
@@ -265,7 +264,7 @@ def test_the_yield_is_that_of_hundreds_of_solved_boards(name: str) -> None:
     response = respond(line)
     drawn = np.random.default_rng(20).standard_normal((boards, len(response.surface.gradient)))
     sections = [line.section({}), *(line.section(line.shares([float(u) for u in board])) for board in drawn)]
-    solved = np.log([impedance_ohm(solve_once(section, LADDER[1])) for section in sections])
+    solved = np.log([solve_once(section, LADDER[1]).impedance_ohm for section in sections])
     truth, surface = solved[1:] - solved[0], response.surface.at(drawn)
     assert np.sqrt(np.mean((truth - surface) ** 2)) < 2 * response.residual < 2e-3
     stated = spread(line.site, line.width_mm, line.gap_mm, line.process)

@@ -17,8 +17,9 @@ from pydantic import model_validator
 
 from stackup_lib.errors import StackwrightError
 from stackup_lib.frozen import Frozen
+from stackup_lib.lines.remedy import Thickness, thickness_for
 from stackup_lib.lines.sections import SMALLEST_MM, GeometryError
-from stackup_lib.lines.site import LineSite, Sheet
+from stackup_lib.lines.site import LineSite
 from stackup_lib.lines.solution import LineSolution
 from stackup_lib.lines.solver import LADDER, TOLERANCE, solve, solve_once
 from stackup_lib.lines.starting import rough_impedance_ohm
@@ -31,9 +32,6 @@ BETWEEN = 1e-3
 
 MOST_SOLVES = 40
 """Bisection alone would be done by then."""
-
-MOST_CHANGE = 5.0
-"""Dielectrics are sought from a fifth to five times as thick."""
 
 
 class Target(Frozen):
@@ -118,22 +116,13 @@ class Solved:
     solves: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Thickness:
-    """A dielectric between trace and plane that would reach a target at the limit: found by the solver."""
-
-    plane: str
-    from_mm: float
-    to_mm: float
-
-
 class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
     """No width or gap within the limits meets the target.
 
     Attributes:
         nearest_ohm: the impedance at the limit that comes closest.
         width_mm, gap_mm: sizes at that limit.
-        remedy: a dielectric that would reach it there; None where none of a fifth to five times the thickness does.
+        remedy: dielectrics that would reach it there; empty where none from a fifth to five times as thick does.
     """
 
     def __init__(
@@ -142,19 +131,17 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         target: Target,
         unknown: Literal["width", "gap"],
         nearest: tuple[float, float | None, float],
-        remedy: Thickness | None,
+        remedy: tuple[Thickness, ...],
     ) -> None:
         width, gap, ohm = nearest
         if unknown == "width":
             wish = f"a trace {'narrower' if ohm < target.ohm else 'wider'} than {width:.4g} mm"
         else:
             wish = f"a gap {'wider' if ohm < target.ohm else 'narrower'} than {gap:.4g} mm"
-        if remedy is None:
-            advice = "no dielectric from a fifth to five times as thick reaches it there: change the other sizes"
+        if remedy:
+            advice = f"a dielectric of {' and '.join(map(str, remedy))} would reach it there"
         else:
-            place = f" to {remedy.plane}" if remedy.plane else ""
-            instead = f"a dielectric of {remedy.to_mm:.3g} mm in place of {remedy.from_mm:.3g} mm{place}"
-            advice = f"{instead} would reach it there"
+            advice = "no dielectric from a fifth to five times as thick reaches it there: change the other sizes"
         super().__init__(site.layer, f"{target} needs {wish}; there it is {ohm:.4g} ohm", advice)
         self.target, self.remedy = target, remedy
         self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
@@ -211,11 +198,6 @@ class _Search:
             else:
                 high = middle
         return math.sqrt(low * high)
-
-
-def impedance_ohm(solution: LineSolution) -> float:
-    """Return Z0 of a single line, Zdiff of a pair."""
-    return solution.z_diff_ohm if solution.is_pair else solution.z0_ohm
 
 
 def solve_width(
@@ -320,7 +302,7 @@ def _find(search: _Search, tolerance: float) -> Solved:
     tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_SOLVES
     for fine, at in enumerate(tolerances, 1):
         solution = search.solution(x, at)
-        ohm = impedance_ohm(solution)
+        ohm = solution.impedance_ohm
         miss = math.log(ohm) - search.goal
         if at == tolerance and abs(miss) <= max(tolerance, TOLERANCE):
             width, gap = search.sizes(x)
@@ -337,7 +319,7 @@ def _seek(search: _Search) -> tuple[float, float, int]:
     x, slope = search.where_rough_is(search.goal, low, high), 1.0
     last: _Trial | None = None
     for solves in range(1, MOST_SOLVES):
-        at = _Trial(x, search.rough(x), math.log(impedance_ohm(search.solution(x, None))))
+        at = _Trial(x, search.rough(x), math.log(search.solution(x, None).impedance_ohm))
         if last is not None and at.rough != last.rough:
             slope = min(max((at.log_ohm - last.log_ohm) / (at.rough - last.rough), 0.2), 5.0)
         miss = at.log_ohm - search.goal
@@ -345,7 +327,7 @@ def _seek(search: _Search) -> tuple[float, float, int]:
             return x, slope, solves
         grows = search.has_to_grow(miss)
         if x == (search.high if grows else search.low):
-            ohm = impedance_ohm(search.solution(x, BETWEEN))
+            ohm = search.solution(x, BETWEEN).impedance_ohm
             if abs(math.log(ohm) - search.goal) > BETWEEN and (ohm > search.target.ohm) == (miss > 0):
                 raise _unreachable(search, x, ohm)
             return x, slope, solves  # the finer solution decides
@@ -365,33 +347,5 @@ def _endless(search: _Search) -> GeometryError:
 def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
     """Say what is missing at the limit x, and seek a dielectric that would mend it."""
     width, gap = search.sizes(x)
-    return Unreachable(search.site, search.target, search.unknown, (width, gap, ohm), _remedy(search, x, ohm))
-
-
-def _remedy(search: _Search, x: float, ohm: float) -> Thickness | None:
-    """Seek the thickness toward the nearer plane that meets the target at x: impedance rises steadily with it."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this function needs it
-
-    site = search.site
-    side = "below" if site.reference_above is None or _height(site.below) <= _height(site.above) else "above"
-    sheets: tuple[Sheet, ...] = getattr(site, side)
-    plane = site.reference_below if side == "below" else site.reference_above
-    low, high = (1.0, MOST_CHANGE) if ohm < search.target.ohm else (1 / MOST_CHANGE, 1.0)
-
-    def miss(log_factor: float) -> float:
-        scaled = tuple(s.model_copy(update={"thickness_mm": s.thickness_mm * math.exp(log_factor)}) for s in sheets)
-        section = site.model_copy(update={side: scaled}).section(*search.sizes(x), search.coplanar_gap_mm)
-        return math.log(impedance_ohm(solve_once(section, LADDER[1]))) - search.goal
-
-    try:
-        if miss(math.log(low)) > 0 or miss(math.log(high)) < 0:
-            return None
-        factor = math.exp(brentq(miss, math.log(low), math.log(high), xtol=1e-3))
-    except GeometryError:  # the trace would touch the plane
-        return None
-    thickness = _height(sheets)
-    return Thickness(plane or "", thickness, thickness * factor)
-
-
-def _height(sheets: tuple[Sheet, ...]) -> float:
-    return math.fsum(s.thickness_mm for s in sheets)
+    remedy = thickness_for(search.site, search.target.ohm, width, gap, search.coplanar_gap_mm)
+    return Unreachable(search.site, search.target, search.unknown, (width, gap, ohm), remedy)

@@ -90,6 +90,11 @@ class LineSolution:
         return float(z[0, 0] + z[1, 1] - 2 * z[0, 1])
 
     @property
+    def impedance_ohm(self) -> float:
+        """What targets name: Z0 of a single line, Zdiff of a pair."""
+        return self.z_diff_ohm if self.is_pair else self.z0_ohm
+
+    @property
     def z_common_ohm(self) -> float:
         """Common-mode impedance of a pair: equal voltages, both traces in parallel."""
         z = self._impedance_matrix("z_common_ohm")

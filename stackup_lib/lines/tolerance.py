@@ -21,7 +21,6 @@ import numpy as np
 
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
-from stackup_lib.lines.inverse import impedance_ohm
 from stackup_lib.lines.normal_quadratic import NormalQuadratic, Real
 from stackup_lib.lines.process import Process, ProcessError
 from stackup_lib.lines.sections import GeometryError, Section
@@ -203,7 +202,7 @@ def spread(
     if not all(0 < pct < 100 for pct in within_pct):
         raise GeometryError("a band of 0 % or less, or of 100 % or more", "give percents such as 5, 7, 10")
     solution = solve(line.section({}), tolerance)
-    nominal = impedance_ohm(solution)
+    nominal = solution.impedance_ohm
     fit = respond(line)
     effects = tuple(
         Effect(
@@ -279,7 +278,7 @@ def sensitivities(
 
 def _log_ohm(section: Section) -> float:
     """Return ln Z on the third rung: good to the fourth digit of a derivative."""
-    return math.log(impedance_ohm(solve_once(section, LADDER[2])))
+    return math.log(solve_once(section, LADDER[2]).impedance_ohm)
 
 
 class _Evaluations:
@@ -298,7 +297,7 @@ class _Evaluations:
             off = ", ".join(f"{name} by {100 * share:+.3g} %" for name, share in shares.items())
             what = f"off by a few standard deviations ({off}) the line cannot exist: {error.what}"
             raise ProcessError(what, "tighten the process or change the line") from error
-        return math.log(impedance_ohm(solve_once(section, LADDER[0]))) - self.nominal
+        return math.log(solve_once(section, LADDER[0]).impedance_ohm) - self.nominal
 
 
 def respond(line: VariedLine) -> Response:
