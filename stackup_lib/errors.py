@@ -35,6 +35,10 @@ class ConfigError(StackwrightError):
     """A setting, profile or declaration that makes no sense."""
 
 
+class NotWrittenError(StackwrightError):
+    """A file that was not changed; it is as it was."""
+
+
 MOST_SHOWN = 24
 
 

@@ -1,0 +1,305 @@
+"""A changed file onto the disk: whole or not at all, never under KiCad's hands, with a backup."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from stackup_lib.errors import NotWrittenError, StackwrightError
+from stackup_lib.kicad.project import read_project
+from stackup_lib.kicad.reader import read_board
+
+_TEMPORARY = ".stackwright-"
+_LEFTOVER_AGE_S = 3600
+_REASONS = {
+    errno.EACCES: "no permission",
+    errno.EPERM: "no permission",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "no space left in your quota",
+    errno.EFBIG: "the file would grow beyond the allowed size",
+}
+_NEXT_STEPS = {
+    errno.EACCES: "check the permissions of file and folder",
+    errno.EPERM: "check the permissions of file and folder",
+    errno.EROFS: "copy the project to a folder that can be written",
+    errno.ENOSPC: "free some space and try again",
+}
+_CONTEXT_LINES = 3
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `apply_edit` did.
+
+    Attributes:
+        path: the file that was replaced; for a link the file that it points to.
+        changed: False when the file held these bytes already; then nothing was touched.
+        backup: where the former content lies; None when there was none, or none was wanted.
+    """
+
+    path: Path
+    changed: bool
+    backup: Path | None
+
+
+def digest(content: bytes) -> str:
+    """Return the fingerprint by which a file's content is recognised: SHA-256 in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def lock_of(path: Path) -> Path | None:
+    """Return the lock file of a KiCad that holds this file, None when there is none.
+
+    KiCad 10 puts `~NAME.lck` beside a board and beside its project while they are open, `NAME` with its suffix. A project
+    is rewritten by every editor that has one of its files open, so for a `.kicad_pro` the locks of board and schematic count too.
+    """
+    names = [path.name]
+    if path.suffix == ".kicad_pro":
+        names += [path.with_suffix(suffix).name for suffix in (".kicad_pcb", ".kicad_sch")]
+    for folder in dict.fromkeys((path.parent, path.resolve().parent)):
+        for name in dict.fromkeys((*names, path.resolve().name)):
+            if (lock := folder / f"~{name}.lck").exists():
+                return lock
+    return None
+
+
+def apply_edit(
+    path: Path,
+    new: bytes,
+    *,
+    expected_digest: str | None,
+    backup: bool = True,
+    check: Callable[[Path, bytes], object] | None = None,
+) -> Written:
+    """Replace a file's content, so that at any moment the old or the new one stands there whole.
+
+    Args:
+        path: the file; a link is followed, and stays a link.
+        new: what shall stand in it.
+        expected_digest: `digest` of the content from which `new` was made; None when the file must not exist yet.
+        backup: keep the former content beside it, as `NAME.<digest>-bak`.
+        check: called with the path and the bytes read back from the disk before they take their place; raises when they
+            are not to be used. By default boards and projects are read by our own reader.
+
+    Raises:
+        NotWrittenError: KiCad holds the file, it changed since it was read, or the disk refuses; the file is as it was.
+        BoardFileError: the new content cannot be read back.
+    """
+    real = path.resolve()
+    _refuse_lock(path)
+    _refuse_change(real, expected_digest)
+    if expected_digest == digest(new):
+        return Written(real, changed=False, backup=None)
+    with _told(path):
+        mode = _mode(real)
+    if mode is not None and not mode & stat.S_IWUSR:
+        raise NotWrittenError(str(path), "is write-protected", "make it writable, then try again")
+    kept: Path | None = None
+    with _told(path):
+        if backup and mode is not None:
+            kept = _keep(real, expected_digest or "")
+        with _temporary(real, new, mode) as made:
+            (check or _read_back)(path, made.read_bytes())
+            _refuse_lock(path)
+            _refuse_change(real, expected_digest)
+            os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
+        _sync_folder(real.parent)
+    _remove_leftovers(real)
+    return Written(real, changed=True, backup=kept)
+
+
+def _refuse_lock(path: Path) -> None:
+    lock = lock_of(path)
+    if lock is None:
+        return
+    try:
+        stated = json.loads(lock.read_text(encoding="utf-8", errors="replace"))
+        who = f" ({stated['username']} on {stated['hostname']})" if isinstance(stated, dict) else ""
+    except (OSError, ValueError, KeyError):
+        who = ""
+    step = f"close it in KiCad; if no KiCad runs, delete {lock}"
+    raise NotWrittenError(str(path), f"is open in KiCad{_printable(who)}", step)
+
+
+def _printable(text: str) -> str:
+    return "".join(c for c in text if c.isprintable())[:80]
+
+
+def _refuse_change(real: Path, expected: str | None) -> None:
+    try:
+        found = digest(real.read_bytes())
+    except FileNotFoundError:
+        found = None
+    except OSError as bad:
+        raise _refusal(real, bad) from None
+    if found == expected:
+        return
+    if expected is None:
+        raise NotWrittenError(str(real), "exists already", "give another name")
+    what = "is gone" if found is None else "changed since it was read"
+    raise NotWrittenError(str(real), what, "run the command again")
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Within this block, what the disk refuses becomes one line."""
+    try:
+        yield
+    except StackwrightError:
+        raise
+    except OSError as bad:
+        raise _refusal(path, bad) from None
+
+
+def _refusal(path: Path, bad: OSError) -> NotWrittenError:
+    number = bad.errno or 0
+    reason = _REASONS.get(number, bad.strerror or "the disk refuses")
+    return NotWrittenError(str(path), f"was not changed: {reason}", _NEXT_STEPS.get(number, "mend that and try again"))
+
+
+def _mode(real: Path) -> int | None:
+    """The permissions of the file, None when it does not exist yet."""
+    try:
+        found = real.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        raise NotWrittenError(str(real), "is not a file", "give the file itself")
+    return stat.S_IMODE(found.st_mode)
+
+
+@contextlib.contextmanager
+def _temporary(real: Path, content: bytes, mode: int | None) -> Iterator[Path]:
+    """A file beside `real` that holds the content and is on the disk; gone afterwards, unless it took `real`'s place."""
+    handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=f"-{real.name}.tmp", dir=real.parent)
+    made = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        _dress(made, real, mode)
+        yield made
+    finally:
+        with contextlib.suppress(OSError):
+            made.unlink(missing_ok=True)
+
+
+def _dress(made: Path, real: Path, mode: int | None) -> None:
+    """Give the new file the permissions, and where we may the owner, of the old one."""
+    if mode is None:
+        if os.name == "posix":
+            made.chmod(0o666 & ~_umask())
+        return
+    if hasattr(os, "chown"):
+        old = real.stat()
+        with contextlib.suppress(OSError):
+            os.chown(made, old.st_uid, old.st_gid)
+    made.chmod(mode)
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+def _keep(real: Path, name: str) -> Path:
+    """The former content beside the file, under a name that says which content it is and that KiCad does not open."""
+    kept = real.with_name(f"{real.name}.{name[:12]}-bak")
+    old = real.read_bytes()
+    if kept.exists() and kept.read_bytes() == old:
+        return kept
+    with _temporary(kept, old, None) as made:
+        shutil.copystat(real, made)
+        os.replace(made, kept)  # noqa: PTH105
+    return kept
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove_leftovers(real: Path) -> None:
+    """Temporary files of a process that was killed long ago."""
+    for left in real.parent.glob(f"{_TEMPORARY}*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _LEFTOVER_AGE_S:
+                left.unlink()
+
+
+def _read_back(path: Path, content: bytes) -> None:
+    """Raise when a board or a project cannot be read."""
+    if path.suffix == ".kicad_pcb":
+        read_board(path, text=content)
+    elif path.suffix == ".kicad_pro":
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / path.name
+            copy.write_bytes(content)
+            read_project(copy, ())
+
+
+def diff_text(old: bytes, new: bytes, *, name: str) -> str:
+    """Return a unified diff of the part that changes, "" when nothing does; quick for large boards too."""
+    if old == new:
+        return ""
+    start, end = _same_ahead(old, new)
+    first = old.rfind(b"\n", 0, start) + 1
+    for _ in range(_CONTEXT_LINES):
+        first = old.rfind(b"\n", 0, max(0, first - 1)) + 1
+    end = min(end, len(old) - start, len(new) - start)
+    cut = []
+    for content in (old, new):
+        stop = len(content) - end
+        for _ in range(_CONTEXT_LINES + 1):
+            found = content.find(b"\n", stop)
+            stop = len(content) if found < 0 else found + 1
+        cut.append(content[first:stop].decode("utf-8", "replace").splitlines())
+    lines = difflib.unified_diff(*cut, f"a/{name}", f"b/{name}", lineterm="", n=_CONTEXT_LINES)
+    skipped = old.count(b"\n", 0, first)
+    return "\n".join(_shifted(line, skipped) for line in lines) + "\n"
+
+
+def _same_ahead(old: bytes, new: bytes) -> tuple[int, int]:
+    """How many bytes are the same at the beginning and at the end."""
+    shorter = min(len(old), len(new))
+    a, b = np.frombuffer(old, dtype=np.uint8), np.frombuffer(new, dtype=np.uint8)
+    ahead = np.flatnonzero(a[:shorter] != b[:shorter])
+    behind = np.flatnonzero(a[len(a) - shorter :][::-1] != b[len(b) - shorter :][::-1])
+    return int(ahead[0]) if len(ahead) else shorter, int(behind[0]) if len(behind) else shorter
+
+
+def _shifted(line: str, skipped: int) -> str:
+    """A hunk's head with the line numbers of the whole file."""
+    if not line.startswith("@@ "):
+        return line
+    _, old, new, *_ = line.split(" ")
+    moved = (f"{sign}{int(at) + skipped}{comma}{count}" for sign, at, comma, count in (_parts(old), _parts(new)))
+    return f"@@ {' '.join(moved)} @@"
+
+
+def _parts(place: str) -> tuple[str, str, str, str]:
+    at, comma, count = place[1:].partition(",")
+    return place[0], at, comma, count
