@@ -1,0 +1,285 @@
+"""The copper of one net as a graph: nodes are pads, vias and ends of tracks, edges the tracks between them."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board import Board, Floats, PadKind
+
+TOUCH_MM = 1e-3
+"""Ends closer than this are one: a thousand times KiCad's resolution, a hundredth of a narrow track."""
+
+ARC_CHORDS = 16
+"""An arc is tried for contact as this many chords; its radius must be off by less than the width."""
+
+
+AT_ONCE = 256
+"""Tracks that are tried at once, to bound memory on nets with thousands of them."""
+
+Points = NDArray[np.complex128]
+_AROUND = ((0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+class NodeKind(IntEnum):
+    """What a node stands for."""
+
+    PAD = 0
+    VIA = 1
+    END = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A pad, a via, or ends of tracks in one place; `row` is an index into that table, -1 for ends."""
+
+    kind: NodeKind
+    row: int
+    x_mm: float
+    y_mm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A track or a part of it between two nodes; contact without a track has `track` None and no length."""
+
+    first: int
+    second: int
+    layer: int
+    width_mm: float
+    length_mm: float
+    track: int | None
+
+    def other(self, node: int) -> int:
+        """Return the node at the other end."""
+        return self.second if node == self.first else self.first
+
+
+@dataclass
+class Graph:
+    """Nodes, edges, and the nodes that are pads (in the order of the file)."""
+
+    nodes: list[Node]
+    edges: list[Edge] = field(default_factory=list)
+    pads: list[int] = field(default_factory=list)
+    _at: dict[int, list[Edge]] = field(default_factory=dict)
+
+    def join(self, edge: Edge) -> None:
+        """Add an edge."""
+        self.edges.append(edge)
+        for node in {edge.first, edge.second}:
+            self._at.setdefault(node, []).append(edge)
+
+    def edges_at(self, node: int) -> list[Edge]:
+        """Return the edges at a node."""
+        return self._at.get(node, [])
+
+    def distances(self, start: int) -> dict[int, float]:
+        """Return the shortest length of track to every node that can be reached, in mm."""
+        return self._search(start)[0]
+
+    def way(self, start: int, end: int) -> list[tuple[Edge, int]]:
+        """Return the edges of the shortest way, each with the node that it leads to."""
+        came = self._search(start)[1]
+        steps = []
+        while end != start:
+            edge = came[end]
+            steps.append((edge, end))
+            end = edge.other(end)
+        return steps[::-1]
+
+    def _search(self, start: int) -> tuple[dict[int, float], dict[int, Edge]]:
+        """Dijkstra's shortest paths; of equal ways the one with fewer contacts wins."""
+        best, came = {start: (0.0, 0)}, dict[int, Edge]()
+        queue = [(0.0, 0, start)]
+        while queue:
+            length, hops, node = heapq.heappop(queue)
+            if (length, hops) > best[node]:
+                continue
+            for edge in self.edges_at(node):
+                to, offer = edge.other(node), (length + edge.length_mm, hops + 1)
+                if to not in best or offer < best[to]:
+                    best[to], came[to] = offer, edge
+                    heapq.heappush(queue, (*offer, to))
+        return {node: length for node, (length, _) in best.items()}, came
+
+
+def graph_of(board: Board, net: int) -> Graph:
+    """Return the graph of a net's tracks, arcs, vias and pads; fills are left out."""
+    return _Builder(board, net).build()
+
+
+class _Builder:
+    """Finds out what touches what. Points are complex numbers x + iy in mm; hubs are pads, then vias."""
+
+    def __init__(self, board: Board, net: int) -> None:
+        self.board = board
+        tracks, vias, pads = board.tracks, board.vias, board.pads
+        self.rows = np.nonzero((tracks.net == net) & (tracks.layer >= 0))[0]
+        self.vias = np.nonzero(vias.net == net)[0]
+        self.pads = np.nonzero((pads.net == net) & (pads.kind != PadKind.NON_PLATED))[0]
+        self.start = tracks.start_x_mm[self.rows] + 1j * tracks.start_y_mm[self.rows]
+        self.end = tracks.end_x_mm[self.rows] + 1j * tracks.end_y_mm[self.rows]
+        self.middle = tracks.mid_x_mm[self.rows] + 1j * tracks.mid_y_mm[self.rows]
+        self.layer = tracks.layer[self.rows].astype(np.int64)
+        self.width = tracks.width_mm[self.rows]
+        via_at = vias.x_mm[self.vias] + 1j * vias.y_mm[self.vias]
+        pad_at = pads.x_mm[self.pads] + 1j * pads.y_mm[self.pads]
+        self.pad_at, self.via_at, self.hub_at = pad_at, via_at, np.concatenate([pad_at, via_at])
+        self.graph = Graph(nodes=[])
+        for kind, found, at in ((NodeKind.PAD, self.pads, pad_at), (NodeKind.VIA, self.vias, via_at)):
+            for row, point in zip(found.tolist(), at.tolist(), strict=True):
+                self.graph.nodes.append(Node(kind, row, point.real, point.imag))
+        self.graph.pads = list(range(len(self.pads)))
+
+    def build(self) -> Graph:
+        """Join hubs that touch, then every track from node to node, cut where something sits on it."""
+        self._join_hubs()
+        if not len(self.rows):
+            return self.graph
+        ends = self._end_nodes()
+        first, last = ends[: len(self.rows)], ends[len(self.rows) :]
+        cuts = self._cuts(ends)
+        lengths = self.board.tracks.length_mm[self.rows].tolist()
+        for k, row in enumerate(self.rows.tolist()):
+            inside = [cut for cut in cuts.get(k, []) if cut[1] not in (first[k], last[k])]
+            stops = [(0.0, first[k]), *sorted(inside), (1.0, last[k])]
+            layer, width = int(self.layer[k]), float(self.width[k])
+            for (share, node), (next_share, next_node) in pairwise(stops):
+                if node != next_node:
+                    self.graph.join(Edge(node, next_node, layer, width, (next_share - share) * lengths[k], row))
+        return self.graph
+
+    def _end_nodes(self) -> list[int]:
+        """Return the node of every start, then of every end: the pad or via it lies on, else ends in one place."""
+        points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
+        chosen = np.full(len(points), -1, dtype=np.int64)
+        if len(self.hub_at):
+            on = self._on_hubs(points[:, None], layers[:, None])
+            off = np.where(on, np.abs(points[:, None] - self.hub_at), np.inf)
+            chosen = np.where(on.any(axis=1), np.argmin(off, axis=1), -1)
+        places: dict[tuple[int, int, int], int] = {}
+        nodes = chosen.tolist()
+        for k, (point, layer) in enumerate(zip(points.tolist(), layers.tolist(), strict=True)):
+            if nodes[k] < 0:
+                nodes[k] = self._place(places, point, layer)
+        return nodes
+
+    def _place(self, places: dict[tuple[int, int, int], int], point: complex, layer: int) -> int:
+        x, y = round(point.real / TOUCH_MM), round(point.imag / TOUCH_MM)
+        for i, j in _AROUND:
+            if (layer, x + i, y + j) in places:
+                return places[layer, x + i, y + j]
+        self.graph.nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
+        places[layer, x, y] = len(self.graph.nodes) - 1
+        return places[layer, x, y]
+
+    def _on_hubs(self, points: Points, layers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell on which hubs points of layers lie; points broadcast against the hubs: (points, 1) or (points, hubs)."""
+        pads, vias, count = self.board.pads, self.board.vias, len(self.pads)
+        width = points.shape[1]
+        pad_points, via_points = (points, points) if width == 1 else (points[:, :count], points[:, count:])
+        masks = pads.layers[self.pads]
+        on_pad = self._in_pads(pad_points) & (((masks >> layers.astype(np.uint64)) & np.uint64(1)) != 0)
+        reach = np.abs(self.via_at - via_points) <= vias.size_mm[self.vias] / 2 + TOUCH_MM
+        spans = (vias.start_layer[self.vias] <= layers) & (layers <= vias.end_layer[self.vias])
+        return np.concatenate([on_pad, reach & spans], axis=1)
+
+    def _in_pads(self, points: Points) -> NDArray[np.bool_]:
+        """Tell in which pads points lie, points by pads; a custom shape counts as its anchor."""
+        pads, rows = self.board.pads, self.pads
+        # KiCad's angles turn counter-clockwise while y points down
+        own = (points - self.pad_at) * np.exp(1j * np.radians(pads.rotation_deg[rows]))
+        half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
+        in_box = (np.abs(own.real) <= half_x + TOUCH_MM) & (np.abs(own.imag) <= half_y + TOUCH_MM)
+        radius = np.minimum(half_x, half_y)
+        over_x = np.maximum(np.abs(own.real) - half_x + radius, 0)
+        over_y = np.maximum(np.abs(own.imag) - half_y + radius, 0)
+        is_round = np.isin(pads.shape[rows], ("circle", "oval"))
+        return np.asarray(in_box & (~is_round | (np.hypot(over_x, over_y) <= radius + TOUCH_MM)))
+
+    def _join_hubs(self) -> None:
+        """Join vias in pads, and vias upon vias, by contacts without length."""
+        vias, count = self.board.vias, len(self.pads)
+        top, bottom = vias.start_layer[self.vias].astype(np.int64), vias.end_layer[self.vias].astype(np.int64)
+        masks = self.board.pads.layers[self.pads].tolist()
+        for k, pad in np.argwhere(self._in_pads(self.via_at[:, None])).tolist():
+            shared = [layer for layer in range(top[k], bottom[k] + 1) if masks[pad] >> layer & 1]
+            if shared:
+                self.graph.join(Edge(pad, count + k, shared[0], 0.0, 0.0, None))
+        apart = np.abs(self.via_at[:, None] - self.via_at)
+        near = apart <= np.minimum.outer(vias.size_mm[self.vias], vias.size_mm[self.vias]) / 2
+        near &= np.maximum.outer(top, top) <= np.minimum.outer(bottom, bottom)
+        for one, other in np.argwhere(np.triu(near, 1)).tolist():
+            self.graph.join(Edge(count + one, count + other, int(max(top[one], top[other])), 0.0, 0.0, None))
+
+    def _cuts(self, ends: list[int]) -> dict[int, list[tuple[float, int]]]:
+        """Return where ends, pads and vias sit on the run of a track: track -> (share of its length, node)."""
+        hubs, met = len(self.hub_at), np.bincount(ends)
+        layers = np.concatenate([self.layer, self.layer]).tolist()
+        places = dict(sorted((node, layer) for node, layer in zip(ends, layers, strict=True) if node >= hubs))
+        here = [self.graph.nodes[node] for node in places]
+        at = np.array([complex(node.x_mm, node.y_mm) for node in here], dtype=np.complex128)
+        on_layer = np.array(list(places.values()), dtype=np.int64)[:, None] == self.layer
+        # where tracks meet already, the copper of a short neighbour is near without being a junction
+        loose = np.array([met[node] == 1 for node in places], dtype=bool)[:, None]
+        nodes = [*places, *range(hubs)]
+        cuts: dict[int, list[tuple[float, int]]] = {}
+        for rows, chords in self._shapes():
+            share, nearest = _nearest(np.concatenate([at, self.hub_at]), chords)
+            off = np.abs(nearest[: len(at)] - at[:, None])
+            hit = on_layer[:, rows] & (off <= np.where(loose, self.width[rows] / 2, TOUCH_MM))
+            if hubs:
+                on_hub = self._on_hubs(nearest[len(at) :].T, self.layer[rows][:, None])
+                hit = np.concatenate([hit, on_hub.T])
+            for node, k in np.argwhere(hit).tolist():
+                cuts.setdefault(int(rows[k]), []).append((float(share[node, k]), nodes[node]))
+        return cuts
+
+    def _shapes(self) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        """Yield some of the tracks with their corners, shape (tracks, chords + 1), few at a time."""
+        is_arc = ~np.isnan(self.middle.real)
+        for some, chords in ((np.nonzero(~is_arc)[0], 1), (np.nonzero(is_arc)[0], ARC_CHORDS)):
+            share = np.linspace(0, 1, chords + 1)
+            for first in range(0, len(some), AT_ONCE):
+                rows = some[first : first + AT_ONCE]
+                yield rows, along_tracks(self.start[rows], self.middle[rows], self.end[rows], share)
+
+
+def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:
+    """Return the nearest place on each track to each point: share of its length, and where; shape (points, tracks)."""
+    step = corner[:, 1:] - corner[:, :-1]
+    square = np.maximum(np.abs(step) ** 2, TOUCH_MM**4)
+    share = np.clip(((points[:, None, None] - corner[:, :-1]) * step.conj()).real / square, 0.0, 1.0)
+    where = corner[:, :-1] + share * step
+    chord = np.argmin(np.abs(where - points[:, None, None]), axis=2)[..., None]
+    whole = (chord + np.take_along_axis(share, chord, 2)) / step.shape[1]
+    return whole[..., 0], np.take_along_axis(where, chord, 2)[..., 0]
+
+
+def along_tracks(start: Points, middle: Points, end: Points, share: Floats) -> Points:
+    """Return points at shares of the way along tracks; arcs are those with a middle. Shape (tracks, shares)."""
+    points = start[:, None] + (end - start)[:, None] * share
+    arcs = np.nonzero(~np.isnan(middle.real))[0]
+    for k in arcs.tolist():
+        centre = _centre(complex(start[k]), complex(middle[k]), complex(end[k]))
+        if centre is not None:
+            half = np.angle((middle[k] - centre) / (start[k] - centre))
+            rest = np.angle((end[k] - centre) / (middle[k] - centre))
+            points[k] = centre + (start[k] - centre) * np.exp(1j * (half + rest) * share)
+    return np.asarray(points, dtype=np.complex128)
+
+
+def _centre(a: complex, b: complex, c: complex) -> complex | None:
+    """Return the centre of the circle through three points; None where they lie in a line."""
+    u, v = b - a, c - a
+    cross = (u.conjugate() * v).imag
+    if abs(cross) < TOUCH_MM**3:
+        return None
+    return a + 1j * (u * abs(v) ** 2 - v * abs(u) ** 2) / (2 * cross)

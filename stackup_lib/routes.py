@@ -1,0 +1,271 @@
+"""How a net is routed: the path from pad to pad over tracks, arcs and vias, and what branches off it. Lengths in mm.
+
+Tracks count with the length they are drawn with, up to where they enter a pad or a via; the way inside a pad, and the
+height of a via, count nothing. KiCad's own "net length" is the sum of all tracks of the net: `total_length_mm` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from stackup_lib.board import Board
+from stackup_lib.frozen import Frozen
+from stackup_lib.route_graph import Edge, Graph, NodeKind, graph_of
+
+SHORTEST_BRANCH_MM = 0.01
+"""What sticks out less than this is an end that overshoots, not a branch."""
+
+
+class BranchKind(StrEnum):
+    """What a branch leads to."""
+
+    STUB = "open end"
+    TAP = "part beside the path"
+    RECEIVER = "another end"
+
+
+class Piece(Frozen):
+    """A stretch of the path on one layer with one width; `tracks` are indices into `Board.tracks`, in order."""
+
+    layer: int
+    width_mm: float
+    length_mm: float
+    tracks: tuple[int, ...]
+
+
+class Crossing(Frozen):
+    """A via on the path; `via` is an index into `Board.vias`, the layers are where the path comes in and goes out."""
+
+    via: int
+    entry_layer: int
+    exit_layer: int
+    at_mm: float
+
+
+class Branch(Frozen):
+    """Copper of the net that hangs on the path.
+
+    Attributes:
+        kind: open end, part beside the path, or another end of the net.
+        at_mm: length of the path from its start to where it branches off.
+        layer, x_mm, y_mm: place of the junction; the layer is that of the branch's first track, -1 when it has none.
+        length_mm: all tracks of the branch.
+        reach_mm: from the path to its farthest end.
+        pads: indices into `Board.pads` that it leads to.
+    """
+
+    kind: BranchKind
+    at_mm: float
+    layer: int
+    x_mm: float
+    y_mm: float
+    length_mm: float
+    reach_mm: float
+    pads: tuple[int, ...]
+
+
+class Route(Frozen):
+    """The path between the two pads of a net that are farthest apart along the copper, and what is beside it.
+
+    Attributes:
+        net: index into `Board.nets`.
+        start_pad, end_pad: indices into `Board.pads`; None when the tracks join no two pads.
+        path_length_mm: along the tracks from pad to pad; 0 without a path.
+        total_length_mm: all tracks of the net.
+        pieces: the path in order, layer by layer and width by width.
+        crossings: vias on the path, in order.
+        branches: what hangs on the path, in order.
+        apart_mm: tracks that nothing but a fill, if anything, joins to the path.
+        unreached_pads: pads to which no tracks lead from the path: a fill may, or nothing does.
+    """
+
+    net: int
+    start_pad: int | None
+    end_pad: int | None
+    path_length_mm: float
+    total_length_mm: float
+    pieces: tuple[Piece, ...]
+    crossings: tuple[Crossing, ...]
+    branches: tuple[Branch, ...]
+    apart_mm: float
+    unreached_pads: tuple[int, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """True when tracks and vias join every pad of the net."""
+        return self.start_pad is not None and not self.unreached_pads
+
+    @property
+    def length_mm_by_layer(self) -> dict[int, float]:
+        """Copper layer -> length of the path on it."""
+        sums: dict[int, float] = {}
+        for piece in self.pieces:
+            sums[piece.layer] = sums.get(piece.layer, 0.0) + piece.length_mm
+        return sums
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One edge of the path, walked toward `to`."""
+
+    edge: Edge
+    to: int
+
+
+def route_of(board: Board, net: int, taps: Collection[int] = ()) -> Route:
+    """Return how a net runs between those of its pads that are farthest apart along its tracks.
+
+    Args:
+        board: the board.
+        net: index into `Board.nets`.
+        taps: pads of the net, as indices into `Board.pads`, that are no end of the path while two others are: test
+            points, protection, pull-ups.
+    """
+    graph = graph_of(board, net)
+    ends = [node for node in graph.pads if graph.nodes[node].row not in taps]
+    path = _longest(graph, ends) or _longest(graph, graph.pads)
+    total = float(board.tracks.length_mm[board.tracks.net == net].sum())
+    if path is None:
+        pads = tuple(graph.nodes[node].row for node in graph.pads)
+        return Route(
+            net=net,
+            start_pad=None,
+            end_pad=None,
+            path_length_mm=0.0,
+            total_length_mm=total,
+            pieces=(),
+            crossings=(),
+            branches=(),
+            apart_mm=total,
+            unreached_pads=pads,
+        )
+    start, steps = path
+    at, reached = _distances_along(start, steps), _component(graph, start)
+    return Route(
+        net=net,
+        start_pad=graph.nodes[start].row,
+        end_pad=graph.nodes[steps[-1].to if steps else start].row,
+        path_length_mm=sum(step.edge.length_mm for step in steps),
+        total_length_mm=total,
+        pieces=_pieces(steps),
+        crossings=_crossings(graph, steps, at),
+        branches=_branches(graph, steps, at, taps),
+        apart_mm=sum(e.length_mm for e in graph.edges if e.first not in reached),
+        unreached_pads=tuple(graph.nodes[node].row for node in graph.pads if node not in reached),
+    )
+
+
+def _longest(graph: Graph, ends: list[int]) -> tuple[int, list[_Step]] | None:
+    """Return the longest of the shortest ways between two of the ends, from the one that comes first in the file."""
+    best: tuple[float, int, int] | None = None
+    for start in ends[:MOST_STARTS]:
+        reach = graph.distances(start)
+        for end in ends:
+            if end > start and end in reach and (best is None or reach[end] > best[0] + 1e-9):
+                best = (reach[end], start, end)
+    if best is None:
+        return None
+    return best[1], [_Step(edge, to) for edge, to in graph.way(best[1], best[2])]
+
+
+MOST_STARTS = 32
+"""Ends from which ways are measured; a net with more is a bus or a rail, whose longest way says little."""
+
+
+def _distances_along(start: int, steps: list[_Step]) -> dict[int, float]:
+    """Node of the path -> length of the path up to it."""
+    at, along = {start: 0.0}, 0.0
+    for step in steps:
+        along += step.edge.length_mm
+        at[step.to] = along
+    return at
+
+
+def _pieces(steps: list[_Step]) -> tuple[Piece, ...]:
+    runs: list[list[Edge]] = []
+    for edge in (step.edge for step in steps if step.edge.track is not None):
+        if runs and (runs[-1][0].layer, runs[-1][0].width_mm) == (edge.layer, edge.width_mm):
+            runs[-1].append(edge)
+        else:
+            runs.append([edge])
+    return tuple(
+        Piece(
+            layer=run[0].layer,
+            width_mm=run[0].width_mm,
+            length_mm=sum(edge.length_mm for edge in run),
+            tracks=tuple(dict.fromkeys(edge.track for edge in run if edge.track is not None)),
+        )
+        for run in runs
+    )
+
+
+def _crossings(graph: Graph, steps: list[_Step], at: dict[int, float]) -> tuple[Crossing, ...]:
+    """Return the vias that the path goes through; one on which it only changes tracks has the same layer twice."""
+    found = []
+    for before, after in pairwise(steps):
+        node = graph.nodes[before.to]
+        if node.kind is NodeKind.VIA:
+            entry, leaves = before.edge.layer, after.edge.layer
+            found.append(Crossing(via=node.row, entry_layer=entry, exit_layer=leaves, at_mm=at[before.to]))
+    return tuple(found)
+
+
+def _component(graph: Graph, start: int) -> set[int]:
+    return set(graph.distances(start))
+
+
+def _branches(graph: Graph, steps: list[_Step], at: dict[int, float], taps: Collection[int]) -> tuple[Branch, ...]:
+    """Follow everything off the path from each of its nodes."""
+    on_path, used = set(at), {id(step.edge) for step in steps}
+    found = []
+    for junction, along in at.items():
+        for edge in graph.edges_at(junction):
+            if id(edge) in used or edge.first == edge.second:
+                continue
+            branch = _branch(graph, _behind(graph, junction, edge, on_path, used), (junction, along), taps)
+            if branch.pads or branch.length_mm >= SHORTEST_BRANCH_MM:
+                found.append(branch)
+    return tuple(sorted(found, key=lambda branch: branch.at_mm))
+
+
+_Behind = tuple[list[Edge], dict[int, float]]
+
+
+def _behind(graph: Graph, junction: int, first: Edge, on_path: set[int], used: set[int]) -> _Behind:
+    """Return the edges and nodes behind an edge that leaves the path; node -> length of copper from the path."""
+    edges, nodes, open_ends = [first], dict[int, float](), [(first.other(junction), first.length_mm)]
+    used.add(id(first))
+    while open_ends:
+        node, reach = open_ends.pop()
+        if node in on_path or (node in nodes and nodes[node] <= reach):
+            continue
+        nodes[node] = reach
+        for edge in graph.edges_at(node):
+            if id(edge) not in used:
+                used.add(id(edge))
+                edges.append(edge)
+                open_ends.append((edge.other(node), reach + edge.length_mm))
+    return edges, nodes
+
+
+def _branch(graph: Graph, behind: _Behind, start: tuple[int, float], taps: Collection[int]) -> Branch:
+    junction, along = start
+    edges, nodes = behind
+    pads = tuple(sorted(graph.nodes[n].row for n in nodes if graph.nodes[n].kind is NodeKind.PAD))
+    kind = BranchKind.STUB
+    if pads:
+        kind = BranchKind.TAP if all(pad in taps for pad in pads) else BranchKind.RECEIVER
+    tracks = [edge for edge in edges if edge.track is not None]
+    return Branch(
+        kind=kind,
+        at_mm=along,
+        layer=tracks[0].layer if tracks else -1,
+        x_mm=graph.nodes[junction].x_mm,
+        y_mm=graph.nodes[junction].y_mm,
+        length_mm=sum(edge.length_mm for edge in edges),
+        reach_mm=max(nodes.values(), default=sum(edge.length_mm for edge in edges)),
+        pads=pads,
+    )
