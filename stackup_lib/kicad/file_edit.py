@@ -64,8 +64,9 @@ def digest(content: bytes) -> str:
 def lock_of(path: Path) -> Path | None:
     """Return the lock file of a KiCad that holds this file, None when there is none.
 
-    KiCad 10 puts `~NAME.lck` beside a board and beside its project while they are open, `NAME` with its suffix. A project
-    is rewritten by every editor that has one of its files open, so for a `.kicad_pro` the locks of board and schematic count too.
+    KiCad 10 puts `~NAME.lck` beside a board and beside its project while they are open, `NAME` with its suffix. A
+    project is rewritten by every editor that has one of its files open, so for a `.kicad_pro` the locks of board and
+    schematic count too.
     """
     names = [path.name]
     if path.suffix == ".kicad_pro":
@@ -108,12 +109,10 @@ def apply_edit(
         mode = _mode(real)
     if mode is not None and not mode & stat.S_IWUSR:
         raise NotWrittenError(str(path), "is write-protected", "make it writable, then try again")
-    kept: Path | None = None
     with _told(path):
-        if backup and mode is not None:
-            kept = _keep(real, expected_digest or "")
         with _temporary(real, new, mode) as made:
             (check or _read_back)(path, made.read_bytes())
+            kept = _keep(real, expected_digest or "") if backup and mode is not None else None
             _refuse_lock(path)
             _refuse_change(real, expected_digest)
             os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
@@ -184,7 +183,7 @@ def _mode(real: Path) -> int | None:
 
 @contextlib.contextmanager
 def _temporary(real: Path, content: bytes, mode: int | None) -> Iterator[Path]:
-    """A file beside `real` that holds the content and is on the disk; gone afterwards, unless it took `real`'s place."""
+    """A file beside `real` that holds the content, on the disk; gone afterwards, unless it took `real`'s place."""
     handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=f"-{real.name}.tmp", dir=real.parent)
     made = Path(name)
     try:
@@ -270,25 +269,31 @@ def diff_text(old: bytes, new: bytes, *, name: str) -> str:
     for _ in range(_CONTEXT_LINES):
         first = old.rfind(b"\n", 0, max(0, first - 1)) + 1
     end = min(end, len(old) - start, len(new) - start)
-    cut = []
-    for content in (old, new):
-        stop = len(content) - end
-        for _ in range(_CONTEXT_LINES + 1):
-            found = content.find(b"\n", stop)
-            stop = len(content) if found < 0 else found + 1
-        cut.append(content[first:stop].decode("utf-8", "replace").splitlines())
-    lines = difflib.unified_diff(*cut, f"a/{name}", f"b/{name}", lineterm="", n=_CONTEXT_LINES)
+    old_lines, new_lines = (_shown(content, first, len(content) - end) for content in (old, new))
+    lines = difflib.unified_diff(old_lines, new_lines, f"a/{name}", f"b/{name}", lineterm="", n=_CONTEXT_LINES)
     skipped = old.count(b"\n", 0, first)
     return "\n".join(_shifted(line, skipped) for line in lines) + "\n"
+
+
+def _shown(content: bytes, first: int, stop: int) -> list[str]:
+    """The lines from `first` to a few behind `stop`, safe for a terminal."""
+    for _ in range(_CONTEXT_LINES + 1):
+        found = content.find(b"\n", stop)
+        stop = len(content) if found < 0 else found + 1
+    text = content[first:stop].decode("utf-8", "replace").removesuffix("\n")
+    return [
+        "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in line.removesuffix("\r"))
+        for line in text.split("\n")
+    ]
 
 
 def _same_ahead(old: bytes, new: bytes) -> tuple[int, int]:
     """How many bytes are the same at the beginning and at the end."""
     shorter = min(len(old), len(new))
     a, b = np.frombuffer(old, dtype=np.uint8), np.frombuffer(new, dtype=np.uint8)
-    ahead = np.flatnonzero(a[:shorter] != b[:shorter])
-    behind = np.flatnonzero(a[len(a) - shorter :][::-1] != b[len(b) - shorter :][::-1])
-    return int(ahead[0]) if len(ahead) else shorter, int(behind[0]) if len(behind) else shorter
+    differs = (a[:shorter] != b[:shorter], a[len(a) - shorter :][::-1] != b[len(b) - shorter :][::-1])
+    ahead, behind = (int(d.argmax()) if d.any() else shorter for d in differs)
+    return ahead, behind
 
 
 def _shifted(line: str, skipped: int) -> str:

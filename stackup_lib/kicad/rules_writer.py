@@ -1,0 +1,140 @@
+"""Widths and gaps of net classes per layer as KiCad design rules, in a part of the `.kicad_dru` that is ours.
+
+KiCad takes the last rule that fits: our part stands first, so that a user's own rules win. One error anywhere makes
+KiCad ignore the whole file without a word; a file that is broken already is therefore refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from stackup_lib.errors import NotWrittenError
+from stackup_lib.kicad.reader import NEWEST_VERSION
+from stackup_lib.kicad.spans import length_text, quoted
+from stackup_lib.planned import PlannedRule
+
+BEGIN = "# ---- stackwright: begin; this part is replaced as a whole, write rules of your own outside of it ----"
+END = "# ---- stackwright: end ----"
+_NET_CLASS_FUNCTION_SINCE = 20241229
+"""KiCad 9; before, a net has one class and the condition compares its name."""
+_VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
+_COPPER = re.compile(r"(?:F|B|In[1-9]\d?)\.Cu")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()"]', re.DOTALL)
+_WIDTH = 100
+
+
+def replace_rules(
+    text: bytes | None,
+    rules: Iterable[PlannedRule],
+    *,
+    label: str = "the rules",
+    format_version: int = NEWEST_VERSION,
+) -> bytes:
+    """Return a rule file's bytes with our part replaced; all else stays.
+
+    Args:
+        text: the `.kicad_dru`; None or empty where there is none yet.
+        rules: the rules, in order; none take our part away.
+        label: what errors call the file.
+        format_version: of the board, for conditions that its KiCad understands.
+
+    Raises:
+        NotWrittenError: the file is broken, so that KiCad ignores it; or a rule cannot be written.
+    """
+    found = _decoded(text, label)
+    lines = _block(tuple(rules), label, format_version)
+    if not found.strip():
+        return "\n".join(["(version 1)", *lines, ""]).encode() if lines else found.encode()
+    newline = "\r\n" if "\r\n" in found else "\n"
+    _refuse_broken(found, label)
+    span = _own_part(found, label)
+    if span is None:
+        version = _VERSION.match(found)
+        assert version is not None  # noqa: S101 - a broken file has been refused
+        span = version.end(), version.end()
+    block = "".join(newline + line for line in lines)
+    return (found[: span[0]] + block + found[span[1] :]).encode()
+
+
+def _decoded(text: bytes | None, label: str) -> str:
+    try:
+        return (text or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotWrittenError(label, "is not UTF-8 text", "save it as UTF-8") from None
+
+
+def _refuse_broken(text: str, label: str) -> None:
+    if not _VERSION.match(text):
+        raise NotWrittenError(label, "does not begin with (version 1), so KiCad ignores it", "mend it first")
+    depth = 0
+    code = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
+    for token in _TOKEN.findall(code):
+        depth += {"(": 1, ")": -1}.get(token, 0)
+        if depth < 0 or token == '"':  # noqa: S105 - a quote that none closes
+            break
+    else:
+        if depth == 0:
+            return
+    raise NotWrittenError(label, "has parentheses or quotes that do not match, so KiCad ignores it", "mend it first")
+
+
+def _own_part(text: str, label: str) -> tuple[int, int] | None:
+    """From the line break in front of our first line to the end of our last; None when we have no part in it."""
+    begin, end = text.find(BEGIN), text.find(END)
+    if begin < 0 and end < 0:
+        return None
+    if not 0 <= begin < end or text.count(BEGIN) > 1 or text.count(END) > 1:
+        raise NotWrittenError(label, "has only half of Stackwright's part", f'remove the lines "{BEGIN}" and "{END}"')
+    start = text.rfind("\n", 0, begin)
+    start -= start > 0 and text[start - 1] == "\r"
+    return start, end + len(END)
+
+
+def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> list[str]:
+    if not rules:
+        return []
+    lines = [BEGIN]
+    seen: set[tuple[str, str]] = set()
+    for rule in rules:
+        _refuse_rule(rule, seen, label)
+        seen.add((rule.net_class, rule.layer))
+        has_class = f"A.hasNetclass('{rule.net_class}')"
+        condition = has_class if format_version >= _NET_CLASS_FUNCTION_SINCE else f"A.NetClass == '{rule.net_class}'"
+        lines += _comment(rule.requirement)
+        lines += _rule(rule, "width", "track_width", rule.width_mm, condition)
+        if rule.gap_mm is not None:
+            lines += _rule(rule, "gap", "diff_pair_gap", rule.gap_mm, condition)
+    return [*lines, END]
+
+
+def _refuse_rule(rule: PlannedRule, seen: set[tuple[str, str]], label: str) -> None:
+    name = rule.net_class
+    if not name.isprintable() or any(c in name for c in "'\"\\"):
+        raise NotWrittenError(label, f"no rule can name the net class {name!r}", "rename it without quotes")
+    if not _COPPER.fullmatch(rule.layer):
+        raise NotWrittenError(label, f"{rule.layer!r} is no copper layer", "name it as KiCad does, e.g. In1.Cu")
+    if (name, rule.layer) in seen:
+        raise NotWrittenError(label, f"two rules for {name} on {rule.layer}", "keep one of them")
+
+
+def _comment(text: str) -> list[str]:
+    """A text as comment lines; whatever it holds, it cannot end the comment."""
+    words, lines = "".join(c if c.isprintable() else " " for c in text).split(), ["#"]
+    for word in words:
+        if len(lines[-1]) + len(word) >= _WIDTH and lines[-1] != "#":
+            lines.append("#")
+        lines[-1] += " " + word
+    return lines
+
+
+def _rule(rule: PlannedRule, what: str, constraint: str, value_mm: float, condition: str) -> list[str]:
+    least, most = max(value_mm - rule.tolerance_mm, 0.0), value_mm + rule.tolerance_mm
+    limits = (("min", least), ("opt", value_mm), ("max", most))
+    stated = " ".join(f"({name} {length_text(limit)}mm)" for name, limit in limits)
+    return [
+        f"(rule {quoted(f'stackwright: {rule.net_class}, {what} on {rule.layer}')}",
+        f"\t(layer {quoted(rule.layer)})",
+        f"\t(condition {quoted(condition)})",
+        f"\t(constraint {constraint} {stated}))",
+    ]
