@@ -180,6 +180,27 @@ def test_where_one_side_is_not_enough_both_are_changed() -> None:
     assert solve(five_times).impedance_ohm < 75
 
 
+def _thick_pair() -> LineSite:
+    """Heavy copper between planes: at a gap of a third of the width its impedance peaks at a width near 0.25 mm."""
+    return _inner(core_mm=0.3, prepreg_mm=0.3, copper_mm=0.06)
+
+
+def test_a_pair_is_found_beyond_the_peak_of_its_ratio() -> None:
+    """The narrowest pairs of a ratio may have less impedance than wider ones; the limit is then no dead end."""
+    site, ratio = _thick_pair(), 0.33
+    ohms = [solve(site.section(w, ratio * w), 1e-3).impedance_ohm for w in (0.125, 0.25, 0.6)]
+    assert ohms[1] > max(ohms[0], ohms[2])
+    limits = Limits(min_width_mm=0.065, max_width_mm=2.0, min_gap_mm=0.02)
+    for ohm in (ohms[1] * 0.999, ohms[2]):
+        found = solve_pair(site, _differential(ohm), limits, how=GapPerWidth(ratio=ratio))
+        assert found.impedance_ohm == pytest.approx(ohm, rel=1e-4)
+    assert found.width_mm == pytest.approx(0.6, rel=2e-3)
+    with pytest.raises(Unreachable, match="another ratio of gap to width") as caught:
+        solve_pair(site, _differential(ohms[1] * 1.1), limits, how=GapPerWidth(ratio=ratio))
+    assert caught.value.nearest_ohm == pytest.approx(ohms[1], rel=0.02)
+    assert caught.value.nearest_ohm > max(ohms[0], ohms[2])
+
+
 def test_two_traces_far_apart_reach_no_more_than_twice_one() -> None:
     """No gap lifts a pair of given width above twice its single-ended impedance; the error names the widest gap."""
     with pytest.raises(Unreachable, match=r"gap wider than 2 mm") as caught:

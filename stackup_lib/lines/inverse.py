@@ -1,16 +1,17 @@
 """The inverse of the field solver: width, or width and gap, for a target impedance. Lengths in mm, at the base.
 
-Impedance falls steadily as a trace widens at fixed gap, at fixed pitch or at a fixed ratio of gap to width, and rises
-steadily with the gap at fixed width. So one number is sought, between limits, by the secant rule in ln Z against ln of
-a closed form (nearly a straight line), first on the solver's coarsest rung: three solutions or so. The last few
-hundredths of a percent are found at the accuracy that was asked for.
+Impedance falls steadily as a trace widens at fixed gap or pitch, and rises steadily with the gap at fixed width. At a
+fixed ratio of gap to width it falls too, but for the narrowest pairs, whose walls face each other across a gap that is
+small beside the copper: there it has a peak, and what is wider than that is taken. So one number is sought, between
+limits, by the secant rule in ln Z against ln of a closed form (nearly a straight line), first on the solver's coarsest
+rung: three solutions or so. The last few hundredths of a percent are found at the accuracy that was asked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic import model_validator
@@ -32,6 +33,14 @@ BETWEEN = 1e-3
 
 MOST_SOLVES = 40
 """Bisection alone would be done by then."""
+
+MOST_FINE = 8
+"""Fine solutions; one or two do."""
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+PEAK_WIDTH = 0.03
+"""Relative; impedance is flat where it peaks."""
 
 
 class Target(Frozen):
@@ -129,15 +138,11 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         self,
         site: LineSite,
         target: Target,
-        unknown: Literal["width", "gap"],
+        wish: str,
         nearest: tuple[float, float | None, float],
         remedy: tuple[Thickness, ...],
     ) -> None:
         width, gap, ohm = nearest
-        if unknown == "width":
-            wish = f"a trace {'narrower' if ohm < target.ohm else 'wider'} than {width:.4g} mm"
-        else:
-            wish = f"a gap {'wider' if ohm < target.ohm else 'narrower'} than {gap:.4g} mm"
         if remedy:
             advice = f"a dielectric of {' and '.join(map(str, remedy))} would reach it there"
         else:
@@ -258,6 +263,7 @@ def solve_pair(
         least, most = limits.min_gap_mm / how.ratio, limits.max_gap_mm / how.ratio
         within = _narrowed(limits, least, most, f"a gap of {how.ratio:g} widths")
         search = _width_search(site, target, within, lambda w: (w, how.ratio * w), coplanar_gap_mm)
+        return _find_beyond_peak(search, tolerance)
     else:
         _inside("width", how.width_mm, limits.min_width_mm, limits.max_width_mm)
         sizes: Callable[[float], tuple[float, float | None]] = lambda gap: (how.width_mm, gap)  # noqa: E731
@@ -299,7 +305,7 @@ def _find(search: _Search, tolerance: float) -> Solved:
         search.site.section(*search.sizes(end), search.coplanar_gap_mm)  # refuses what cannot exist
     x, slope, coarse = _seek(search)
     dear = search.site.mask is not None or search.coplanar_gap_mm is not None
-    tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_SOLVES
+    tolerances = [BETWEEN] * (dear and tolerance < BETWEEN) + [tolerance] * MOST_FINE
     for fine, at in enumerate(tolerances, 1):
         solution = search.solution(x, at)
         ohm = solution.impedance_ohm
@@ -346,6 +352,52 @@ def _endless(search: _Search) -> GeometryError:
 
 def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
     """Say what is missing at the limit x, and seek a dielectric that would mend it."""
+    wants_more = ohm < search.target.ohm
+    if search.unknown == "width":
+        wish = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm"
+    else:
+        wish = f"a gap {'wider' if wants_more else 'narrower'} than {x:.4g} mm"
+    return _short_of(search, wish, x, ohm)
+
+
+def _short_of(search: _Search, wish: str, x: float, ohm: float) -> Unreachable:
     width, gap = search.sizes(x)
     remedy = thickness_for(search.site, search.target.ohm, width, gap, search.coplanar_gap_mm)
-    return Unreachable(search.site, search.target, search.unknown, (width, gap, ohm), remedy)
+    return Unreachable(search.site, search.target, wish, (width, gap, ohm), remedy)
+
+
+def _find_beyond_peak(search: _Search, tolerance: float) -> Solved:
+    """Find a width where the impedance may fall again toward the narrowest pairs: beyond its peak."""
+    try:
+        return _find(search, tolerance)
+    except Unreachable as short:
+        if short.nearest_ohm > search.target.ohm:
+            raise
+        peak = _peak(search)
+        if peak <= search.low * (1 + PEAK_WIDTH):
+            raise
+    ohm = search.solution(peak, BETWEEN).impedance_ohm
+    if ohm < search.target.ohm:
+        raise _short_of(search, f"another ratio of gap to width: this one peaks at a width of {peak:.3g} mm", peak, ohm)
+    return _find(replace(search, low=peak), tolerance)
+
+
+def _peak(search: _Search) -> float:
+    """Return the width of the highest impedance, by golden section on the coarsest rung."""
+    low, high = math.log(search.low), math.log(search.high)
+
+    def at(log_x: float) -> float:
+        return search.solution(math.exp(log_x), None).impedance_ohm
+
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    of_left, of_right = at(left), at(right)
+    while high - low > PEAK_WIDTH:
+        if of_left > of_right:
+            high, right, of_right = right, left, of_left
+            left = high - GOLDEN * (high - low)
+            of_left = at(left)
+        else:
+            low, left, of_left = left, right, of_right
+            right = low + GOLDEN * (high - low)
+            of_right = at(right)
+    return math.exp((low + high) / 2)
