@@ -6,20 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.declared import Declarations
 from drc_rules.dielectrics import DielectricPly, resolve_plies
-from drc_rules.interfaces import Assignment, Interface, interface
+from drc_rules.interfaces import Assignment, Interface, families, interface
 from drc_rules.net_choice import nets_line, toml_value
 from stackup_lib.board import Board, Ints, Stackup
+from stackup_lib.copper_map import CopperMap
 from stackup_lib.defaults import is_untouched_default
 from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.holes import PlatedHole, plated_holes
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
+from stackup_lib.pairs import Pairs, find_pairs
 from stackup_lib.roles import LayerUse, layer_uses
+
+if TYPE_CHECKING:
+    from drc_rules.fast_vias import StubGroup
+    from drc_rules.lines import Lines
 
 T = TypeVar("T")
 
@@ -164,6 +171,23 @@ class Context:
         sums = np.bincount(inverse, tracks.length_mm, len(unique))
         return {(int(k) // layers, int(k) % layers): float(v) for k, v in zip(unique, sums, strict=True)}
 
+    @cached_property
+    def copper(self) -> CopperMap:
+        """Filled copper by point."""
+        return CopperMap(self.board)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Differential pairs by the names of their nets."""
+        return find_pairs(self.board)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Impedance and loss of any width and gap on any layer, solved once each."""
+        from drc_rules.lines import Lines  # noqa: PLC0415 - lines know the context, and the solver is heavy
+
+        return Lines(self)
+
     def nets_of(self, interface_id: str) -> Ints:
         """Return the nets taken for an interface, by declaration or inference."""
         return self.assignment.nets_of(interface_id)
@@ -190,6 +214,20 @@ class Context:
             loose += [] if mine else [net]
         lines = [f"net_classes = {toml_value(sorted(classes))}"] if classes else []
         return "\n".join([*lines, *([nets_line(board, loose)] if loose else [])])
+
+    @cached_property
+    def fast_holes(self) -> tuple[PlatedHole, ...]:
+        """Vias and plated pads on the nets of every fast family, whether or not their generation is known."""
+        fast = [self.nets_of(of.id) for of in families() if of.fast]
+        nets = np.unique(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
+        return plated_holes(self.board, nets)
+
+    @cached_property
+    def stub_groups(self) -> tuple[StubGroup, ...]:
+        """The holes of every fast net, in groups that are used, drilled and shaped alike."""
+        from drc_rules.fast_vias import grouped_stubs  # noqa: PLC0415 - it knows the context
+
+        return grouped_stubs(self)
 
     def fast_layers(self, interface_id: str) -> tuple[FastLayer, ...]:
         """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""

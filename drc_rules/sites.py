@@ -20,8 +20,14 @@ IMPEDANCE_GHZ = 1.0
 MASK_DK = 3.5
 """Solder mask of which no Dk is stated: makers print 3.3 to 3.8 (KiCad assumes 3.3, a fab's calculator 3.8)."""
 
-MASK_MM = 0.02
-"""Solder mask of which no thickness is stated: 10 to 30 um over copper is usual."""
+MASK_MM = 0.0152
+"""Solder mask over copper where nobody states it: what a fab's calculator sends to its field solver (0.6 mil)."""
+
+MASK_BESIDE = 2.0
+"""Liquid mask is thicker beside the copper than on it: 1.2 and 0.6 mil in the same calculator."""
+
+KICAD_MASK_MM = 0.01
+"""What KiCad writes into every new stackup; it declares nothing."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +152,16 @@ def _mask(ctx: Context, index: int) -> tuple[Mask | None, tuple[str, ...]]:
         return None, ("no solder mask in the stackup: bare copper",)
     ply = row.plies[0]
     assumed = []
-    if ply.thickness_mm is None:
-        assumed.append(f"solder mask {MASK_MM * 1000:g} um over copper")
+    stated = ply.thickness_mm if ply.thickness_mm != KICAD_MASK_MM else None
+    thickness = stated or MASK_MM
+    if stated is None:
+        assumed.append(
+            f"solder mask {MASK_MM * 1000:.0f} um on copper, {MASK_BESIDE * MASK_MM * 1000:.0f} um beside it"
+        )
     if ply.dk is None:
         assumed.append(f"Dk of solder mask {MASK_DK:g}")
-    thickness = ply.thickness_mm or MASK_MM
-    mask = Mask(er=ply.dk or MASK_DK, on_laminate_mm=thickness, on_trace_mm=thickness, between_mm=thickness)
+    beside = MASK_BESIDE * thickness
+    mask = Mask(er=ply.dk or MASK_DK, on_laminate_mm=beside, on_trace_mm=thickness, between_mm=beside)
     return mask, tuple(assumed)
 
 

@@ -15,6 +15,7 @@ from drc_rules.report import Report, Verdict
 from drc_rules.requirements import Form, forms, load_profile, profile_names
 from drc_rules.rule import all_rules
 from fixtures.miniboard import MiniBoard, write
+from tests.rule_cases import all_cases
 
 ONLY_ASK = {"interface_generation", "interface_present"}
 """Kinds that never fail: they are not verifiable until the fact is given."""
@@ -127,6 +128,10 @@ def verdicts(folder: Path, profile: str, form: str | None) -> dict[str, set[Verd
         for verdict in report.verdicts:
             if verdict.clause.kind in KINDS:
                 found.setdefault(verdict.clause.id, set()).add(verdict.verdict)
+    for case in all_cases():  # the rules' own cases, which are run elsewhere, state verdicts of clauses too
+        for clause, word in case.case.verdicts.items():
+            if clause in found:
+                found[clause].add(Verdict(word))
     return found
 
 

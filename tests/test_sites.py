@@ -82,9 +82,22 @@ def test_top_and_bottom_of_a_mirrored_build_have_the_same_impedance(tmp_path: Pa
     assert top.site.mask is not None and bottom.site.mask is not None
     assert (top.site.mask.er, bottom.site.mask.er) == (MASK_DK, 3.3)
     assert top.assumptions == ("Dk of solder mask 3.5",)
+    assert (top.site.mask.on_trace_mm, top.site.mask.on_laminate_mm) == (0.015, 0.03)
     assert bottom.assumptions == ()
     same = bottom.site.model_copy(update={"mask": top.site.mask})
     assert solve(same.section(0.18)).z0_ohm == pytest.approx(solve(top.site.section(0.18)).z0_ohm, rel=1e-9)
+
+
+def test_the_mask_that_kicad_writes_into_every_stackup_declares_nothing(tmp_path: Path) -> None:
+    """0.01 mm is KiCad's default: a typical mask stands in and is said to be assumed."""
+    text = SIX.replace("mask 0.015\nF.Cu", "mask 0.01\nF.Cu")
+    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+
+    found = board_site(prepare(board, parse_config(""), CommandLine())[0], 0)
+
+    assert found.site.mask is not None
+    assert (found.site.mask.on_trace_mm, found.site.mask.on_laminate_mm) == (0.0152, 0.0304)
+    assert found.assumptions == ("solder mask 15 um on copper, 30 um beside it", "Dk of solder mask 3.5")
 
 
 def test_a_signal_layer_between_trace_and_plane_counts_as_prepreg(tmp_path: Path) -> None:

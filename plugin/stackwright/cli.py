@@ -43,6 +43,22 @@ Options left out are taken from [check] in stackwright.toml.
 """
 
 
+IMPEDANCE_EPILOG = """
+\b
+Examples:
+  stackwright impedance card.kicad_pcb
+  stackwright impedance card.kicad_pcb --target-diff 85 --gap 0.125 --frequency 16
+  stackwright impedance card.kicad_pcb --interface pcie5 --layer In2.Cu
+  stackwright impedance card.kicad_pcb --layer In2.Cu --width 0.15 --gap 0.125
+
+\b
+Exit codes:
+  0  everything asked for was solved
+  1  something cannot be reached, or a fact is missing; it says which
+  2  the board cannot be read, or an option makes no sense
+"""
+
+
 class Format(StrEnum):
     """How a report is written."""
 
@@ -225,6 +241,47 @@ def stackup(
     if to_scale and not svg:
         raise typer.BadParameter("--to-scale goes with --svg")
     return show_stackup(board, form=named[0] if named else "text", to_scale=to_scale, output=output)
+
+
+@app.command(short_help="Impedance and loss of a board's lines.", epilog=IMPEDANCE_EPILOG)
+def impedance(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    layer: Annotated[str | None, typer.Option(metavar="LAYER", help="Only this copper layer.")] = None,
+    width: Annotated[float | None, typer.Option(metavar="MM", help="Solve this width, with --layer.")] = None,
+    gap: Annotated[float | None, typer.Option(metavar="MM", help="Gap of a pair, edge to edge.")] = None,
+    coplanar_gap: Annotated[float | None, typer.Option(metavar="MM", help="Gap to ground beside the line.")] = None,
+    target_diff: Annotated[float | None, typer.Option(metavar="OHM", help="Differential target.")] = None,
+    target_se: Annotated[float | None, typer.Option(metavar="OHM", help="Single-ended target.")] = None,
+    reference: Annotated[
+        list[str] | None, typer.Option(metavar="LAYERS", help="Planes above and below, where fills do not tell.")
+    ] = None,
+    frequency: Annotated[list[float] | None, typer.Option(metavar="GHZ", help="Where loss is wanted.")] = None,
+    interface: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its target and Nyquist frequency, e.g. pcie5.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Solve the lines of a board's stackup: the table of layers and targets, or one line with --layer and --width."""
+    from stackwright.commands.impedance import Question, show_impedance
+
+    question = Question(
+        layer=layer,
+        width_mm=width,
+        gap_mm=gap,
+        coplanar_gap_mm=coplanar_gap,
+        target_diff_ohm=target_diff,
+        target_se_ohm=target_se,
+        references=_words(reference),
+        frequencies_ghz=tuple(frequency or ()),
+        interface=interface,
+        config=config,
+        as_json=json,
+        output=output,
+    )
+    return show_impedance(board, question)
 
 
 @app.command(short_help="Explain a rule or a clause.")

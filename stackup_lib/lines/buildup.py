@@ -110,8 +110,16 @@ def _sheets(rows: Sequence[Row]) -> list[Sheet]:
         if filler is None or filler.dk is None:
             continue
         kind: Literal["core", "prepreg"] = "core" if filler.kind == "core" else "prepreg"
-        sheet = Sheet(name=filler.name, kind=kind, thickness_mm=row.thickness_mm, dk=filler.dk, label=filler.label)
-        sheets.append(sheet)
+        sheets.append(
+            Sheet(
+                name=filler.name,
+                kind=kind,
+                thickness_mm=row.thickness_mm,
+                dk=filler.dk,
+                label=filler.label,
+                beside=row.name if row is not filler else "",
+            )
+        )
     return sheets
 
 

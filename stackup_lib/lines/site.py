@@ -17,6 +17,7 @@ class Sheet(Frozen):
         thickness_mm: pressed, without the copper that lies in it.
         dk: relative permittivity for which the line is solved.
         label: the ply, where a row has several.
+        beside: copper layer whose gaps it fills, as far as that copper is thick; "" for the ply itself.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Sheet(Frozen):
     thickness_mm: float
     dk: float
     label: str = ""
+    beside: str = ""
 
 
 class LineSite(Frozen):
@@ -58,6 +60,32 @@ class LineSite(Frozen):
     def sheets(self) -> tuple[Sheet, ...]:
         """All sheets, from y = 0 up, in the order of the layers of every section of this site."""
         return (*self.below, *self.above)
+
+    def canonical(self) -> LineSite:
+        """Return the site as far as it matters to a line: without names, its base down where planes are on both sides.
+
+        Equal sites make equal lines; a site and its mirror image do too.
+        """
+        below, above, base = self.below, self.above, self.base
+        if base == "upper" and self.reference_above is not None:
+            below, above, base = tuple(reversed(above)), tuple(reversed(below)), "lower"
+        number = {name: str(k) for k, name in enumerate(dict.fromkeys(s.name for s in (*below, *above)))}
+
+        def plain(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+            return tuple(s.model_copy(update={"name": number[s.name], "label": "", "beside": ""}) for s in sheets)
+
+        both = self.reference_above is not None
+        return self.model_copy(
+            update={
+                "layer": "",
+                "reference_below": "below",
+                "reference_above": "above" if both else None,
+                "below": plain(below),
+                "above": plain(above),
+                "base": base,
+                "is_turned": False,
+            }
+        )
 
     @property
     def is_outer(self) -> bool:

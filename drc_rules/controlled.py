@@ -1,0 +1,127 @@
+"""Lines whose impedance somebody asks for: the target of each net, and the geometries in which it was routed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
+from drc_rules.interfaces import Family, Interface, NetRole, family, interface
+from drc_rules.lines import Lines
+from drc_rules.routed import RoutedLine, routed_lines
+from stackup_lib.facts import Confidence
+from stackup_lib.frozen import Frozen
+
+USUAL_TOLERANCE_PCT = 10.0
+"""Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
+
+SLOW_GHZ = 1.0
+"""Below this nobody measures a breakout: the lumped length of a target without a frequency."""
+
+MOST = 0.5
+
+BREAKOUT_MM = 1.0
+"""From a ball to its via is 0.7 mm at 1 mm pitch, 0.9 mm at 1.27 mm: nobody can avoid it, however fast the signal."""
+
+
+class NetTarget(Frozen):
+    """What is asked of some nets.
+
+    Attributes:
+        title: for whom: interface, family or net class.
+        kind: of the impedance.
+        tolerance_pct: allowed deviation of the nominal impedance.
+        nyquist_ghz: where the signal has most to lose, None where the generation is not known.
+        lumped_mm: a run that is shorter does not count: neck-downs and breakouts.
+        source: document or setting.
+        inferred: nobody declared it: never an error.
+    """
+
+    title: str
+    ohm: float
+    kind: Literal["single", "differential"]
+    tolerance_pct: float = USUAL_TOLERANCE_PCT
+    nyquist_ghz: float | None = None
+    lumped_mm: float
+    source: str = ""
+    inferred: bool = True
+    confidence: Confidence = Confidence.LOW
+
+
+@dataclass(frozen=True)
+class ControlledLine:
+    """One geometry of the nets of one target."""
+
+    target: NetTarget
+    line: RoutedLine
+
+    def impedance_ohm(self, lines: Lines) -> float:
+        """Solve it: Z0, or Zdiff of a pair; a trace of a pair that runs alone has twice its Z0.
+
+        Raises:
+            MissingFact: a thickness, a Dk or the plane is not known.
+            GeometryError: it cannot exist.
+        """
+        solved = lines.solved(self.line.layer, self.line.width_mm, self.line.gap_mm, self.line.references)
+        apart = self.line.is_pair and self.line.gap_mm is None
+        return solved.impedance_ohm * (2 if apart else 1)
+
+
+def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
+    """Return every routed geometry of every net with a target, the longest of each target first."""
+    groups: dict[NetTarget, list[int]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        target = _target(ctx, net, role) if role is not None else None
+        if target is not None:
+            groups.setdefault(target, []).append(net)
+    return tuple(
+        ControlledLine(target, line)
+        for target, nets in groups.items()
+        for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+    )
+
+
+def _target(ctx: Context, net: int, role: NetRole) -> NetTarget | None:
+    of = family(role.family)
+    one = interface(role.interface) if role.interface else None
+    is_pair = ctx.pairs.partner_of(net) is not None
+    ohm = _ohm(of, one, is_pair=is_pair)
+    if ohm is None:
+        return None
+    nyquist = one.nyquist_ghz if one else None
+    slowest = nyquist or min((i.nyquist_ghz for i in of.interfaces if i.nyquist_ghz), default=SLOW_GHZ)
+    return NetTarget(
+        title=one.title if one else of.title,
+        ohm=ohm,
+        kind="differential" if is_pair else "single",
+        tolerance_pct=(one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT,
+        nyquist_ghz=nyquist,
+        lumped_mm=max(LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / slowest, BREAKOUT_MM),
+        source=one.document_of("impedance_diff_ohm" if is_pair else "impedance_single_ohm") if one else "",
+        inferred=not ctx.assignment.is_declared(net),
+        confidence=role.confidence,
+    )
+
+
+def _ohm(of: Family, one: Interface | None, *, is_pair: bool) -> float | None:
+    """Return the impedance of the generation, or the one on which all generations of the family agree."""
+    asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
+    return asked.pop() if len(asked) == 1 else None
+
+
+def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
+    """Yield the lines that are longer than a breakout on at least one net; two ends have one breakout each.
+
+    Pieces over a hole in the planes are a matter of the return path, not of width and gap: they count only where most
+    of a layer's routing has no plane at all.
+    """
+    on_layer: dict[tuple[NetTarget, int], float] = {}
+    for found in lines:
+        key = (found.target, found.line.layer)
+        on_layer[key] = on_layer.get(key, 0.0) + found.line.length_mm
+    for found in lines:
+        whole = on_layer[found.target, found.line.layer]
+        over_a_hole = found.line.references == (None, None) and found.line.length_mm < MOST * whole
+        if found.line.longest_mm > 2 * found.target.lumped_mm and not over_a_hole:
+            yield found

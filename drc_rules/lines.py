@@ -1,0 +1,227 @@
+"""The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.fabs import Tier
+from drc_rules.fabs.process import typical_processes
+from drc_rules.sites import IMPEDANCE_GHZ, BoardSite, board_site
+from stackup_lib.frozen import Frozen
+from stackup_lib.interval import Interval
+from stackup_lib.lines.conductor_models import NickelGold
+from stackup_lib.lines.dielectric_models import PermittivityModel
+from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
+from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
+from stackup_lib.lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
+from stackup_lib.lines.process import Process
+from stackup_lib.lines.roughness import Roughness
+from stackup_lib.lines.site import Sheet
+from stackup_lib.lines.validity import Limit, microstrip_limit, stripline_limit
+from stackup_lib.materials import FoilGrade, find_foil
+
+DF_SLACK = 0.1
+"""A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
+
+MASK_DF = 0.025
+"""Loss tangent of solder mask, of which hardly any maker states one: 0.02 to 0.03."""
+
+LINE_TOLERANCE = 1e-3
+"""Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
+
+UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0, high_um=GRADE_RZ_UM[FoilGrade.STD][1])
+"""Foil that nobody has declared: from the smoothest to the roughest on the market."""
+
+DK_KNOWN_TO = 0.02
+"""How well a stated Dk holds for an impedance: KiCad states no frequency, laminates lose 1 to 3 % of Dk from 1 to 10
+GHz, and methods of measurement differ by as much."""
+
+Triple = tuple[Roughness, Roughness, Roughness]
+Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
+
+
+class LossAt(Frozen):
+    """Loss per length of a line at one frequency, in dB/mm.
+
+    Attributes:
+        total_db_per_mm: with the range that Df and roughness leave.
+        dielectric_db_per_mm, copper_db_per_mm, roughness_db_per_mm: nominal parts.
+        limit_ghz: up to where a quasi-static answer holds.
+        limit_reason: what ends it.
+        assumptions: what nobody has declared, one phrase each.
+    """
+
+    frequency_ghz: float
+    total_db_per_mm: Interval
+    dielectric_db_per_mm: float
+    copper_db_per_mm: float
+    roughness_db_per_mm: float
+    delay_ps_per_mm: float
+    limit_ghz: float
+    limit_reason: str
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def is_quasi_static(self) -> bool:
+        """False beyond the frequency up to which the model holds."""
+        return self.frequency_ghz <= self.limit_ghz
+
+
+@dataclass
+class Lines:
+    """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`."""
+
+    ctx: Context
+    _sites: dict[tuple[int, tuple[int | None, int | None] | None], BoardSite] = field(default_factory=dict)
+    _solved: dict[Key, SolvedLine] = field(default_factory=dict)
+
+    def site(self, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
+        """Return the site of a copper layer, between its nearest planes or those that are named."""
+        key = (index, references)
+        if key not in self._sites:
+            self._sites[key] = board_site(self.ctx, index, references)
+        return self._sites[key]
+
+    def solved(
+        self,
+        index: int,
+        width_mm: float,
+        gap_mm: float | None = None,
+        references: tuple[int | None, int | None] | None = None,
+    ) -> SolvedLine:
+        """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
+        width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
+        key = (index, width, gap, references)
+        if key not in self._solved:
+            self._solved[key] = solve_line(self.site(index, references).site, width, gap, tolerance=LINE_TOLERANCE)
+        return self._solved[key]
+
+    def loss(
+        self,
+        index: int,
+        width_mm: float,
+        gap_mm: float | None,
+        frequency_ghz: float,
+        references: tuple[int | None, int | None] | None = None,
+    ) -> LossAt:
+        """Return the loss of a line at a frequency; raises `MissingFact` where a Df is not known there."""
+        line = self.solved(index, width_mm, gap_mm, references)
+        return self.loss_of(line, self.site(index, references), frequency_ghz)
+
+    def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float) -> LossAt:
+        """Return the loss of a solved line of this board; raises `MissingFact` where a Df is not known there."""
+        low, nominal, high = (
+            loss_of(line, materials, frequency_ghz) for materials in self._materials(where, frequency_ghz)
+        )
+        limit = limit_of(line)
+        total = Interval(
+            low=float(low.total_db_per_mm), nominal=float(nominal.total_db_per_mm), high=float(high.total_db_per_mm)
+        )
+        return LossAt(
+            frequency_ghz=frequency_ghz,
+            total_db_per_mm=total,
+            dielectric_db_per_mm=float(nominal.dielectric_db_per_mm),
+            copper_db_per_mm=float(nominal.copper_db_per_mm),
+            roughness_db_per_mm=float(nominal.roughness_db_per_mm),
+            delay_ps_per_mm=float(nominal.delay_ps_per_mm),
+            limit_ghz=limit.frequency_ghz,
+            limit_reason=limit.reason,
+            assumptions=self._assumptions(where),
+        )
+
+    def _materials(self, where: BoardSite, frequency_ghz: float) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
+        """Return the least lossy, the nominal and the lossiest materials that the facts allow."""
+        models = [
+            self._models(ply, sheet, frequency_ghz) for ply, sheet in zip(where.plies, where.site.sheets, strict=True)
+        ]
+        faces = self._faces(where)
+        below, above = self._plane_copper_mm(where)
+        mask = where.site.mask
+        coat = through_point(mask.er, MASK_DF, frequency_ghz) if mask else None
+        finish = NickelGold() if self._is_enig() and mask is None else None
+
+        def at(k: int) -> LineMaterials:
+            return LineMaterials(
+                sheets=tuple(model[k] for model in models),
+                mask=coat,
+                faces=CopperFaces(*(face[k] for face in faces)),
+                plane_copper_mm=(below, above),
+                finish=finish,
+            )
+
+        return at(0), at(1), at(2)
+
+    def _models(
+        self, ply: DielectricPly, sheet: Sheet, frequency_ghz: float
+    ) -> tuple[PermittivityModel, PermittivityModel, PermittivityModel]:
+        df = self.ctx.need(ply.df_at(frequency_ghz))
+        spread = ply.df_spread_at(frequency_ghz)
+        low, high = min(spread[0], df * (1 - DF_SLACK)), max(spread[1], df * (1 + DF_SLACK))
+        samples = samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
+        nominal = laminate_model(samples, sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
+        ends = [laminate_model((), sheet.dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
+        return ends[0], nominal, ends[1]
+
+    def _faces(self, where: BoardSite) -> tuple[Triple, Triple, Triple, Triple]:
+        """Roughness of the trace's base, its other faces, and of the planes' faces toward the trace."""
+        site = where.site
+        first, last = (where.above, where.below) if site.is_turned else (where.below, where.above)
+        return (
+            self._roughness(where.index, FoilFace.BONDED),
+            self._roughness(where.index, FoilFace.OTHER),
+            self._roughness(first, _face_toward(site.below[0] if site.below else None)),
+            self._roughness(last, _face_toward(site.above[-1] if site.above else None)),
+        )
+
+    def _roughness(self, index: int | None, face: FoilFace) -> Triple:
+        if index is None:
+            return UNKNOWN_FOIL.laws()
+        name = self.ctx.foil_name(index)
+        if not name.known or name.value is None:
+            rz = UNKNOWN_FOIL if face is FoilFace.BONDED else UNKNOWN_FOIL.model_copy(update={"low_um": 0.0})
+            return rz.laws()
+        fact = face_roughness(find_foil(name.value), face, self.ctx.board.copper_layers[index].name)
+        return (fact.value or UNKNOWN_FOIL).laws()
+
+    def _plane_copper_mm(self, where: BoardSite) -> tuple[float, float]:
+        above, below = (
+            (self.ctx.copper_thickness_mm(k).value or where.site.copper_mm) if k is not None else where.site.copper_mm
+            for k in (where.above, where.below)
+        )
+        return (above, below) if where.site.is_turned else (below, above)
+
+    def _is_enig(self) -> bool:
+        finish = self.ctx.stackup().copper_finish or ""
+        return any(word in finish.upper() for word in ("ENIG", "ENEPIG", "NICKEL"))
+
+    def _assumptions(self, where: BoardSite) -> tuple[str, ...]:
+        unknown_foil = not self.ctx.foil_name(where.index).known
+        foil = ("foil not declared: from HVLP to standard",) if unknown_foil else ()
+        mask = (f"Df of solder mask {MASK_DF:g}",) if where.site.mask else ()
+        return (*where.assumptions, *foil, *mask)
+
+
+def production_process() -> Process:
+    """Return the tolerances of a typical production, as long as nobody declares those of the fab."""
+    return typical_processes()[Tier.STANDARD].process
+
+
+def _face_toward(beside: Sheet | None) -> FoilFace:
+    """Tell which face of a plane looks at the trace: the bonded one where a core lies between."""
+    return FoilFace.BONDED if beside is not None and beside.kind == "core" else FoilFace.OTHER
+
+
+def limit_of(line: SolvedLine) -> Limit:
+    """Return up to which frequency the quasi-static answer of a line holds, and what ends it."""
+    site, section = line.site, line.section
+    dk = max(sheet.dk for sheet in site.sheets)
+    if section.plane_above:
+        strips = section.strips
+        span = max(s.centre_mm + s.base_width_mm / 2 for s in strips) - min(
+            s.centre_mm - s.base_width_mm / 2 for s in strips
+        )
+        return stripline_limit(span, section.height_mm, dk)
+    height = sum(sheet.thickness_mm for sheet in site.below)
+    return microstrip_limit(section.strips[0].base_width_mm, height, dk, line.eps_eff)

@@ -1,0 +1,170 @@
+"""What was really routed: every width, gap and pair of planes of some nets, with its length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board import Board
+from stackup_lib.copper_map import CopperMap, planes_beside
+from stackup_lib.coupling import Pieces, pair_geometry, pieces_of
+from stackup_lib.frozen import Frozen
+from stackup_lib.pairs import Pairs
+
+SAME_GAP_MM = 0.005
+"""Gaps that differ by less are one gap: drawing grids and rounded arcs."""
+
+ALONE_GAPS = 4.0
+"""A partner farther away than this many of the pair's usual gaps no longer counts: the traces are alone."""
+
+FAR_MM = 2.0
+"""Nor does one that is farther away than any dielectric of a board with controlled pairs is thick."""
+
+References = tuple[int | None, int | None]
+
+
+class RoutedLine(Frozen):
+    """One geometry in which nets of a group were routed.
+
+    Attributes:
+        layer: copper layer.
+        width_mm: as drawn.
+        gap_mm: edge to edge, None for a single line or a trace of a pair that runs alone.
+        is_pair: the nets are a pair, also where they run apart.
+        references: layers with copper above and below, None where that side is open.
+        length_mm: of all nets together; of a pair, of both traces.
+        longest_mm: of one net.
+        nets: net indices.
+    """
+
+    layer: int
+    width_mm: float
+    gap_mm: float | None
+    is_pair: bool
+    references: References
+    length_mm: float
+    longest_mm: float
+    nets: tuple[int, ...]
+
+
+@dataclass
+class _Sums:
+    """Length by net of each geometry."""
+
+    by_net: dict[tuple[int, float, float | None, bool, References], dict[int, float]] = field(default_factory=dict)
+
+    def add(self, pieces: Pieces, gaps: Sequence[float | None], planes: Sequence[References], *, is_pair: bool) -> None:
+        columns = zip(
+            pieces.layer.tolist(),
+            pieces.width_mm.tolist(),
+            gaps,
+            planes,
+            pieces.net.tolist(),
+            pieces.length_mm.tolist(),
+            strict=True,
+        )
+        for layer, width, gap, references, net, length in columns:
+            key = (layer, round(width, 4), gap, is_pair, references)
+            of_key = self.by_net.setdefault(key, {})
+            of_key[net] = of_key.get(net, 0.0) + length
+
+    def lines(self) -> Iterator[RoutedLine]:
+        for (layer, width, gap, is_pair, references), lengths in self.by_net.items():
+            yield RoutedLine(
+                layer=layer,
+                width_mm=width,
+                gap_mm=gap,
+                is_pair=is_pair,
+                references=references,
+                length_mm=sum(lengths.values()),
+                longest_mm=max(lengths.values()),
+                nets=tuple(sorted(lengths)),
+            )
+
+
+def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
+    """Return every geometry in which some nets were routed, the longest first.
+
+    Nets of a pair are looked at with their partner: their gap is that of the copper.
+    """
+    sums = _Sums()
+    planes = _plane_finder(copper)
+    done: set[int] = set()
+    for net in nets:
+        if net in done:
+            continue
+        partner = pairs.partner_of(net)
+        done.update({net} if partner is None else {net, partner})
+        if partner is None:
+            pieces = pieces_of(board, np.nonzero(board.tracks.net == net)[0])
+            pieces = pieces.where(_beyond_pads(board, pieces, (net,)))
+            sums.add(pieces, [None] * len(pieces), planes(pieces), is_pair=False)
+        else:
+            found = pair_geometry(board, net, partner)
+            kept = _beyond_pads(board, found.pieces, (net, partner))
+            pieces = found.pieces.where(kept)
+            sums.add(pieces, _gaps(pieces, found.gap_mm[kept]), planes(pieces), is_pair=True)
+    return tuple(
+        sorted(sums.lines(), key=lambda line: (-line.length_mm, line.layer, line.width_mm, line.gap_mm or 0.0))
+    )
+
+
+def _beyond_pads(board: Board, pieces: Pieces, nets: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Tell which pieces lie outside the pads of their nets: under a pad there is no line, only the pad."""
+    pads = board.pads
+    rows = np.nonzero(np.isin(pads.net, nets))[0]
+    if not len(rows) or not len(pieces):
+        return np.ones(len(pieces), dtype=np.bool_)
+    turn = np.exp(1j * np.radians(pads.rotation_deg[rows]))
+    apart = ((pieces.x_mm + 1j * pieces.y_mm)[:, None] - (pads.x_mm[rows] + 1j * pads.y_mm[rows])) * turn
+    inside = (np.abs(apart.real) <= pads.size_x_mm[rows] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[rows] / 2)
+    shared = (pads.layers[rows] >> pieces.layer.astype(np.uint64)[:, None]) & np.uint64(1)
+    mine = pieces.net[:, None] == pads.net[rows]
+    return np.asarray(~np.any(inside & (shared > 0) & mine, axis=1))
+
+
+def _gaps(pieces: Pieces, gap_mm: np.ndarray) -> list[float | None]:
+    """Round gaps to the pair's usual one on each layer and width where they differ by no more than drawing does."""
+    rounded = np.round(gap_mm, 4)
+    usual = np.full(len(pieces), np.nan)
+    for layer in np.unique(pieces.layer):
+        here = (pieces.layer == layer) & ~np.isnan(rounded)
+        if np.any(here):
+            values, where = np.unique(rounded[here], return_inverse=True)
+            lengths = np.bincount(where, pieces.length_mm[here])
+            usual[pieces.layer == layer] = values[np.argmax(lengths)]
+    near = np.abs(rounded - usual) <= SAME_GAP_MM
+    rounded = np.where(near, usual, rounded)
+    alone = np.isnan(rounded) | (rounded > ALONE_GAPS * usual) | (rounded > FAR_MM)
+    return [None if apart else float(gap) for gap, apart in zip(rounded, alone, strict=True)]
+
+
+def _plane_finder(copper: CopperMap) -> Callable[[Pieces], list[References]]:
+    """Return a function that names the planes of pieces; each track of the board is looked up once."""
+    known: dict[int, References] = {}
+
+    def planes(pieces: Pieces) -> list[References]:
+        for layer in np.unique(pieces.layer).tolist():
+            rows = np.unique(pieces.track[pieces.layer == layer])
+            new = np.array([row for row in rows.tolist() if row not in known], dtype=np.int64)
+            if len(new):
+                above, below = planes_beside(copper, layer, new)
+                known.update(zip(new.tolist(), map(_references, above.tolist(), below.tolist()), strict=True))
+        return [known[track] for track in pieces.track.tolist()]
+
+    return planes
+
+
+def _references(above: int, below: int) -> References:
+    return (None if above < 0 else above, None if below < 0 else below)
+
+
+def by_layer(lines: Sequence[RoutedLine]) -> Mapping[int, tuple[RoutedLine, ...]]:
+    """Return the lines of each layer, the longest first."""
+    found: dict[int, list[RoutedLine]] = {}
+    for line in lines:
+        found.setdefault(line.layer, []).append(line)
+    return {layer: tuple(rows) for layer, rows in found.items()}

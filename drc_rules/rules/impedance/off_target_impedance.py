@@ -1,0 +1,93 @@
+"""A routed width and gap does not have the impedance that its nets ask for.
+
+What it checks
+--------------
+Every width, gap and layer in which controlled nets are routed, between the planes that really lie above and below,
+solved with the stackup's thicknesses and Dk by the two-dimensional field solver. The nominal impedance is compared
+with the target, after what the model itself cannot know (Dk, solder mask, taper) is taken off. Neck-downs and
+breakouts shorter than a tenth of a wavelength at Nyquist at either end are forgiven. How production spreads is not
+judged here: `stackwright impedance` prints it.
+
+Why it matters
+--------------
+The fab centres what is ordered: when the nominal geometry is off, all of its tolerance lies on one side, and every
+change of layer is a step that reflects.
+
+How to fix
+----------
+Take the width (and gap) that the finding names, or another dielectric thickness; `stackwright impedance` gives the
+geometry for every layer and target.
+
+Sources
+-------
+Targets: the interface's own document. The solver agrees with exact solutions within 0.01 %; see
+`stackwright validate`. The 10 % without a stated tolerance is what fabs hold on a coupon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.controlled import ControlledLine, controlled_lines, counted
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.errors import StackwrightError
+from stackup_lib.facts import MissingFact
+
+DK_PCT, TAPER_PCT, OUTLINE_PCT, MASK_PCT = 1.0, 1.5, 0.3, 2.5
+"""What the model cannot know, in percent of the impedance: Dk to 2 % at a sensitivity of at most a half; the trapezoid
+to a half at 0.03; the mask's outline; a mask that nobody has stated (10 to 30 um, Dk 3.3 to 3.8)."""
+
+STEP_OHM = 0.5
+"""Titles name impedances to this."""
+
+
+def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine]:
+    return counted(controlled_lines(ctx))
+
+
+@rule("IMP002", kinds=("routed_impedance",), over=_lines)
+def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) -> Iterator[Draft]:
+    """Yield one finding per geometry that misses its target by more than tolerance and model together."""
+    line, target = found.line, found.target
+    names = [layer.name for layer in ctx.board.copper_layers]
+    if line.references == (None, None):
+        raise MissingFact(
+            f"the plane under {target.title} on {names[line.layer]}", "no filled copper above or below it"
+        )
+    ctx.rests_on(target.confidence)
+    try:
+        ohm = found.impedance_ohm(ctx.lines)
+    except StackwrightError as error:
+        raise MissingFact(
+            f"the impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
+        ) from error
+    off_pct = 100 * (ohm / target.ohm - 1)
+    if abs(off_pct) - _model_pct(ctx, found) <= target.tolerance_pct:
+        return
+    gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
+    kind = "differential" if target.kind == "differential" else "single-ended"
+    apart = ", its traces apart," if line.is_pair and line.gap_mm is None else ""
+    yield Draft(
+        title=(
+            f"{target.title} on {names[line.layer]}: {line.width_mm:g}{gap} mm{apart} is {ohm:.0f} ohm {kind}, "
+            f"{off_pct:+.0f} % from {target.ohm:g}"
+        ),
+        why=f"{line.length_mm:.0f} mm of {len(line.nets)} nets run in it; nominal, before any tolerance of the fab",
+        fix=f"stackwright impedance --layer {names[line.layer]} gives the width for {target.ohm:g} ohm",
+        ids=(target.title, names[line.layer], f"{line.width_mm:g}{gap}"),
+        measured=Measured(value=round(ohm, 2), unit="ohm"),
+        limit_value=target.ohm,
+        limit_unit="ohm",
+        places=tuple(Place(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
+        inferred=target.inferred,
+    )
+
+
+def _model_pct(ctx: Context, found: ControlledLine) -> float:
+    where = ctx.lines.site(found.line.layer, found.line.references)
+    mask = OUTLINE_PCT if where.site.mask else 0.0
+    unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
+    return DK_PCT + TAPER_PCT + mask + unstated

@@ -1,0 +1,293 @@
+"""`stackwright impedance`: what a board's stackup makes of a width, and the width that a target asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from rich.text import Text
+
+from drc_rules.board_targets import board_targets, target_from_words
+from drc_rules.check import find_config, prepare
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.impedance_table import ImpedanceRow, ImpedanceTable, LineTarget
+from drc_rules.line_report import LineReport, line_report
+from drc_rules.lines import Lines
+from drc_rules.sites import layer_of, named_references
+from stackup_lib.errors import ConfigError
+from stackup_lib.interval import Interval
+from stackup_lib.kicad import read_board
+from stackwright.output import STDOUT, check_target, show, write_file
+from stackwright.page import Column, Page, styled, terminal_console
+from stackwright.paths import find_board
+
+MM_PER_INCH = 25.4
+CLEAN, FOUND = 0, 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the command line asks."""
+
+    layer: str | None = None
+    width_mm: float | None = None
+    gap_mm: float | None = None
+    coplanar_gap_mm: float | None = None
+    target_diff_ohm: float | None = None
+    target_se_ohm: float | None = None
+    references: tuple[str, ...] = ()
+    frequencies_ghz: tuple[float, ...] = ()
+    interface: str | None = None
+    config: Path | None = None
+    as_json: bool = False
+    output: Path | None = None
+
+
+def show_impedance(typed: Path, question: Question) -> int:
+    """Print the impedance table of a board, or one line of it; exit code 1 when something asked for has no answer.
+
+    Raises:
+        StackwrightError: the board cannot be read, an option makes no sense, or a line cannot exist.
+    """
+    board_path = find_board(typed)
+    if question.output and question.output != STDOUT:
+        check_target(question.output, [typed, board_path])
+    context, _, _ = prepare(read_board(board_path), find_config(board_path, question.config), CommandLine())
+    lines = Lines(context)
+    if question.width_mm is not None:
+        report = _one_line(lines, question)
+        text = _json(board_path, line=report) if question.as_json else _line_page(report, question)
+        code = CLEAN
+    else:
+        rows = _table(lines, question)
+        text = _json(board_path, rows=rows) if question.as_json else _table_page(rows, board_path.name, question)
+        code = CLEAN if rows and all(row.width_mm is not None for row in rows) else FOUND
+    _deliver(text, question.output)
+    return code
+
+
+def _deliver(text: str, output: Path | None) -> None:
+    if output is None or output == STDOUT:
+        show(text)
+    else:
+        write_file(output, text)
+        show(f"impedances written to {output}\n")
+
+
+def _one_line(lines: Lines, question: Question) -> LineReport:
+    if question.layer is None:
+        raise ConfigError("--width", "says nothing without a layer", "add --layer, e.g. --layer In2.Cu")
+    index = layer_of(lines.ctx, question.layer)
+    return line_report(
+        lines,
+        index,
+        width_mm=question.width_mm or 0.0,
+        gap_mm=question.gap_mm,
+        coplanar_gap_mm=question.coplanar_gap_mm,
+        target_ohm=question.target_se_ohm if question.gap_mm is None else question.target_diff_ohm,
+        frequencies_ghz=question.frequencies_ghz,
+        references=_references(lines.ctx, index, question),
+    )
+
+
+def _references(ctx: Context, index: int, question: Question) -> tuple[int | None, int | None] | None:
+    return named_references(ctx, index, question.references) if question.references else None
+
+
+def _table(lines: Lines, question: Question) -> tuple[ImpedanceRow, ...]:
+    ctx = lines.ctx
+    targets = target_from_words(
+        target_diff_ohm=question.target_diff_ohm,
+        target_se_ohm=question.target_se_ohm,
+        gap_mm=question.gap_mm,
+        interface_id=question.interface,
+        frequency_ghz=question.frequencies_ghz[0] if question.frequencies_ghz else None,
+    ) or board_targets(ctx)
+    if not targets:
+        raise ConfigError(
+            "impedance",
+            "no net of this board asks for an impedance",
+            "give --target-diff or --target-se, or declare an [[interface]] in stackwright.toml",
+        )
+    if question.layer is not None:
+        index = layer_of(ctx, question.layer)
+        return tuple(ImpedanceTable(lines).rows([index], targets, _references(ctx, index, question)))
+    if question.references:
+        raise ConfigError("--reference", "holds for one layer", "add --layer")
+    return tuple(ImpedanceTable(lines).rows(signal_layers(ctx), targets))
+
+
+def signal_layers(ctx: Context) -> tuple[int, ...]:
+    """Return the layers that have tracks; of an unrouted board, those without a plane."""
+    routed = tuple(k for k, use in enumerate(ctx.uses) if use.track_mm > 0)
+    return routed or tuple(k for k, use in enumerate(ctx.uses) if not use.is_plane)
+
+
+def _json(board: Path, *, rows: Sequence[ImpedanceRow] = (), line: LineReport | None = None) -> str:
+    data: dict[str, object] = {"format": "stackwright-impedance-1", "board": board.as_posix()}
+    if line is not None:
+        data["line"] = line.model_dump(mode="json")
+    else:
+        data["rows"] = [row.model_dump(mode="json") for row in rows]
+    return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
+
+
+def _table_page(rows: Sequence[ImpedanceRow], name: str, question: Question) -> str:
+    page = Page()
+    page.line(styled("Impedance", "bold"), f"  {name}: widths and gaps at the base of the trace, in mm")
+    for target, of_target in groupby(rows, key=lambda row: row.target):
+        _target_block(page, target, list(of_target))
+    assumed = dict.fromkeys(text for row in rows for text in row.assumptions)
+    if assumed:
+        page.heading("assumed", "because no file states it")
+        for text in assumed:
+            page.line(text, indent=2)
+    page.gap()
+    page.line("next: stackwright impedance BOARD --layer L --width W --gap G shows one line with all its figures")
+    return page.text(terminal_console() if question.output is None else None)
+
+
+def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) -> None:
+    nyquist = f", Nyquist {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
+    page.heading(f"{target.title}: {target.target}{nyquist}", target.source)
+    solved = [row for row in rows if row.width_mm is not None]
+    header = ("layer", "planes", "width", "gap", "ohm", "dB/inch", "(low to high)", "in +-10 %")
+    cells: list[tuple[str | Text, ...]] = [tuple(styled(word, "dim") for word in header)]
+    cells += [_cells(row) for row in solved]
+    if solved:
+        page.rows(
+            [Column(), Column(max_width=24), *(Column(right=True) for _ in range(4)), Column(), Column(right=True)],
+            cells,
+        )
+    for row in rows:
+        if row.routed:
+            page.line(styled(f"{row.layer} as routed: ", "dim"), row.routed, indent=2)
+    for row in rows:
+        if row.problem:
+            page.line(styled(row.layer, "yellow"), f": {row.problem}; {row.cure}", indent=2)
+    for text in dict.fromkeys(f"{row.loss_problem}; {row.cure}" for row in solved if row.loss_problem):
+        page.line(f"no loss: {text}", indent=2)
+
+
+def _cells(row: ImpedanceRow) -> tuple[str, ...]:
+    gap = f"{row.gap_mm:.3f}" if row.gap_mm is not None else ""
+    total = row.loss.total_db_per_mm.times(MM_PER_INCH) if row.loss else None
+    return (
+        row.layer,
+        ", ".join(row.references),
+        f"{row.width_mm:.3f}",
+        gap,
+        f"{row.impedance_ohm:.1f}",
+        f"{total.nominal:.2f}" if total else "",
+        _range(total),
+        f"{row.yield_10_pct:.0f} %" if row.yield_10_pct is not None else "",
+    )
+
+
+def _range(total: Interval | None) -> str:
+    return f"{total.low:.2f} to {total.high:.2f}" if total else ""
+
+
+def _line_page(report: LineReport, question: Question) -> str:
+    page = Page()
+    gap = "" if report.gap_mm is None else f" / {report.gap_mm:g}"
+    kind = "trace" if report.gap_mm is None else "pair"
+    beside = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm beside it"
+    page.line(
+        styled(report.layer, "bold"),
+        f"  {kind} {report.width_mm:g}{gap} mm (base), copper {report.copper_mm:g} mm{beside}",
+    )
+    page.gap()
+    page.rows([Column(min_width=12), Column(right=True), Column(wraps=True)], _figures(report))
+    page.heading("stackup", "from the trace outward")
+    page.rows([Column(), Column(), Column(right=True), Column(wraps=True)], _dielectrics(report))
+    page.heading("loss", "dB/inch; low to high is what Df and foil leave open")
+    _losses(page, report)
+    page.heading("production", f"{report.process} process; the fab's own figures are better")
+    page.rows([Column(), Column(right=True), Column(right=True), Column(right=True)], _effects(report))
+    if report.assumptions:
+        page.heading("assumed", "because no file states it")
+        for text in report.assumptions:
+            page.line(text, indent=2)
+    return page.text(terminal_console() if question.output is None else None)
+
+
+def _figures(report: LineReport) -> list[tuple[str, str, str]]:
+    name = "Z0" if report.gap_mm is None else "Zdiff"
+    model, spread = report.model, report.spread
+    known = report.z_ohm * model.total_pct / 100
+    rows = [
+        (
+            name,
+            f"{report.z_ohm:.2f} ohm",
+            f"+-{known:.1f} by what is not known of Dk, taper and mask; solver {report.solver_error_pct:.3f} %",
+        )
+    ]
+    if report.z_odd_ohm is not None and report.z_even_ohm is not None and report.z_common_ohm is not None:
+        rows.append(
+            (
+                "odd, even",
+                f"{report.z_odd_ohm:.2f} ohm",
+                f"{report.z_even_ohm:.2f} even, {report.z_common_ohm:.2f} common",
+            )
+        )
+    low, high = spread.interval_ohm.low, spread.interval_ohm.high
+    rows.append(
+        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %")
+    )
+    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
+    rows.append(("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"))
+    rows.append(("eps_eff", f"{report.eps_eff:.3f}", f"{report.delay_ps_per_mm:.3f} ps/mm"))
+    returns = ", ".join(f"{100 * r.share:.0f} % {r.plane}" for r in report.returns)
+    rows.append(("returns in", "", returns))
+    rows.append(("valid", "", f"to {report.limit_ghz:.0f} GHz: {report.limit_reason}"))
+    return rows
+
+
+def _dielectrics(report: LineReport) -> list[tuple[str, ...]]:
+    return [
+        (d.name, d.kind, f"{d.thickness_mm:g} mm", f"Dk {d.dk:g} ({d.dk_source}) {d.material}".rstrip())
+        for d in report.dielectrics
+    ]
+
+
+def _losses(page: Page, report: LineReport) -> None:
+    rows: list[tuple[str | Text, ...]] = [
+        tuple(styled(word, "dim") for word in ("GHz", "total", "low to high", "dielectric", "copper", "roughness"))
+    ]
+    for row in report.losses:
+        if row.loss is None:
+            continue
+        total = row.loss.total_db_per_mm.times(MM_PER_INCH)
+        parts = (row.loss.dielectric_db_per_mm, row.loss.copper_db_per_mm, row.loss.roughness_db_per_mm)
+        beyond = "" if row.loss.is_quasi_static else "*"
+        rows.append(
+            (
+                f"{row.frequency_ghz:g}{beyond}",
+                f"{total.nominal:.3f}",
+                _range(total),
+                *(f"{part * MM_PER_INCH:.3f}" for part in parts),
+            )
+        )
+    if len(rows) > 1:
+        page.rows([Column(right=True)] * 6, rows)
+    if any(row.loss and not row.loss.is_quasi_static for row in report.losses):
+        page.line("* beyond the range of a quasi-static answer", indent=2)
+    for row in report.losses:
+        if row.problem:
+            page.line(f"{row.frequency_ghz:g} GHz: {row.problem}; {row.cure}".replace("\n", " | "), indent=2)
+
+
+def _effects(report: LineReport) -> list[tuple[str | Text, ...]]:
+    header = tuple(styled(word, "dim") for word in ("what varies", "nominal", "limit", "moves Z by"))
+    rows: list[tuple[str | Text, ...]] = [header]
+    for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct):
+        if effect.at_limit_pct >= 0.1:
+            rows.append(
+                (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
+            )
+    return rows
