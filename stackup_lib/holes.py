@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from stackup_lib.board import NO_LAYER, Board, Drilling, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.board import NO_LAYER, Board, Drilling, Flags, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.interval import Interval
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,11 @@ class PlatedHole:
 
     Attributes:
         top, bottom: first and last copper layer of the barrel.
+        drill_mm: finished diameter, as KiCad stores it.
         used: layers with a track, pad or fill of the net on the hole; ascending.
+        pad_mm: largest pad on it.
+        keeps_unused: pads stay on the layers that it only passes.
+        is_unsure: the net has a zone without a stored fill, which may use any layer.
     """
 
     net: int
@@ -37,6 +43,9 @@ class PlatedHole:
     drill_mm: float
     used: tuple[int, ...]
     backdrills: tuple[Backdrill, ...]
+    pad_mm: float = 0.0
+    keeps_unused: bool = True
+    is_unsure: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,17 +78,67 @@ def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
     return (0.0, *heights[1:-1], depth) if len(heights) > 1 else tuple(heights)
 
 
+def copper_faces_mm(stackup: Stackup) -> tuple[tuple[float, float], ...]:
+    """Return the depth of the upper and lower face of each copper layer below the board's top, in mm."""
+    faces, depth = [], 0.0
+    for row in stackup.layers:
+        thickness = row.thickness_mm or 0.0
+        if row.kind is LayerKind.COPPER:
+            faces.append((depth, depth + thickness))
+        if row.kind is LayerKind.COPPER or row.is_dielectric:
+            depth += thickness
+    return tuple(faces)
+
+
 def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:
-    """Return the vias and plated through pads on the given nets, in file order, vias first."""
+    """Return the vias and plated through pads on the given nets, net by net, vias first."""
+    wanted = np.zeros(max(len(board.nets), 1), dtype=bool)
+    wanted[nets] = True
+    vias = _by_net(board.vias.net, np.flatnonzero(wanted[board.vias.net]))
+    plated = _by_net(board.pads.net, np.flatnonzero(wanted[board.pads.net] & (board.pads.kind == PadKind.THROUGH)))
+    copper = _copper_of(board, wanted)
+    unfilled = _unfilled_nets(board)
     found: list[PlatedHole] = []
     for net in nets.tolist():
-        touching = _Copper(board, net)
-        for index in np.flatnonzero(board.vias.net == net).tolist():
-            found.append(_via(board, index, touching))
-        plated = (board.pads.net == net) & (board.pads.kind == PadKind.THROUGH)
-        for index in np.flatnonzero(plated).tolist():
-            found.append(_pad(board, index, touching))
+        if not len(vias.get(net, ())) and not len(plated.get(net, ())):
+            continue
+        touching = copper(net)
+        unsure = net in unfilled
+        found += [_via(board, index, touching, is_unsure=unsure) for index in vias.get(net, ())]
+        found += [_pad(board, index, touching, is_unsure=unsure) for index in plated.get(net, ())]
     return tuple(found)
+
+
+def _by_net(net_column: Ints, rows: Ints) -> dict[int, list[int]]:
+    """Rows by net, in file order."""
+    found: dict[int, list[int]] = {}
+    for row, net in zip(rows.tolist(), net_column[rows].tolist(), strict=True):
+        found.setdefault(net, []).append(row)
+    return found
+
+
+def _unfilled_nets(board: Board) -> set[int]:
+    """Nets with a zone of which no fill is stored."""
+    zones = board.zones
+    filled = np.zeros(len(zones), dtype=bool)
+    filled[zones.fill_zone] = True
+    return set(zones.net[~filled & (zones.is_rule_area == 0)].tolist())
+
+
+def _copper_of(board: Board, wanted: Flags) -> Callable[[int], _Copper]:
+    """Return a look-up of the copper of one of the wanted nets; columns are searched once for all of them."""
+    tracks = _by_net(board.tracks.net, np.flatnonzero(wanted[board.tracks.net]))
+    pads = board.pads
+    smd = _by_net(pads.net, np.flatnonzero(wanted[pads.net] & (pads.kind != PadKind.THROUGH)))
+    zones = board.zones
+    filled: dict[int, set[int]] = {}
+    for net, layer in np.unique(np.column_stack([zones.net[zones.fill_zone], zones.fill_layer]), axis=0).tolist():
+        filled.setdefault(net, set()).add(layer)
+
+    def of(net: int) -> _Copper:
+        return _Copper(board, tracks.get(net, []), smd.get(net, []), filled.get(net, set()))
+
+    return of
 
 
 def stubs(holes: tuple[PlatedHole, ...], heights_mm: tuple[float, ...]) -> tuple[Stub, ...]:
@@ -95,6 +154,41 @@ def stubs(holes: tuple[PlatedHole, ...], heights_mm: tuple[float, ...]) -> tuple
     return tuple(found)
 
 
+THICKNESS_SPREAD = 0.10
+"""Usual tolerance of a board's thickness, and so of an undrilled stub's length (engineering knowledge)."""
+
+
+def deepest(stub: Stub, drills: Iterable[Backdrill]) -> Backdrill | None:
+    """Return the drill from the stub's side that goes furthest, None when there is none."""
+    same_side = [drill for drill in drills if drill.start == stub.side]
+    return max(same_side, key=lambda drill: abs(drill.must_cut - stub.side), default=None)
+
+
+def residual_mm(stub: Stub, drill: Backdrill | None, faces_mm: tuple[tuple[float, float], ...]) -> Interval:
+    """Return the barrel that is left beyond the last used layer.
+
+    A drawing binds the fab to cut the must-cut layer and to spare the used one: at worst the stub reaches up to the
+    former, at best nothing is left up to the next layer; nominally the drill stops half way to that layer. A drill
+    that passes the used layer leaves nothing (and more is wrong than the stub).
+
+    Args:
+        stub: before drilling.
+        drill: from its side, None for none: then the length is known to the board's thickness tolerance.
+        faces_mm: `copper_faces_mm` of the stackup.
+    """
+    if drill is None:
+        spread = stub.length_mm * THICKNESS_SPREAD
+        return Interval(low=stub.length_mm - spread, nominal=stub.length_mm, high=stub.length_mm + spread)
+    down = stub.side > stub.first
+    if (drill.must_cut <= stub.first) if down else (drill.must_cut >= stub.first):
+        return Interval(low=0.0, nominal=0.0, high=0.0)
+    origin = faces_mm[stub.first][1 if down else 0]
+    worst = abs(faces_mm[drill.must_cut][0 if down else 1] - origin)
+    following = drill.must_cut + (-1 if down else 1)
+    best = abs(faces_mm[following][1 if down else 0] - origin)
+    return Interval(low=best, nominal=(best + worst) / 2, high=worst)
+
+
 SHORTEST_MM = 1e-6
 """KiCad's resolution: keeps the direction of a track without length defined."""
 
@@ -102,18 +196,15 @@ SHORTEST_MM = 1e-6
 class _Copper:
     """Copper of one net, to ask which layers a hole touches."""
 
-    def __init__(self, board: Board, net: int) -> None:
-        tracks, pads, zones = board.tracks, board.pads, board.zones
-        mine = tracks.net == net
+    def __init__(self, board: Board, mine: list[int], smd: list[int], filled: set[int]) -> None:
+        tracks, pads = board.tracks, board.pads
         self.x, self.y = tracks.start_x_mm[mine], tracks.start_y_mm[mine]
         self.dx, self.dy = tracks.end_x_mm[mine] - self.x, tracks.end_y_mm[mine] - self.y
         self.layer = tracks.layer[mine]
-        smd = (pads.net == net) & (pads.kind != PadKind.THROUGH)
         self.pad_x, self.pad_y = pads.x_mm[smd], pads.y_mm[smd]
         self.pad_reach = np.hypot(pads.size_x_mm[smd], pads.size_y_mm[smd]) / 2
         self.pad_layers = pads.layers[smd]
-        fills = zones.net[zones.fill_zone] == net if len(zones.fill_zone) else np.zeros(0, dtype=bool)
-        self.filled = set(zones.fill_layer[fills].tolist())
+        self.filled = filled
 
     def layers_at(self, x_mm: float, y_mm: float, reach_mm: float) -> set[int]:
         """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach, or any fill of it."""
@@ -127,7 +218,7 @@ class _Copper:
         return layers
 
 
-def _via(board: Board, index: int, copper: _Copper) -> PlatedHole:
+def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> PlatedHole:
     vias = board.vias
     top, bottom = int(vias.start_layer[index]), int(vias.end_layer[index])
     x, y = float(vias.x_mm[index]), float(vias.y_mm[index])
@@ -143,10 +234,13 @@ def _via(board: Board, index: int, copper: _Copper) -> PlatedHole:
         drill_mm=float(vias.drill_mm[index]),
         used=tuple(sorted(layer for layer in touched if top <= layer <= bottom)),
         backdrills=_backdrills(vias.drilling, index),
+        pad_mm=float(vias.size_mm[index]),
+        keeps_unused=vias.remove_unused[index] != 1,
+        is_unsure=is_unsure,
     )
 
 
-def _pad(board: Board, index: int, copper: _Copper) -> PlatedHole:
+def _pad(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> PlatedHole:
     pads = board.pads
     bottom = board.layer_count - 1
     x, y = float(pads.x_mm[index]), float(pads.y_mm[index])
@@ -164,6 +258,8 @@ def _pad(board: Board, index: int, copper: _Copper) -> PlatedHole:
         drill_mm=float(pads.drill_x_mm[index]),
         used=tuple(sorted(layer for layer in touched if layer <= bottom)),
         backdrills=_backdrills(pads.drilling, index),
+        pad_mm=2 * reach,
+        is_unsure=is_unsure,
     )
 
 

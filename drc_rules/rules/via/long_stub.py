@@ -1,0 +1,69 @@
+"""A via stub is longer than a maker allows for the interface.
+
+What it checks
+--------------
+The barrel left beyond the last used layer, at both ends of every via and plated pad on the interface's nets, less
+what backdrills take away, against the length that the clause's document gives. The nominal length decides.
+
+Why it matters
+--------------
+Makers of transceivers state a length instead of a resonance: they have measured what their receivers bear.
+
+How to fix
+----------
+Backdrill from the stub's side; or leave on a layer nearer to it; or use blind vias.
+
+Sources
+-------
+Each clause names its document. Makers differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fast_vias import (
+    StubGroup,
+    groups_of,
+    ids_of,
+    is_inferred,
+    length_of,
+    need_layers,
+    nets_in_words,
+    places_of,
+    span_of,
+)
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+
+
+def _groups(ctx: Context, clause: Clause) -> tuple[StubGroup, ...]:
+    return groups_of(ctx, clause.interface or "")
+
+
+@rule("VIA003", kinds=("via_stub",), over=_groups)
+def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
+    """Yield a finding when the group's nominal stub is longer than the clause's length."""
+    ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
+    need_layers(ctx, group)
+    if not group.stubs:
+        return
+    length, allowed = length_of(ctx, group), clause.limit.max or 0.0
+    if length.nominal <= allowed:
+        return
+    side = ctx.board.copper_layers[group.stubs[0].side].name
+    yield Draft(
+        title=(
+            f"{nets_in_words(ctx, group)}: {length.nominal:.2f} mm stub {span_of(ctx, group)}, {allowed:g} mm allowed"
+        ),
+        why="the maker's receivers were measured with shorter stubs",
+        fix=f"backdrill from {side}, or leave on a layer nearer to it",
+        ids=ids_of(ctx, group),
+        measured=Measured(value=round(length.nominal, 4), unit="mm"),
+        limit_value=allowed,
+        limit_unit="mm",
+        places=places_of(ctx, group),
+        inferred=is_inferred(ctx, group),
+    )

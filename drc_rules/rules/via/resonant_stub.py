@@ -1,0 +1,101 @@
+"""A via stub resonates too near the frequencies of its signal.
+
+What it checks
+--------------
+The barrel that is left beyond the last layer with copper of the net, at both ends of every via and plated pad of a
+fast interface, less what KiCad 10's own backdrills and declared ones take away. Its quarter-wave resonance, with the
+laminate's Dk as the barrel, pads and planes load it, against a multiple of the interface's Nyquist frequency.
+
+Why it matters
+--------------
+At its resonance a stub shorts the signal out; at a third of it, it costs tenths of a decibel and reflects them.
+Planes and pads slow the barrel down: it resonates a fifth to a third lower than bare laminate would have it.
+
+How to fix
+----------
+Backdrill from the stub's side, with the must-cut layer next to the layer that the signal leaves on; or leave on a
+layer nearer to that side; or use blind vias. Removing unused pads helps too.
+
+Sources
+-------
+f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes. Three times Nyquist keeps the loss mild; ten
+times is a rule of thumb (Signal Integrity Journal 2962), for information. The worst case is the longest stub that
+the drawing allows under the heaviest loading; only the nominal one makes an error, and only on declared interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fast_vias import (
+    StubFigures,
+    StubGroup,
+    ask_generation,
+    figures_of,
+    ids_of,
+    is_inferred,
+    need_layers,
+    nets_in_words,
+    places_of,
+    span_of,
+)
+from drc_rules.interfaces import Interface
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+
+WORST = "stub_resonance_worst"
+
+
+def _groups(ctx: Context, _clause: Clause) -> tuple[StubGroup, ...]:
+    return tuple(group for group in ctx.stub_groups if any(one.nyquist_ghz for one in group.choices))
+
+
+@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups)
+def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
+    """Yield a finding when the group's stubs resonate below the clause's multiple of Nyquist."""
+    ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
+    need_layers(ctx, group)
+    if not group.stubs:
+        return
+    figures = figures_of(ctx, group)
+    resonance = figures.resonance_ghz.low if clause.kind == WORST else figures.resonance_ghz.nominal
+    factor = clause.limit.min or 0.0
+    if resonance >= factor * (group.choices[-1].nyquist_ghz or 0.0):
+        return
+    if len(group.choices) > 1:
+        raise ask_generation(ctx, group)
+    yield _draft(ctx, clause, group, figures, group.choices[0])
+
+
+def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures, one: Interface) -> Draft:
+    nyquist = one.nyquist_ghz or 0.0
+    length, resonance = figures.length_mm, figures.resonance_ghz
+    is_worst = clause.kind == WORST
+    shown = resonance.low if is_worst else resonance.nominal
+    long = length.high if is_worst else length.nominal
+    factor = clause.limit.min or 0.0
+    names = [layer.name for layer in ctx.board.copper_layers]
+    stub = group.stubs[0]
+    left = "is left by the backdrill" if group.drill else "is not backdrilled"
+    return Draft(
+        title=(
+            f"{nets_in_words(ctx, group)}: {long:.2f} mm stub {span_of(ctx, group)} {left} and resonates at "
+            f"{'worst at ' if is_worst else ''}{shown:.0f} GHz, {shown / nyquist:.1f} times Nyquist of {one.title}"
+        ),
+        why=(
+            f"at its resonance a stub shorts the signal out; nominal {resonance.nominal:.0f} GHz, "
+            f"{resonance.low:.0f} to {resonance.high:.0f} GHz with what the board does not state"
+        ),
+        fix=(
+            f"backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}, "
+            f"or leave on a layer nearer to {names[stub.side]}"
+        ),
+        ids=ids_of(ctx, group),
+        measured=Measured(value=round(shown, 1), unit="GHz"),
+        limit_value=round(factor * nyquist, 1),
+        limit_unit="GHz",
+        places=places_of(ctx, group),
+        inferred=is_inferred(ctx, group),
+    )
