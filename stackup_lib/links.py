@@ -2,16 +2,16 @@
 
 What joins: a capacitor of 10 pF and more (or without a stated value), a resistor of at most 150 ohm, an inductor or
 ferrite whose value says 0 ohm. What never joins: a part that is not fitted, a part to a rail or to ground (pull-ups,
-bypasses, diodes), a part across a pair (terminations), a part with more than two pads. Where more than two such parts
-meet, nobody knows which way the signal goes: nothing joins there, and the link says so.
+bypasses, diodes), a part across a pair (terminations), a part with more than two pads.
+
+A link ends at the first net on which a chip or connector sits: a chip between two coupling capacitors is the end of two
+links, as it is with parts fitted one way or the other. Hence a net may be on more than one link.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
 
@@ -19,32 +19,14 @@ import numpy as np
 
 from stackup_lib.board import Board, Flags, Floats, Ints
 from stackup_lib.frozen import Frozen
+from stackup_lib.pad_roles import PadRole, pad_roles
 from stackup_lib.pairs import UNCONNECTED, Pairs, find_pairs
-from stackup_lib.rails import Rails, RailSign, find_rails
+from stackup_lib.rails import Rails, find_rails
 from stackup_lib.routes import Route, route_of
-from stackup_lib.two_pads import PartKind, TwoPads, find_two_pads, refusal
+from stackup_lib.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
+from stackup_lib.two_pads import PartKind, TwoPads, find_two_pads
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
-
-NO_LINK = -1
-MOST_WAYS = 2
-"""Series parts of different far nets that may meet on one net: in and out."""
-
-_LETTERS = re.compile(r"[A-Za-z]*")
-_PROTECTS = re.compile(r"(?:^|[^A-Z])(?:ESD|TVS)|PROTECT", re.IGNORECASE)
-
-
-DIODES = ("D", "TVS", "ESD", "LED")
-"""Letters of references of parts that protect or show something."""
-
-
-class PadRole(IntEnum):
-    """What a pad is to its link."""
-
-    END = 0
-    SERIES = 1
-    SHUNT = 2
-    TEST = 3
 
 
 class LinkPad(Frozen):
@@ -117,15 +99,18 @@ class Link(Frozen):
         return sum(self.length_mm_by_layer.values())
 
 
+_RouteKey = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
 @dataclass(frozen=True)
 class Links:
-    """The links of a board; every net that is no rail and not unconnected is in exactly one.
+    """The links of a board; every net that is no rail and not unconnected is in one at least.
 
     Attributes:
         chains: link -> its nets in order.
-        link_of_net: one per net of the board, `NO_LINK` for rails, unconnected pins and net 0.
+        rows_of_net: net -> the links that it is part of; rails and unconnected pins are absent.
         joints: (net, net) in ascending order -> rows of `parts` that join them.
-        crossroads: nets at which more than two series parts meet.
+        crossroads: nets without an end at which more than two series parts meet.
         pad_role: `PadRole` of every pad of the board.
         net_length_mm: routed length, shape (nets, copper layers).
         net_vias: number of vias per net.
@@ -135,28 +120,27 @@ class Links:
     pairs: Pairs
     rails: Rails
     parts: TwoPads
-    chains: tuple[tuple[int, ...], ...]
-    link_of_net: Ints
-    joints: Mapping[tuple[int, int], tuple[int, ...]]
+    chains: tuple[Chain, ...]
+    rows_of_net: Mapping[int, tuple[int, ...]]
+    joints: Joints
     crossroads: frozenset[int]
     pad_role: Flags
     net_length_mm: Floats
     net_vias: Ints
     _links: dict[int, Link] = field(default_factory=dict, repr=False, compare=False)
-    _routes: dict[int, Route] = field(default_factory=dict, repr=False, compare=False)
+    _routes: dict[_RouteKey, Route] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.chains)
 
-    def of(self, net: int) -> Link | None:
-        """Return the link that a net is part of; None for a rail, an unconnected pin and net 0."""
-        row = int(self.link_of_net[net])
-        return None if row == NO_LINK else self.link(row)
+    def of(self, net: int) -> tuple[Link, ...]:
+        """Return the links that a net is part of: mostly one; none for a rail, an unconnected pin and net 0."""
+        return tuple(self.link(row) for row in self.rows_of_net.get(net, ()))
 
     def of_nets(self, nets: Iterable[int]) -> tuple[Link, ...]:
         """Return the links that any of the nets are part of, each once, in order."""
-        rows = sorted({int(self.link_of_net[net]) for net in nets} - {NO_LINK})
-        return tuple(self.link(row) for row in rows)
+        rows = {row for net in nets for row in self.rows_of_net.get(net, ())}
+        return tuple(self.link(row) for row in sorted(rows))
 
     def link(self, row: int) -> Link:
         """Return one link by its row."""
@@ -165,25 +149,49 @@ class Links:
         return self._links[row]
 
     def partner_of(self, link: Link) -> Link | None:
-        """Return the other link of a differential pair; None when its nets pair with none, or with several links."""
-        rows = self.partner_rows(link.index)
-        return self.link(next(iter(rows))) if len(rows) == 1 else None
+        """Return the other link of a differential pair: the one with most of the partners of its nets."""
+        row = self.partner_row(link.index)
+        return None if row is None else self.link(row)
 
-    def partner_rows(self, row: int) -> set[int]:
-        """Return the links that hold the partners of a link's nets."""
-        mates = (self.pairs.partner_of(net) for net in self.chains[row])
-        return {int(self.link_of_net[mate]) for mate in mates if mate is not None} - {NO_LINK}
+    def partner_row(self, row: int) -> int | None:
+        """Return the link that holds most of the partners of a link's nets; None where none or several do."""
+        nets, met = self.chains[row], dict[int, int]()
+        for mate in (self.pairs.partner_of(net) for net in nets):
+            for other in self.rows_of_net.get(mate, ()) if mate is not None else ():
+                met[other] = met.get(other, 0) + 1
+        met.pop(row, None)
+        parts = self._end_parts(row)
+        rank = {
+            other: (count, len(self.chains[other]) == len(nets), self._end_parts(other) == parts)
+            for other, count in met.items()
+        }
+        best = [other for other in rank if rank[other] == max(rank.values())]
+        return best[0] if len(best) == 1 else None
+
+    def _end_parts(self, row: int) -> set[int]:
+        pads = [pad for net in self.chains[row] for pad in self._pads_of_net.get(net, [])]
+        return {int(self.board.pads.footprint[pad]) for pad in pads if self.pad_role[pad] == PadRole.END}
 
     def route(self, net: int) -> Route:
-        """Return how a net runs between its ends and series parts; see `route_of`."""
-        if net not in self._routes:
-            rows = self._pads_of_net.get(net, [])
-            self._routes[net] = route_of(self.board, net, [r for r in rows if self.pad_role[r] >= PadRole.SHUNT])
-        return self._routes[net]
+        """Return how a whole net runs between its ends; see `route_of`."""
+        return self._route(net, (), ())
 
     def routes(self, link: Link) -> tuple[Route, ...]:
-        """Return the routes of a link's nets, in order."""
-        return tuple(self.route(net) for net in link.nets)
+        """Return how the link runs over each of its nets, in order: from its end to the part, from part to part ..."""
+        found = []
+        for k, net in enumerate(link.nets):
+            ends = tuple(pad.row for pad in link.ends if pad.net == net)
+            before = tuple(part.pads[1] for part in link.parts[k - 1]) if k else ends
+            behind = tuple(part.pads[0] for part in link.parts[k]) if k < len(link.parts) else ends
+            found.append(self._route(net, before, behind) if len(link.nets) > 1 else self.route(net))
+        return tuple(found)
+
+    def _route(self, net: int, starts: tuple[int, ...], ends: tuple[int, ...]) -> Route:
+        key = (net, starts, ends)
+        if key not in self._routes:
+            taps = [row for row in self._pads_of_net.get(net, []) if self.pad_role[row] >= PadRole.SHUNT]
+            self._routes[key] = route_of(self.board, net, taps, starts=starts, ends=ends)
+        return self._routes[key]
 
     def pads_of(self, net: int) -> tuple[LinkPad, ...]:
         """Return the pads of a net, in the order of the file."""
@@ -200,17 +208,15 @@ class Links:
         )
 
     def refused(self, net: int) -> tuple[Refused, ...]:
-        """Return the two-pad parts on a net through which its link does not go, and why."""
-        found = []
-        for row in np.nonzero((self.parts.first_net == net) | (self.parts.second_net == net))[0].tolist():
-            first, second = int(self.parts.first_net[row]), int(self.parts.second_net[row])
-            other = second if first == net else first
-            if row in self.joints.get((min(first, second), max(first, second)), ()):
+        """Return the two-pad parts on a net through which no link goes, and why."""
+        found, parts = [], self.parts
+        for row in np.nonzero((parts.first_net == net) | (parts.second_net == net))[0].tolist():
+            first, second = int(parts.first_net[row]), int(parts.second_net[row])
+            if row in joined_by(self.joints, first, second):
                 continue
-            reference, value = _named(self.board, self.parts, row)
-            why = _why_not(self.board, self.pairs, self.rails, self.parts, row)
-            why = why or "more than two series parts meet here"
-            found.append(Refused(reference=reference, value=value, net=other, why=why))
+            reference, value = _named(self, row)
+            why = why_not(self.board, self.pairs, self.rails, parts, row) or "half of a termination between a pair"
+            found.append(Refused(reference=reference, value=value, net=second if first == net else first, why=why))
         return tuple(found)
 
     @cached_property
@@ -231,135 +237,56 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
     rails = find_rails(board, parts)
-    joints, crossroads = _joints(board, pairs, rails, parts)
-    roles = _pad_roles(board, rails, parts, joints)
-    nets = [n for n, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)]
-    chains = _chains([n for n in nets if not rails.is_rail(n)], joints, _first_part(board, roles))
-    link_of_net = np.full(len(board.nets), NO_LINK, dtype=np.int64)
-    for row, chain in enumerate(chains):
-        link_of_net[list(chain)] = row
-    tracks, layers = board.tracks, max(board.layer_count, 1)
-    on_layer = np.nonzero(tracks.layer >= 0)[0]
-    cell = tracks.net[on_layer] * layers + tracks.layer[on_layer]
-    lengths = np.bincount(cell, tracks.length_mm[on_layer], len(board.nets) * layers)
+    joints = find_joints(board, pairs, rails, parts)
+    series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
+    roles = pad_roles(board, rails, parts, series)
+    enders: dict[int, set[int]] = {}
+    ends = np.nonzero(roles == PadRole.END)[0]
+    for net, footprint in zip(board.pads.net[ends].tolist(), board.pads.footprint[ends].tolist(), strict=True):
+        enders.setdefault(net, set()).add(footprint)
+    named = (n for n, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED))
+    found = chains([n for n in named if not rails.is_rail(n)], joints, enders)
+    rows_of_net: dict[int, tuple[int, ...]] = {}
+    for row, chain in enumerate(found):
+        for net in chain:
+            rows_of_net[net] = (*rows_of_net.get(net, ()), row)
     return Links(
         board=board,
         pairs=pairs,
         rails=rails,
         parts=parts,
-        chains=chains,
-        link_of_net=link_of_net,
+        chains=found,
+        rows_of_net=rows_of_net,
         joints=joints,
-        crossroads=crossroads,
+        crossroads=frozenset(crossroads(joints, enders)),
         pad_role=roles,
-        net_length_mm=np.asarray(lengths.reshape(len(board.nets), layers), dtype=np.float64),
+        net_length_mm=_net_lengths(board),
         net_vias=np.asarray(np.bincount(board.vias.net, minlength=len(board.nets)), dtype=np.int64),
     )
 
 
-def _named(board: Board, parts: TwoPads, row: int) -> tuple[str, str]:
-    footprint = parts.footprint[row]
-    return str(board.footprints.reference[footprint]), str(board.footprints.value[footprint])
+def _net_lengths(board: Board) -> Floats:
+    """Return the routed length of each net on each copper layer."""
+    tracks, layers = board.tracks, max(board.layer_count, 1)
+    rows = np.nonzero(tracks.layer >= 0)[0]
+    cell = tracks.net[rows] * layers + tracks.layer[rows]
+    lengths = np.bincount(cell, tracks.length_mm[rows], len(board.nets) * layers)
+    return np.asarray(lengths.reshape(len(board.nets), layers), dtype=np.float64)
 
 
-def _why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads, row: int) -> str:
-    """Return why a two-pad part does not join its nets; "" when it may."""
-    first, second = int(parts.first_net[row]), int(parts.second_net[row])
-    for net in (first, second):
-        if rails.is_ground(net):
-            return "to ground"
-    for net in (first, second):
-        if rails.stops_links(net):
-            return f"to {board.nets[net]}, which is taken for a rail" if rails.is_rail(net) else "to a net of many pads"
-    if pairs.partner_of(first) == second:
-        return "across the pair"
-    return refusal(PartKind(int(parts.kind[row])), _named(board, parts, row)[1])
-
-
-Joints = dict[tuple[int, int], tuple[int, ...]]
-
-
-def _joints(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads) -> tuple[Joints, frozenset[int]]:
-    """Return which parts join which two nets, and the nets where so many meet that none of them does."""
-    stops = rails.signs != 0
-    between = np.nonzero(~stops[parts.first_net] & ~stops[parts.second_net])[0]
-    found: Joints = {}
-    ways: dict[int, set[int]] = {}
-    for row in between.tolist():
-        if not _why_not(board, pairs, rails, parts, row):
-            first, second = sorted((int(parts.first_net[row]), int(parts.second_net[row])))
-            found[first, second] = (*found.get((first, second), ()), row)
-            ways.setdefault(first, set()).add(second)
-            ways.setdefault(second, set()).add(first)
-    crossroads = frozenset(net for net, far in ways.items() if len(far) > MOST_WAYS)
-    return {key: rows for key, rows in found.items() if not crossroads.intersection(key)}, crossroads
-
-
-def _pad_roles(board: Board, rails: Rails, parts: TwoPads, joints: Joints) -> Flags:
-    """Return the role of every pad."""
-    pads, footprints = board.pads, board.footprints
-    part_role = np.full(len(footprints) + 1, PadRole.END, dtype=np.int8)
-    grounded = np.zeros(len(footprints) + 1, dtype=bool)
-    grounded[pads.footprint[(rails.signs[pads.net] & RailSign.GROUND) != 0]] = True
-    pad_count = np.bincount(pads.footprint[pads.footprint >= 0], minlength=len(footprints))
-    part_role[:-1][pad_count == 1] = PadRole.TEST
-    for k, reference in enumerate(footprints.reference.tolist()):
-        letters = _LETTERS.match(reference)
-        word = letters[0].upper() if letters else ""
-        if word == "TP":
-            part_role[k] = PadRole.TEST
-        elif grounded[k] and (word in DIODES or _PROTECTS.search(f"{footprints.value[k]} {footprints.library_id[k]}")):
-            part_role[k] = PadRole.SHUNT
-    passive = (parts.kind != PartKind.OTHER) | [_is_diode(board, k) for k in parts.footprint.tolist()]
-    part_role[parts.footprint[passive]] = PadRole.SHUNT
-    series = [row for rows in joints.values() for row in rows]
-    part_role[parts.footprint[series]] = PadRole.SERIES
-    return part_role[pads.footprint]
-
-
-def _is_diode(board: Board, footprint: int) -> bool:
-    letters = _LETTERS.match(str(board.footprints.reference[footprint]))
-    return letters is not None and letters[0].upper() in DIODES
-
-
-def _first_part(board: Board, roles: Flags) -> Ints:
-    """Return the first footprint in the file that ends each net; the number of footprints when none does."""
-    first = np.full(len(board.nets), len(board.footprints), dtype=np.int64)
-    ends = np.nonzero(roles == PadRole.END)[0]
-    np.minimum.at(first, board.pads.net[ends], board.pads.footprint[ends])
-    return first
-
-
-def _chains(nets: list[int], joints: Joints, first_part: Ints) -> tuple[tuple[int, ...], ...]:
-    """Return every net once, joined ones in a row; a ring is opened at its lowest net."""
-    ways: dict[int, list[int]] = {net: [] for net in nets}
-    for one, other in sorted(joints):
-        ways[one].append(other)
-        ways[other].append(one)
-    chains, seen = [], set[int]()
-    for net in sorted(nets, key=lambda n: (len(ways[n]) == MOST_WAYS, n)):
-        if net in seen:
-            continue
-        chain = [net]
-        seen.add(net)
-        while onward := [far for far in ways[chain[-1]] if far not in seen]:
-            chain.append(onward[0])
-            seen.add(onward[0])
-        if (first_part[chain[-1]], chain[-1]) < (first_part[chain[0]], chain[0]):
-            chain.reverse()
-        chains.append(tuple(chain))
-    return tuple(sorted(chains, key=min))
+def _named(links: Links, row: int) -> tuple[str, str]:
+    footprint = links.parts.footprint[row]
+    return str(links.board.footprints.reference[footprint]), str(links.board.footprints.value[footprint])
 
 
 def _link(links: Links, row: int) -> Link:
     nets = links.chains[row]
-    steps = list(pairwise(nets))
     lengths = links.net_length_mm[list(nets)].sum(axis=0)
     pads = [pad for net in nets for pad in links.pads_of(net)]
     return Link(
         index=row,
         nets=nets,
-        parts=tuple(_parts_between(links, first, second) for first, second in steps),
+        parts=tuple(_parts_between(links, first, second) for first, second in pairwise(nets)),
         ends=tuple(pad for pad in pads if pad.role is PadRole.END),
         taps=tuple(pad for pad in pads if pad.role in (PadRole.SHUNT, PadRole.TEST)),
         length_mm_by_layer={int(k): float(lengths[k]) for k in np.nonzero(lengths)[0]},
@@ -369,17 +296,17 @@ def _link(links: Links, row: int) -> Link:
 
 
 def _parts_between(links: Links, first: int, second: int) -> tuple[SeriesPart, ...]:
-    found = []
-    for row in links.joints[min(first, second), max(first, second)]:
-        reference, value = _named(links.board, links.parts, row)
-        pads = int(links.parts.first_pad[row]), int(links.parts.second_pad[row])
+    found, parts = [], links.parts
+    for row in joined_by(links.joints, first, second):
+        reference, value = _named(links, row)
+        pads = int(parts.first_pad[row]), int(parts.second_pad[row])
         found.append(
             SeriesPart(
                 reference=reference,
                 value=value,
-                kind=PartKind(int(links.parts.kind[row])),
-                footprint=int(links.parts.footprint[row]),
-                pads=pads if links.parts.first_net[row] == first else pads[::-1],
+                kind=PartKind(int(parts.kind[row])),
+                footprint=int(parts.footprint[row]),
+                pads=pads if parts.first_net[row] == first else pads[::-1],
             )
         )
     return tuple(found)
@@ -387,24 +314,21 @@ def _parts_between(links: Links, first: int, second: int) -> tuple[SeriesPart, .
 
 def _notes(links: Links, row: int) -> Iterable[str]:
     nets, names = links.chains[row], links.board.nets
-    for net in nets:
-        if net in links.crossroads:
-            yield f"more than two series parts meet at {names[net]}: the link is not followed through them"
-    mates = links.partner_rows(row)
-    if len(mates) > 1:
-        yield "its nets pair with nets of different links"
-    elif mates and row not in mates:
-        mate = links.chains[mates.pop()]
-        if _kinds(links, nets) not in (_kinds(links, mate), _kinds(links, mate)[::-1]):
-            yield f"its series parts are not those of its partner {names[mate[0]]}"
-    elif mates:
+    for net in (net for net in nets if net in links.crossroads):
+        yield f"more than two series parts meet at {names[net]}: which way the signal goes is not known"
+    if any(links.pairs.partner_of(net) in nets for net in nets):
         yield "both nets of a pair are in this one link"
+        return
+    mate = links.partner_row(row)
+    if mate is not None:
+        mates = links.chains[mate]
+        if _kinds(links, nets) not in (_kinds(links, mates), _kinds(links, mates)[::-1]):
+            yield f"its series parts are not those of its partner {names[mates[0]]}"
+    elif len(nets) > 1 and any(links.pairs.partner_of(net) is not None for net in nets):
+        yield "its nets pair with nets of several links"
 
 
-def _kinds(links: Links, nets: tuple[int, ...]) -> list[list[tuple[int, str]]]:
+def _kinds(links: Links, nets: Chain) -> list[list[tuple[int, str]]]:
     """Return kind and value of the parts between each net and the next."""
-    found = []
-    for first, second in pairwise(nets):
-        rows = links.joints[min(first, second), max(first, second)]
-        found.append(sorted((int(links.parts.kind[row]), _named(links.board, links.parts, row)[1]) for row in rows))
-    return found
+    rows = (joined_by(links.joints, first, second) for first, second in pairwise(nets))
+    return [sorted((int(links.parts.kind[row]), _named(links, row)[1]) for row in between) for between in rows]

@@ -63,6 +63,11 @@ class Rails:
     signs: Flags
     fill_mm2: NDArray[np.float64]
 
+    @property
+    def grounds(self) -> NDArray[np.bool_]:
+        """One per net: True for ground."""
+        return np.asarray((self.signs & RailSign.GROUND) != 0)
+
     def is_rail(self, net: int) -> bool:
         """Tell whether a net is taken for a rail or ground."""
         return bool(self.signs[net] & ~RailSign.PADS)

@@ -115,18 +115,26 @@ class _Step:
     to: int
 
 
-def route_of(board: Board, net: int, taps: Collection[int] = ()) -> Route:
-    """Return how a net runs between those of its pads that are farthest apart along its tracks.
+def route_of(
+    board: Board, net: int, taps: Collection[int] = (), *, starts: Collection[int] = (), ends: Collection[int] = ()
+) -> Route:
+    """Return how a net runs between two of its pads: those that are farthest apart along its tracks.
 
     Args:
         board: the board.
         net: index into `Board.nets`.
         taps: pads of the net, as indices into `Board.pads`, that are no end of the path while two others are: test
             points, protection, pull-ups.
+        starts: pads of the net from which the path shall run; any where none are given.
+        ends: the same, to which.
     """
     graph = graph_of(board, net)
-    ends = [node for node in graph.pads if graph.nodes[node].row not in taps]
-    path = _longest(graph, ends) or _longest(graph, graph.pads)
+    proper = [node for node in graph.pads if graph.nodes[node].row not in taps]
+    path = None
+    if starts or ends:
+        sides = ([n for n in graph.pads if graph.nodes[n].row in rows] or proper for rows in (starts, ends))
+        path = _longest(graph, *sides)
+    path = path or _longest(graph, proper, proper) or _longest(graph, graph.pads, graph.pads)
     total = float(board.tracks.length_mm[board.tracks.net == net].sum())
     if path is None:
         pads = tuple(graph.nodes[node].row for node in graph.pads)
@@ -158,13 +166,13 @@ def route_of(board: Board, net: int, taps: Collection[int] = ()) -> Route:
     )
 
 
-def _longest(graph: Graph, ends: list[int]) -> tuple[int, list[_Step]] | None:
-    """Return the longest of the shortest ways between two of the ends, from the one that comes first in the file."""
+def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, list[_Step]] | None:
+    """Return the longest of the shortest ways from a start to an end; of equal ones the first in the file."""
     best: tuple[float, int, int] | None = None
-    for start in ends[:MOST_STARTS]:
+    for start in starts[:MOST_STARTS]:
         reach = graph.distances(start)
         for end in ends:
-            if end > start and end in reach and (best is None or reach[end] > best[0] + 1e-9):
+            if end != start and end in reach and (best is None or reach[end] > best[0] + 1e-9):
                 best = (reach[end], start, end)
     if best is None:
         return None
