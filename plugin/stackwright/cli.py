@@ -59,6 +59,32 @@ Exit codes:
 """
 
 
+VALIDATE_EPILOG = """
+\b
+Examples:
+  stackwright validate my_cases.csv
+  stackwright validate my_cases.csv --limit-pct 0.5 --format json
+
+\b
+Columns: geometry, parameters, quantity, value_ohm; optional id, uncertainty_pct, completeness
+  offset_stripline,"{""w"": 0.15, ""h1"": 0.1, ""h2"": 0.2, ""t"": 0.015, ""er"": 4}",Z0,50.1
+Columns of skin-effect loss: geometry, parameters, mode, R_total_over_Rs_per_mm; optional R_signal..., Z_ohm
+
+\b
+Exit codes:
+  0  every solved row agrees; skipped rows are named
+  1  a row is off, or cannot be solved
+  2  the file cannot be read, or nothing in it can be solved
+"""
+
+
+class CasesFormat(StrEnum):
+    """How a comparison is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 class Format(StrEnum):
     """How a report is written."""
 
@@ -282,6 +308,25 @@ def impedance(
         output=output,
     )
     return show_impedance(board, question)
+
+
+@app.command(short_help="Test our physics with your own numbers.", epilog=VALIDATE_EPILOG)
+def validate(
+    cases: Annotated[Path, typer.Argument(metavar="CASES", help="Reference cases: .csv, or our own .toml.")],
+    *,
+    limit_pct: Annotated[
+        float, typer.Option(metavar="PCT", help="Largest difference beyond the reference's own uncertainty.")
+    ] = 0.1,
+    format_: Annotated[CasesFormat, typer.Option("--format", help="text or json.")] = CasesFormat.TEXT,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Solve every row of a file of reference impedances or skin-effect figures and compare."""
+    import os
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads slow small matrices down
+    from stackwright.commands.validate import Question, validate_cases
+
+    return validate_cases(cases, Question(limit_pct=limit_pct, as_json=format_ == CasesFormat.JSON, output=output))
 
 
 @app.command(short_help="Explain a rule or a clause.")

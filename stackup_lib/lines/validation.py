@@ -76,7 +76,7 @@ def validate(cases: Iterable[Case], limit_pct: float) -> Iterator[Outcome]:
 
 def summarize(outcomes: Sequence[Outcome], limit_pct: float) -> Summary:
     """Count verdicts; the whole agrees when something was solved, nothing is off and nothing was left unsolved."""
-    counts = {verdict: sum(o.verdict == verdict for o in outcomes) for verdict in Verdict.__args__}  # type: ignore[attr-defined]
+    counts = Counter(o.verdict for o in outcomes)
     plain = [
         (abs(o.difference_pct), o.id) for o in outcomes if o.difference_pct is not None and o.verdict != "explained"
     ]
