@@ -28,10 +28,13 @@ from stackup_lib.lines.starting import rough_impedance_ohm
 COARSE_MATCH = 2e-4
 """A coarse search ends here: closer than the coarsest rung itself is right."""
 
+COARSE_ERROR = 2e-3
+"""Steps of ln Z below this say nothing of its slope: its mesh changes by steps."""
+
 BETWEEN = 1e-3
 """Tolerance of the step between, which mostly ends on the second rung; and of what decides at a limit."""
 
-MOST_SOLVES = 40
+MOST_SOLVES = 25
 """Bisection alone would be done by then."""
 
 MOST_FINE = 8
@@ -152,6 +155,12 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
 
 
+class _EndlessError(GeometryError):
+    def __init__(self, search: _Search) -> None:
+        what = f"no {search.unknown} found for {search.target} on {search.site.layer} in {MOST_SOLVES} solutions"
+        super().__init__(what, "narrow the limits")
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """A solved x: its ln Z by the closed form and by the solver."""
@@ -222,7 +231,8 @@ def solve_width(
         gap_mm: of the pair; its own limits do not apply.
         coplanar_gap_mm: to ground beside the line on the same layer.
         limits: of the width.
-        tolerance: relative; of the solver, and of how closely the target is met.
+        tolerance: relative; of the solver, and of how closely the target is met; no closer than the solution's own
+            error estimate.
 
     Raises:
         Unreachable: no width within the limits meets the target.
@@ -310,13 +320,13 @@ def _find(search: _Search, tolerance: float) -> Solved:
         solution = search.solution(x, at)
         ohm = solution.impedance_ohm
         miss = math.log(ohm) - search.goal
-        if at == tolerance and abs(miss) <= max(tolerance, TOLERANCE):
+        if at == tolerance and abs(miss) <= max(tolerance, TOLERANCE, solution.error_estimate):
             width, gap = search.sizes(x)
             return Solved(search.target, width, gap, search.coplanar_gap_mm, solution, ohm, (coarse, fine))
         before, x = x, search.where_rough_is(search.rough(x) - miss / slope, search.low, search.high)
         if x == before and at == tolerance:
             raise _unreachable(search, x, ohm)
-    raise _endless(search)
+    raise _EndlessError(search)
 
 
 def _seek(search: _Search) -> tuple[float, float, int]:
@@ -326,7 +336,7 @@ def _seek(search: _Search) -> tuple[float, float, int]:
     last: _Trial | None = None
     for solves in range(1, MOST_SOLVES):
         at = _Trial(x, search.rough(x), math.log(search.solution(x, None).impedance_ohm))
-        if last is not None and at.rough != last.rough:
+        if last is not None and abs(at.rough - last.rough) > COARSE_ERROR:
             slope = min(max((at.log_ohm - last.log_ohm) / (at.rough - last.rough), 0.2), 5.0)
         miss = at.log_ohm - search.goal
         if abs(miss) <= COARSE_MATCH:
@@ -338,16 +348,13 @@ def _seek(search: _Search) -> tuple[float, float, int]:
                 raise _unreachable(search, x, ohm)
             return x, slope, solves  # the finer solution decides
         low, high = (x, high) if grows else (low, x)
+        if high < low * (1 + COARSE_MATCH):
+            return x, slope, solves  # the coarse impedance steps over the target
         x = search.where_rough_is(at.rough - miss / slope, low, high)
         if x in (low, high) and x not in (search.low, search.high):
             x = math.sqrt(low * high)
         last = at
-    raise _endless(search)
-
-
-def _endless(search: _Search) -> GeometryError:
-    what = f"no {search.unknown} found for {search.target} on {search.site.layer} in {MOST_SOLVES} solutions"
-    return GeometryError(what, "narrow the limits")
+    raise _EndlessError(search)
 
 
 def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
@@ -370,8 +377,8 @@ def _find_beyond_peak(search: _Search, tolerance: float) -> Solved:
     """Find a width where the impedance may fall again toward the narrowest pairs: beyond its peak."""
     try:
         return _find(search, tolerance)
-    except Unreachable as short:
-        if short.nearest_ohm > search.target.ohm:
+    except (Unreachable, _EndlessError) as short:
+        if isinstance(short, Unreachable) and short.nearest_ohm > search.target.ohm:
             raise
         peak = _peak(search)
         if peak <= search.low * (1 + PEAK_WIDTH):
