@@ -47,7 +47,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A track or a part of it between two nodes; contact without a track has `track` None and no length."""
+    """A track or a part of it between two nodes, or a contact: `track` None, the way from a track's end to a centre.
+
+    `inside` is 1 for a track that lies within one pad or via, where the copper of that is the way.
+    """
 
     first: int
     second: int
@@ -55,6 +58,7 @@ class Edge:
     width_mm: float
     length_mm: float
     track: int | None
+    inside: bool = False
 
     def other(self, node: int) -> int:
         """Return the node at the other end."""
@@ -143,33 +147,35 @@ class _Builder:
         self._join_hubs()
         if not len(self.rows):
             return self.graph
-        ends = self._end_nodes()
+        ends, hubs_of = self._end_nodes()
         first, last = ends[: len(self.rows)], ends[len(self.rows) :]
-        cuts = self._cuts(ends)
+        cuts = self._cuts(ends, hubs_of)
         lengths = self.board.tracks.length_mm[self.rows].tolist()
         for k, row in enumerate(self.rows.tolist()):
-            inside = [cut for cut in cuts.get(k, []) if cut[1] not in (first[k], last[k])]
-            stops = [(0.0, first[k]), *sorted(inside), (1.0, last[k])]
+            here = hubs_of.get(first[k], set()) | hubs_of.get(last[k], set()) | {first[k], last[k]}
+            on_way = sorted(cut for cut in cuts.get(k, []) if cut[1] not in here)
             layer, width = int(self.layer[k]), float(self.width[k])
-            for (share, node), (next_share, next_node) in pairwise(stops):
+            inside = bool(hubs_of.get(first[k], set()) & hubs_of.get(last[k], set()))
+            for (share, node), (next_share, next_node) in pairwise([(0.0, first[k]), *on_way, (1.0, last[k])]):
                 if node != next_node:
-                    self.graph.join(Edge(node, next_node, layer, width, (next_share - share) * lengths[k], row))
+                    length = (next_share - share) * lengths[k]
+                    self.graph.join(Edge(node, next_node, layer, width, length, row, inside))
         return self.graph
 
-    def _end_nodes(self) -> list[int]:
-        """Return the node of every start, then of every end: the pad or via it lies on, else ends in one place."""
+    def _end_nodes(self) -> tuple[list[int], dict[int, set[int]]]:
+        """Return the node of every start, then of every end; and node -> the hubs it lies on, which it is joined to."""
         points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
-        chosen = np.full(len(points), -1, dtype=np.int64)
-        if len(self.hub_at):
-            on = self._on_hubs(points[:, None], layers[:, None])
-            off = np.where(on, np.abs(points[:, None] - self.hub_at), np.inf)
-            chosen = np.where(on.any(axis=1), np.argmin(off, axis=1), -1)
         places: dict[tuple[int, int, int], int] = {}
-        nodes = chosen.tolist()
-        for k, (point, layer) in enumerate(zip(points.tolist(), layers.tolist(), strict=True)):
-            if nodes[k] < 0:
-                nodes[k] = self._place(places, point, layer)
-        return nodes
+        nodes = [self._place(places, *at) for at in zip(points.tolist(), layers.tolist(), strict=True)]
+        hubs_of: dict[int, set[int]] = {}
+        if not len(self.hub_at):
+            return nodes, hubs_of
+        for k, hub in np.argwhere(self._on_hubs(points[:, None], layers[:, None])).tolist():
+            if hub not in hubs_of.setdefault(nodes[k], set()):
+                hubs_of[nodes[k]].add(hub)
+                width, length = float(self.width[k % len(self.rows)]), float(abs(points[k] - self.hub_at[hub]))
+                self.graph.join(Edge(hub, nodes[k], int(layers[k]), width, length, None))
+        return nodes, hubs_of
 
     def _place(self, places: dict[tuple[int, int, int], int], point: complex, layer: int) -> int:
         x, y = round(point.real / TOUCH_MM), round(point.imag / TOUCH_MM)
@@ -219,16 +225,16 @@ class _Builder:
         for one, other in np.argwhere(np.triu(near, 1)).tolist():
             self.graph.join(Edge(count + one, count + other, int(max(top[one], top[other])), 0.0, 0.0, None))
 
-    def _cuts(self, ends: list[int]) -> dict[int, list[tuple[float, int]]]:
+    def _cuts(self, ends: list[int], hubs_of: dict[int, set[int]]) -> dict[int, list[tuple[float, int]]]:
         """Return where ends, pads and vias sit on the run of a track: track -> (share of its length, node)."""
         hubs, met = len(self.hub_at), np.bincount(ends)
         layers = np.concatenate([self.layer, self.layer]).tolist()
-        places = dict(sorted((node, layer) for node, layer in zip(ends, layers, strict=True) if node >= hubs))
+        places = dict(sorted(zip(ends, layers, strict=True)))
         here = [self.graph.nodes[node] for node in places]
         at = np.array([complex(node.x_mm, node.y_mm) for node in here], dtype=np.complex128)
         on_layer = np.array(list(places.values()), dtype=np.int64)[:, None] == self.layer
         # where tracks meet already, the copper of a short neighbour is near without being a junction
-        loose = np.array([met[node] == 1 for node in places], dtype=bool)[:, None]
+        loose = np.array([met[node] == 1 and node not in hubs_of for node in places], dtype=bool)[:, None]
         nodes = [*places, *range(hubs)]
         cuts: dict[int, list[tuple[float, int]]] = {}
         for rows, chords in self._shapes():

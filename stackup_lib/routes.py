@@ -1,7 +1,8 @@
 """How a net is routed: the path from pad to pad over tracks, arcs and vias, and what branches off it. Lengths in mm.
 
-Tracks count with the length they are drawn with, up to where they enter a pad or a via; the way inside a pad, and the
-height of a via, count nothing. KiCad's own "net length" is the sum of all tracks of the net: `total_length_mm` here.
+The path runs from the centre of one pad to the centre of the other; where a track ends off the centre of a pad or via,
+the straight way to it counts. The height of a via counts nothing. KiCad's own net length, without via heights, is the
+sum of all tracks of the net: `total_length_mm` here, which is the same for a net without branches.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ class Route(Frozen):
         pieces: the path in order, layer by layer and width by width.
         crossings: vias on the path, in order.
         branches: what hangs on the path, in order.
+        passed_pads: pads, indices into `Board.pads`, that the path runs over or beside without a branch.
         apart_mm: tracks that nothing but a fill, if anything, joins to the path.
         unreached_pads: pads to which no tracks lead from the path: a fill may, or nothing does.
     """
@@ -90,6 +92,7 @@ class Route(Frozen):
     pieces: tuple[Piece, ...]
     crossings: tuple[Crossing, ...]
     branches: tuple[Branch, ...]
+    passed_pads: tuple[int, ...]
     apart_mm: float
     unreached_pads: tuple[int, ...]
 
@@ -147,11 +150,15 @@ def route_of(
             pieces=(),
             crossings=(),
             branches=(),
+            passed_pads=(),
             apart_mm=total,
             unreached_pads=pads,
         )
     start, steps = path
     at, reached = _distances_along(start, steps), _component(graph, start)
+    hanging = _branches(graph, steps, at, taps)
+    passed = {row for branch in hanging if branch.length_mm < SHORTEST_BRANCH_MM for row in branch.pads}
+    passed |= {graph.nodes[node].row for node in [*at][1:-1] if graph.nodes[node].kind is NodeKind.PAD}
     return Route(
         net=net,
         start_pad=graph.nodes[start].row,
@@ -160,7 +167,8 @@ def route_of(
         total_length_mm=total,
         pieces=_pieces(steps),
         crossings=_crossings(graph, steps, at),
-        branches=_branches(graph, steps, at, taps),
+        branches=tuple(branch for branch in hanging if branch.length_mm >= SHORTEST_BRANCH_MM),
+        passed_pads=tuple(sorted(passed)),
         apart_mm=sum(e.length_mm for e in graph.edges if e.first not in reached),
         unreached_pads=tuple(graph.nodes[node].row for node in graph.pads if node not in reached),
     )
@@ -194,7 +202,7 @@ def _distances_along(start: int, steps: list[_Step]) -> dict[int, float]:
 
 def _pieces(steps: list[_Step]) -> tuple[Piece, ...]:
     runs: list[list[Edge]] = []
-    for edge in (step.edge for step in steps if step.edge.track is not None):
+    for edge in (step.edge for step in steps if step.edge.length_mm > 0):
         if runs and (runs[-1][0].layer, runs[-1][0].width_mm) == (edge.layer, edge.width_mm):
             runs[-1].append(edge)
         else:
@@ -231,11 +239,9 @@ def _branches(graph: Graph, steps: list[_Step], at: dict[int, float], taps: Coll
     found = []
     for junction, along in at.items():
         for edge in graph.edges_at(junction):
-            if id(edge) in used or edge.first == edge.second:
+            if id(edge) in used:
                 continue
-            branch = _branch(graph, _behind(graph, junction, edge, on_path, used), (junction, along), taps)
-            if branch.pads or branch.length_mm >= SHORTEST_BRANCH_MM:
-                found.append(branch)
+            found.append(_branch(graph, _behind(graph, junction, edge, on_path, used), (junction, along), taps))
     return tuple(sorted(found, key=lambda branch: branch.at_mm))
 
 
@@ -266,14 +272,14 @@ def _branch(graph: Graph, behind: _Behind, start: tuple[int, float], taps: Colle
     kind = BranchKind.STUB
     if pads:
         kind = BranchKind.TAP if all(pad in taps for pad in pads) else BranchKind.RECEIVER
-    tracks = [edge for edge in edges if edge.track is not None]
+    tracks = [edge for edge in edges if edge.track is not None and not edge.inside]
     return Branch(
         kind=kind,
         at_mm=along,
         layer=tracks[0].layer if tracks else -1,
         x_mm=graph.nodes[junction].x_mm,
         y_mm=graph.nodes[junction].y_mm,
-        length_mm=sum(edge.length_mm for edge in edges),
-        reach_mm=max(nodes.values(), default=sum(edge.length_mm for edge in edges)),
+        length_mm=sum(edge.length_mm for edge in tracks),
+        reach_mm=max(nodes.values(), default=sum(edge.length_mm for edge in tracks)),
         pads=pads,
     )
