@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 
 from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM
 from drc_rules.interfaces import Interface, family, interface
 from drc_rules.interfaces.assign import NetRole
 from drc_rules.interfaces.names import mates, normalise
@@ -27,9 +28,6 @@ from stackup_lib.holes import (
 )
 from stackup_lib.interval import Interval
 from stackup_lib.lines.vias import ViaShape, stub_resonance_ghz
-
-PLATING_ALLOWANCE_MM = 0.1
-"""Drilled diameter less the finished one that KiCad stores: both walls plated, as fabs allow for (engineering)."""
 
 USUAL_CLEARANCE_MM = 0.2
 """Clearance of a net class that states none, as in a new KiCad project."""

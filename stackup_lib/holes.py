@@ -28,6 +28,7 @@ class PlatedHole:
         top, bottom: first and last copper layer of the barrel.
         drill_mm: finished diameter, as KiCad stores it.
         used: layers with a track, pad or fill of the net on the hole; ascending.
+        routed: layers with a track or pad of the net on the hole; a fill of the net may lie elsewhere on its layer.
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
         is_unsure: the net has a zone without a stored fill, which may use any layer.
@@ -43,6 +44,7 @@ class PlatedHole:
     drill_mm: float
     used: tuple[int, ...]
     backdrills: tuple[Backdrill, ...]
+    routed: tuple[int, ...] = ()
     pad_mm: float = 0.0
     keeps_unused: bool = True
     is_unsure: bool = False
@@ -207,11 +209,11 @@ class _Copper:
         self.filled = filled
 
     def layers_at(self, x_mm: float, y_mm: float, reach_mm: float) -> set[int]:
-        """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach, or any fill of it."""
+        """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach."""
         length2 = np.maximum(self.dx**2 + self.dy**2, SHORTEST_MM**2)
         along = np.clip(((x_mm - self.x) * self.dx + (y_mm - self.y) * self.dy) / length2, 0.0, 1.0)
         near = np.hypot(self.x + along * self.dx - x_mm, self.y + along * self.dy - y_mm) <= reach_mm
-        layers = set(self.layer[near].tolist()) | self.filled
+        layers = set(self.layer[near].tolist())
         on_pad = np.hypot(self.pad_x - x_mm, self.pad_y - y_mm) <= np.maximum(self.pad_reach, reach_mm)
         for mask in self.pad_layers[on_pad].tolist():
             layers |= {bit for bit in range(64) if int(mask) >> bit & 1}
@@ -232,7 +234,8 @@ def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
         top=top,
         bottom=bottom,
         drill_mm=float(vias.drill_mm[index]),
-        used=tuple(sorted(layer for layer in touched if top <= layer <= bottom)),
+        used=tuple(sorted(layer for layer in touched | copper.filled if top <= layer <= bottom)),
+        routed=tuple(sorted(layer for layer in touched if top <= layer <= bottom)),
         backdrills=_backdrills(vias.drilling, index),
         pad_mm=float(vias.size_mm[index]),
         keeps_unused=vias.remove_unused[index] != 1,
@@ -256,7 +259,8 @@ def _pad(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
         top=0,
         bottom=bottom,
         drill_mm=float(pads.drill_x_mm[index]),
-        used=tuple(sorted(layer for layer in touched if layer <= bottom)),
+        used=tuple(sorted(layer for layer in touched | copper.filled if layer <= bottom)),
+        routed=tuple(sorted(layer for layer in touched if layer <= bottom)),
         backdrills=_backdrills(pads.drilling, index),
         pad_mm=2 * reach,
         is_unsure=is_unsure,

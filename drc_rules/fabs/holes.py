@@ -1,0 +1,61 @@
+"""What fabs drill, by tier: aspect ratios of holes, and the room that a backdrill needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from drc_rules.data_files import read_model
+from drc_rules.fabs import Tier
+from stackup_lib.frozen import Frozen
+
+FILE = Path(__file__).parent / "holes.toml"
+
+HoleKind = Literal["through", "buried", "microvia"]
+
+PLATING_ALLOWANCE_MM = 0.1
+"""Drilled diameter less the finished one that KiCad stores: both walls plated, as fabs allow for (engineering)."""
+
+
+class ByTier(Frozen):
+    """One number per tier."""
+
+    standard: float
+    advanced: float
+    best: float
+
+    def of(self, tier: Tier) -> float:
+        """Return the number of a tier."""
+        return {Tier.STANDARD: self.standard, Tier.ADVANCED: self.advanced, Tier.BEST: self.best}[tier]
+
+
+class _AspectRatios(Frozen):
+    through: ByTier
+    buried: ByTier
+    microvia: ByTier
+
+
+class _Backdrill(Frozen):
+    clearance_mm: ByTier
+
+
+class _File(Frozen):
+    aspect_ratio: _AspectRatios
+    backdrill: _Backdrill
+
+
+@cache
+def _file() -> _File:
+    return read_model(FILE, _File)
+
+
+def greatest_aspect_ratio(kind: HoleKind, tier: Tier) -> float:
+    """Return the greatest ratio of depth to diameter that a tier drills and plates."""
+    rows = _file().aspect_ratio
+    return {"through": rows.through, "buried": rows.buried, "microvia": rows.microvia}[kind].of(tier)
+
+
+def backdrill_clearance_mm(tier: Tier) -> float:
+    """Return the least distance from a backdrill's edge to copper that must stay."""
+    return _file().backdrill.clearance_mm.of(tier)

@@ -1,0 +1,105 @@
+"""A backdrill comes too near to a neighbour's copper.
+
+What it checks
+--------------
+On every layer that a backdrill of the board file passes: the distance from its edge to tracks and vias of other nets,
+against the clause's fab tier. Filled zones are left out, because KiCad keeps them away from holes by rules of its
+own; arcs count as their chords.
+
+Why it matters
+--------------
+A backdrill is wider than its hole and wanders: it can nick or cut the track beside it, on layers on which nobody
+looks for a hole that wide.
+
+How to fix
+----------
+Move the track or the via away, on the drilled layers only; or use a smaller via and drill.
+
+Sources
+-------
+Multi-CB: 0.15 mm at best; 0.20 mm is the practice against filaments along the glass (NextGIn); 0.25 mm is
+engineering knowledge. Past the best is an error, past 0.20 mm a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.fabs import Tier
+from drc_rules.fabs.holes import backdrill_clearance_mm
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+NANOMETRE = 1e-6
+
+
+def _sized(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
+    yield from (drilled for drilled in drilled_holes(ctx) if drilled.drill.size_mm)
+
+
+@rule("VIA007", kinds=("backdrill_clearance",), over=_sized)
+def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
+    """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
+    least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
+    nearest = _nearest(ctx.board, drilled, least)
+    if nearest is None or nearest[0] >= least - NANOMETRE:
+        return
+    gap, layer, net = nearest
+    board, hole, drill = ctx.board, drilled.hole, drilled.drill
+    start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
+    how = f"cuts {-gap:.2f} mm into" if gap < 0 else f"is {gap:.2f} mm from"
+    yield Draft(
+        title=(
+            f"{board.nets[hole.net]}: the {drill.size_mm:g} mm backdrill from {start} {how} "
+            f"{board.nets[net] or 'copper'} on {name}; {clause.limit.at_least} fabs need {least:g} mm"
+        ),
+        why="a backdrill is wider than its hole and wanders",
+        fix=f"move {board.nets[net] or 'the copper'} away on {name}",
+        ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start),
+        measured=Measured(value=round(gap, 4), unit="mm"),
+        limit_value=least,
+        limit_unit="mm",
+        places=(place_of(ctx, drilled, layer),),
+    )
+
+
+def _nearest(board: Board, drilled: DrilledHole, reach_mm: float) -> tuple[float, int, int] | None:
+    """Least gap to copper of another net within reach on the drilled layers, its layer and net."""
+    found = [*_tracks(board, drilled, reach_mm), *_vias(board, drilled, reach_mm)]
+    return min(found, default=None)
+
+
+def _tracks(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
+    tracks, hole, passed = board.tracks, drilled.hole, drilled.passed
+    radius = (drilled.drill.size_mm or 0.0) / 2
+    reach = radius + reach_mm + tracks.width_mm / 2
+    near = (tracks.layer >= passed.start) & (tracks.layer < passed.stop) & (tracks.net != hole.net)
+    near &= (np.fmin(tracks.start_x_mm, tracks.end_x_mm) - reach <= hole.x_mm) & (
+        np.fmax(tracks.start_x_mm, tracks.end_x_mm) + reach >= hole.x_mm
+    )
+    rows = np.flatnonzero(near)
+    x, y = tracks.start_x_mm[rows], tracks.start_y_mm[rows]
+    dx, dy = tracks.end_x_mm[rows] - x, tracks.end_y_mm[rows] - y
+    squared = np.maximum(dx**2 + dy**2, NANOMETRE**2)
+    along = np.clip(((hole.x_mm - x) * dx + (hole.y_mm - y) * dy) / squared, 0.0, 1.0)
+    gaps = np.hypot(x + along * dx - hole.x_mm, y + along * dy - hole.y_mm) - tracks.width_mm[rows] / 2 - radius
+    for row, gap in zip(rows.tolist(), gaps.tolist(), strict=True):
+        if gap < reach_mm:
+            yield gap, int(tracks.layer[row]), int(tracks.net[row])
+
+
+def _vias(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
+    """Vias of other nets with a pad, or a barrel where unused pads are removed, on the drilled layers."""
+    vias, hole, passed = board.vias, drilled.hole, drilled.passed
+    radius = (drilled.drill.size_mm or 0.0) / 2
+    copper = np.where(vias.remove_unused == 1, vias.drill_mm, vias.size_mm) / 2
+    gaps = np.hypot(vias.x_mm - hole.x_mm, vias.y_mm - hole.y_mm) - copper - radius
+    shared = (vias.start_layer < passed.stop) & (vias.end_layer >= passed.start) & (vias.net != hole.net)
+    for row in np.flatnonzero(shared & (gaps < reach_mm)).tolist():
+        yield float(gaps[row]), max(passed.start, int(vias.start_layer[row])), int(vias.net[row])

@@ -1,0 +1,64 @@
+"""A backdrill cuts a layer that the signal uses.
+
+What it checks
+--------------
+Every backdrill, KiCad 10's own or declared, against the layers on which a track, a pad or the filled copper of the
+same net meets the hole: none of them may lie between the drill's start and its must-cut layer.
+
+Why it matters
+--------------
+The drill takes the plating away: the track on that layer hangs in the air, and the net is open.
+
+How to fix
+----------
+Let the drill end before the layer that is used: its must-cut layer is the last one that nothing uses. Or drill from
+the other side.
+
+Sources
+-------
+KiCad's file format: a backdrill starts at an outer layer and passes every layer up to and including its must-cut one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.rule import Draft, rule
+
+
+def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
+    yield from drilled_holes(ctx)
+
+
+@rule("VIA005", kinds=("backdrill_spares_used",), over=_drilled)
+def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
+    """Yield one finding per drill that passes used layers."""
+    hole, drill = drilled.hole, drilled.drill
+    cut = [layer for layer in drilled.passed if layer in hole.routed or _meets_fill(ctx, drilled, layer)]
+    if not cut:
+        return
+    names = [layer.name for layer in ctx.board.copper_layers]
+    words = ", ".join(names[layer] for layer in cut)
+    yield Draft(
+        title=(
+            f"{ctx.board.nets[hole.net]}: the backdrill from {names[drill.start]} to {names[drill.must_cut]} "
+            f"cuts {words}, which the net uses"
+        ),
+        why="the drill takes the plating away and the net is open there",
+        fix=f"end the drill before {names[min(cut, key=lambda layer: abs(layer - drill.start))]}",
+        ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", names[drill.start], names[drill.must_cut]),
+        places=(place_of(ctx, drilled, cut[0]),),
+    )
+
+
+def _meets_fill(ctx: Context, drilled: DrilledHole, layer: int) -> bool:
+    hole = drilled.hole
+    if layer not in hole.used:
+        return False
+    net = ctx.copper.net_at(layer, np.array([hole.x_mm]), np.array([hole.y_mm]))
+    return int(net[0]) == hole.net

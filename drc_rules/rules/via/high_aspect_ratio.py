@@ -1,0 +1,72 @@
+"""A hole is too deep for its diameter to be drilled and plated.
+
+What it checks
+--------------
+Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
+wider for the plating. Microvias are measured over the dielectric that the laser goes through, without an allowance.
+Past the best or the advanced tier of fabs counts as drilled, because the finished figure overstates what the drill
+and the bath meet; past the standard tier as finished, because that is what a quotation form asks for.
+
+Why it matters
+--------------
+Plating is thinnest in the middle of a deep narrow hole: such barrels crack when the board is soldered.
+
+How to fix
+----------
+Wider holes; a thinner board; blind and buried vias in place of through ones; microvias over a thinner dielectric.
+
+Sources
+-------
+Capability lists of several fabs in three tiers: past the best is an error, past advanced a warning, past standard
+information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fabs import Tier
+from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
+from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+
+ROUNDING = 1e-9
+
+
+def _groups(ctx: Context, _clause: Clause) -> tuple[HoleGroup, ...]:
+    return hole_groups(ctx.board)
+
+
+@rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups)
+def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
+    """Yield a finding when a group of like holes is past the clause's tier."""
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    depth = depth_mm(ctx, group)
+    drilled_mm = group.drill_mm + (0.0 if group.kind == "microvia" else PLATING_ALLOWANCE_MM)
+    finished, drilled = depth / group.drill_mm, depth / drilled_mm
+    greatest = greatest_aspect_ratio(group.kind, tier)
+    judged = finished if tier is Tier.STANDARD else drilled
+    if judged <= greatest + ROUNDING:
+        return
+    names = [layer.name for layer in ctx.board.copper_layers]
+    span = f"{names[group.top]} to {names[group.bottom]}"
+    both = (
+        f"{finished:.1f}:1" if drilled_mm == group.drill_mm else f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
+    )
+    wider = depth / greatest - (0.0 if tier is Tier.STANDARD else drilled_mm - group.drill_mm)
+    yield Draft(
+        title=(
+            f"{group.in_words} of {group.drill_mm:g} mm, {span}, {depth:.2f} mm deep: {both}; "
+            f"{tier} fabs make {greatest:g}:1"
+        ),
+        why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
+        fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
+        ids=(group.kind, names[group.top], names[group.bottom], f"{group.drill_mm:g}"),
+        measured=Measured(value=round(judged, 2), unit=":1"),
+        limit_value=greatest,
+        limit_unit=":1",
+        places=group.places(ctx.board),
+    )

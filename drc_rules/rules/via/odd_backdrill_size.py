@@ -1,0 +1,76 @@
+"""A backdrill is too narrow to clear its hole, or needlessly wide.
+
+What it checks
+--------------
+The diameter of every backdrill in the board file less that of its hole, as KiCad stores both: at least 0.20 mm, at
+most 0.40 mm.
+
+Why it matters
+--------------
+A narrow drill leaves slivers of plating when it wanders; a wide one eats into the room of its neighbours.
+
+How to fix
+----------
+Set the backdrill's diameter to that of the hole plus 0.2 to 0.4 mm; ask the fab for its own figure. Other programs
+state the excess as a radius.
+
+Sources
+-------
+NCAB, Multi-CB and others: 0.20 mm over the via's drill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+
+PLACES_SHOWN = 20
+NANOMETRE = 1e-6
+
+
+@dataclass(frozen=True)
+class SizedDrills:
+    """Backdrills of one diameter in holes of one diameter."""
+
+    hole_mm: float
+    drill_mm: float
+    holes: tuple[DrilledHole, ...]
+
+
+def _sizes(ctx: Context, _clause: Clause) -> Iterator[SizedDrills]:
+    found: dict[tuple[float, float], list[DrilledHole]] = {}
+    for drilled in drilled_holes(ctx):
+        if drilled.drill.size_mm:
+            found.setdefault((drilled.hole.drill_mm, drilled.drill.size_mm), []).append(drilled)
+    for (hole_mm, drill_mm), holes in sorted(found.items(), key=lambda item: item[0]):
+        yield SizedDrills(hole_mm, drill_mm, tuple(holes))
+
+
+@rule("VIA006", kinds=("backdrill_size",), over=_sizes)
+def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
+    """Yield one finding per pair of diameters outside the clause's range."""
+    excess = drills.drill_mm - drills.hole_mm
+    least, most = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    if least - NANOMETRE <= excess <= most + NANOMETRE:
+        return
+    limit = least if excess < least else most
+    word = "at least" if excess < least else "at most"
+    yield Draft(
+        title=(
+            f"{len(drills.holes)} backdrills of {drills.drill_mm:g} mm in holes of {drills.hole_mm:g} mm: "
+            f"{excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
+        ),
+        why="a narrow drill leaves slivers of plating, a wide one eats into its neighbours' room",
+        fix=f"backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",
+        ids=(f"{drills.drill_mm:g} in {drills.hole_mm:g}",),
+        measured=Measured(value=round(excess, 4), unit="mm"),
+        limit_value=limit,
+        limit_unit="mm",
+        places=tuple(place_of(ctx, d, d.drill.start) for d in drills.holes[:PLACES_SHOWN]),
+    )
