@@ -24,7 +24,7 @@ from stackup_lib.pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.rails import Rails, find_rails
 from stackup_lib.routes import Route, route_of
 from stackup_lib.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
-from stackup_lib.two_pads import PartKind, TwoPads, find_two_pads
+from stackup_lib.two_pads import PartKind, TwoPads, find_two_pads, reference_key
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
 
@@ -75,7 +75,7 @@ class Link(Frozen):
 
     Attributes:
         index: its row in `Links`.
-        nets: indices into `Board.nets`, from one end to the other; the end whose part comes first in the file leads.
+        nets: indices into `Board.nets`, from one end to the other; chips before connectors, then by reference.
         parts: between each net and the next; several where they lie side by side.
         ends: pads of parts that send or receive (chips, connectors), in the order of the nets.
         taps: pads that only hang on: protection, pull-ups, bypasses, test points.
@@ -194,9 +194,9 @@ class Links:
         return self._routes[key]
 
     def pads_of(self, net: int) -> tuple[LinkPad, ...]:
-        """Return the pads of a net, in the order of the file."""
+        """Return the pads of a net: chips before connectors, then by reference and number."""
         pads, references = self.board.pads, self.board.footprints.reference
-        return tuple(
+        found = (
             LinkPad(
                 row=row,
                 net=net,
@@ -205,6 +205,9 @@ class Links:
                 role=PadRole(int(self.pad_role[row])),
             )
             for row in self._pads_of_net.get(net, [])
+        )
+        return tuple(
+            sorted(found, key=lambda pad: (reference_key(pad.reference), len(pad.number), pad.number, pad.row))
         )
 
     def refused(self, net: int) -> tuple[Refused, ...]:
@@ -240,10 +243,7 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
     joints = find_joints(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)
-    enders: dict[int, set[int]] = {}
-    ends = np.nonzero(roles == PadRole.END)[0]
-    for net, footprint in zip(board.pads.net[ends].tolist(), board.pads.footprint[ends].tolist(), strict=True):
-        enders.setdefault(net, set()).add(footprint)
+    enders = _enders(board, roles)
     named = (n for n, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED))
     found = chains([n for n in named if not rails.is_rail(n)], joints, enders)
     rows_of_net: dict[int, tuple[int, ...]] = {}
@@ -263,6 +263,18 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
         net_length_mm=_net_lengths(board),
         net_vias=np.asarray(np.bincount(board.vias.net, minlength=len(board.nets)), dtype=np.int64),
     )
+
+
+def _enders(board: Board, roles: Flags) -> dict[int, set[int]]:
+    """Net -> ranks of the parts that end it; chips come before connectors, then by reference."""
+    references = board.footprints.reference.tolist()
+    order = sorted(range(len(references)), key=lambda k: (reference_key(references[k]), k))
+    rank = {footprint: place for place, footprint in enumerate(order)}
+    enders: dict[int, set[int]] = {}
+    ends = np.nonzero(roles == PadRole.END)[0]
+    for net, footprint in zip(board.pads.net[ends].tolist(), board.pads.footprint[ends].tolist(), strict=True):
+        enders.setdefault(net, set()).add(rank[footprint])
+    return enders
 
 
 def _net_lengths(board: Board) -> Floats:

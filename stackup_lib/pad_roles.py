@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from stackup_lib.board import Board, Flags, Ints
 from stackup_lib.pairs import UNCONNECTED
 from stackup_lib.rails import Rails
-from stackup_lib.two_pads import PartKind, TwoPads
+from stackup_lib.two_pads import SOCKETS, PartKind, TwoPads, letters_of
 
 DIODES = ("D", "TVS", "ESD", "LED")
 """Letters of references of parts that protect or show something."""
 
-SOCKETS = ("J", "P", "X", "CN", "CON", "K", "USB", "XS")
-"""Letters of references of connectors, which may carry a net on two pins."""
+CHIPS = ("U", "IC", "ANT", "AE", "A", "E")
+"""Letters of references of parts that are an end even with one pad."""
 
 FLOW_THROUGH_PADS = 16
 """A protection array whose signals enter on one pad and leave on another has at most so many pads."""
 
-_LETTERS = re.compile(r"[A-Za-z]*")
 _PROTECTS = re.compile(r"(?:^|[^A-Za-z])(?:ESD|TVS)|PROTECT", re.IGNORECASE)
 
 
@@ -40,7 +39,8 @@ def pad_roles(board: Board, rails: Rails, parts: TwoPads, series: Ints) -> Flags
 
     Shunts are two-pad capacitors, resistors, inductors and diodes that are not in series; diodes and parts called ESD
     or TVS with a pad on ground; and small grounded parts through which every signal runs from one pad to another of
-    the same net, as protection arrays are laid out. One-pad parts and `TP...` are test points.
+    the same net, as protection arrays are laid out. `TP...`, and other one-pad
+    parts that are neither chip, antenna nor connector, are test points.
 
     Args:
         board: the board.
@@ -56,20 +56,16 @@ def pad_roles(board: Board, rails: Rails, parts: TwoPads, series: Ints) -> Flags
     grounded = np.zeros(count, dtype=bool)
     grounded[pads.footprint[rails.grounds[pads.net]]] = True
     flows = grounded & _flows_through(board, rails)
-    letters = [_letters(reference) for reference in footprints.reference.tolist()]
+    letters = [letters_of(reference) for reference in footprints.reference.tolist()]
     is_diode = np.array([word in DIODES for word in letters], dtype=bool)
     is_socket = np.array([word in SOCKETS for word in letters], dtype=bool)
     role[flows & ~is_socket | grounded & (is_diode | _called_protection(board))] = PadRole.SHUNT
-    role[np.bincount(pads.footprint, minlength=count) == 1] = PadRole.TEST
+    is_end = is_socket | np.array([word in CHIPS for word in letters], dtype=bool)
+    role[(np.bincount(pads.footprint, minlength=count) == 1) & ~is_end] = PadRole.TEST
     role[[k for k, word in enumerate(letters) if word == "TP"]] = PadRole.TEST
     role[parts.footprint[(parts.kind != PartKind.OTHER) | is_diode[parts.footprint]]] = PadRole.SHUNT
     role[parts.footprint[series]] = PadRole.SERIES
     return np.asarray(role[pads.footprint], dtype=np.int8)
-
-
-def _letters(reference: str) -> str:
-    found = _LETTERS.match(reference)
-    return found[0].upper() if found else ""
 
 
 def _called_protection(board: Board) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from stackup_lib.board import Board
 from stackup_lib.frozen import Frozen
 from stackup_lib.route_graph import Edge, Graph, NodeKind, graph_of
+from stackup_lib.two_pads import reference_key
 
 SHORTEST_BRANCH_MM = 0.01
 """What sticks out less than this is an end that overshoots, not a branch."""
@@ -132,6 +133,8 @@ def route_of(
         ends: the same, to which.
     """
     graph = graph_of(board, net)
+    references, part = board.footprints.reference, board.pads.footprint
+    graph.pads.sort(key=lambda node: (reference_key(str(references[part[graph.nodes[node].row]])), node))
     proper = [node for node in graph.pads if graph.nodes[node].row not in taps]
     path = None
     if starts or ends:
@@ -175,7 +178,7 @@ def route_of(
 
 
 def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, list[_Step]] | None:
-    """Return the longest of the shortest ways from a start to an end; of equal ones the first in the file."""
+    """Return the longest of the shortest ways from a start to an end; of equal ones the first of the starts."""
     best: tuple[float, int, int] | None = None
     for start in starts[:MOST_STARTS]:
         reach = graph.distances(start)

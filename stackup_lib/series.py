@@ -66,7 +66,7 @@ def chains(nets: Collection[int], joints: Joints, enders: Mapping[int, set[int]]
     Args:
         nets: the nets to look at.
         joints: which parts join which nets.
-        enders: net -> the footprints that end it.
+        enders: net -> ranks of the parts that end it; a chain begins at the lower one.
     """
     ways = ways_of(joints)
     stops = {net for net in ways if len(ways[net]) != 2 or enders.get(net)}
@@ -91,7 +91,7 @@ def _walk(net: int, onward: int, ways: Mapping[int, list[int]], stops: Collectio
 
 
 def _from_first_part(chain: Chain, enders: Mapping[int, set[int]]) -> Chain:
-    """Turn a chain so that it begins at the part that comes first in the file."""
+    """Turn a chain so that it begins at the part of the lower rank."""
     first, last = ((min(enders.get(net, ()), default=1 << 62), net) for net in (chain[0], chain[-1]))
     return chain[::-1] if last < first else chain
 

@@ -120,8 +120,24 @@ MOST_COPPER = 8
 
 def kind_of(reference: str) -> PartKind:
     """Return what a part is by the letters of its reference: `C12`, `R3`, `L1`, `FB2`; `CN1` is none of them."""
-    letters = _LETTERS.match(reference)
-    return _BY_LETTERS.get(letters[0].upper(), PartKind.OTHER) if letters else PartKind.OTHER
+    return _BY_LETTERS.get(letters_of(reference), PartKind.OTHER)
+
+
+SOCKETS = ("J", "P", "X", "CN", "CON", "K", "USB", "XS")
+"""Letters of references of connectors."""
+
+
+def letters_of(reference: str) -> str:
+    """Return the letters that a reference begins with, in capitals."""
+    found = _LETTERS.match(reference)
+    return found[0].upper() if found else ""
+
+
+@cache
+def reference_key(reference: str) -> tuple[bool, str, int, str]:
+    """Return what orders parts: chips before connectors, then by letters and number (`U2` before `U10`)."""
+    letters, digits = letters_of(reference), re.search(r"\d+", reference)
+    return letters in SOCKETS, letters, int(digits[0]) if digits else 0, reference
 
 
 @cache
@@ -138,7 +154,9 @@ def resistance_ohm(value: str) -> float | None:
         if found is None:
             continue
         number, unit, behind = found.groups()
-        if not unit and (behind or not _stands_alone(value, word)):
+        if not unit and (
+            behind or (word.startswith("0") and word != "0" and "." not in word) or not _stands_alone(value, word)
+        ):
             continue
         scale = 1e-3 if unit in ("mR", "m") else _KILO.get(unit or "", 1.0)
         return float(f"{number}.{behind}" if behind and "." not in number else number) * scale
