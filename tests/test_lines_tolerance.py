@@ -218,6 +218,19 @@ def test_errors_of_plies_add_up_within_a_row() -> None:
     assert [layer.thickness_mm for layer in layers[:2]] == pytest.approx([0.092, 0.06])
 
 
+def test_copper_of_another_layer_on_the_way_keeps_its_thickness() -> None:
+    """What fills its gaps shares the Dk of its row, not the errors of a ply."""
+    sheet = Sheet(name="b", kind="prepreg", thickness_mm=0.1, dk=3.6)
+    gaps = sheet.model_copy(update={"thickness_mm": 0.03, "beside": "In3.Cu"})
+    site = _inner().model_copy(update={"above": (sheet, gaps)})
+    line = _line(site, Process(prepreg_thickness=LengthTolerance(absolute_mm=0.01), prepreg_dk=Tolerance(relative=0.1)))
+    row = next(v for v in line.variables if v.name == "thickness b")
+    assert (row.nominal, row.sigma * row.sigmas) == pytest.approx((0.1, 0.1))
+    layers = line.section({"thickness b": 0.1, "dk b": 0.05}).layers[1:]
+    assert [layer.thickness_mm for layer in layers] == pytest.approx([0.11 + site.copper_mm, 0.03])
+    assert [layer.er for layer in layers] == pytest.approx([3.78, 3.78])
+
+
 def test_thinner_prepreg_has_less_resin_and_a_higher_dk_where_that_is_stated() -> None:
     """The errors of thickness and Dk then pull the impedance the same way, and the spread grows."""
     site = _inner()

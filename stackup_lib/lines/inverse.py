@@ -40,8 +40,6 @@ MOST_SOLVES = 25
 MOST_FINE = 8
 """Fine solutions; one or two do."""
 
-GOLDEN = (math.sqrt(5) - 1) / 2
-
 PEAK_WIDTH = 0.03
 """Relative; impedance is flat where it peaks."""
 
@@ -390,21 +388,13 @@ def _find_beyond_peak(search: _Search, tolerance: float) -> Solved:
 
 
 def _peak(search: _Search) -> float:
-    """Return the width of the highest impedance, by golden section on the coarsest rung."""
-    low, high = math.log(search.low), math.log(search.high)
+    """Return the width of the highest impedance, on the coarsest rung."""
+    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - heavy, and only this function needs it
 
-    def at(log_x: float) -> float:
-        return search.solution(math.exp(log_x), None).impedance_ohm
-
-    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    of_left, of_right = at(left), at(right)
-    while high - low > PEAK_WIDTH:
-        if of_left > of_right:
-            high, right, of_right = right, left, of_left
-            left = high - GOLDEN * (high - low)
-            of_left = at(left)
-        else:
-            low, left, of_left = left, right, of_right
-            right = low + GOLDEN * (high - low)
-            of_right = at(right)
-    return math.exp((low + high) / 2)
+    found = minimize_scalar(
+        lambda log_x: -search.solution(math.exp(log_x), None).impedance_ohm,
+        bounds=(math.log(search.low), math.log(search.high)),
+        method="bounded",
+        options={"xatol": PEAK_WIDTH},
+    )
+    return math.exp(float(found.x))

@@ -1,6 +1,7 @@
 """A line whose dimensions and permittivities are off by shares of themselves: what fabrication does to it, as sections.
 
-`process` says what moves together.
+`process` says what moves together. Copper of another layer that stands between trace and plane keeps its thickness; the
+resin in its gaps has the Dk of its row.
 """
 
 from __future__ import annotations
@@ -49,9 +50,11 @@ class VariedLine:
             found += [_ratio("copper", site.copper_mm, p.copper)]
             found += [_ratio("taper", site.taper_mm, p.taper)] if site.taper_mm > 0 else []
         rows = _rows(site)
-        for name, sheets in rows.items():
-            thickness, tolerance = sum(s.thickness_mm for s in sheets), self._of_kind(sheets[0])
-            sigma = sum(tolerance.sigma_mm(s.thickness_mm) for s in sheets) / thickness
+        for name, plies in ((name, _plies(sheets)) for name, sheets in rows.items()):
+            if not plies:
+                continue
+            thickness, tolerance = sum(s.thickness_mm for s in plies), self._of_kind(plies[0])
+            sigma = sum(tolerance.sigma_mm(s.thickness_mm) for s in plies) / thickness
             found.append(Variable(f"thickness {name}", thickness, sigma, tolerance.sigmas))
         for name, sheets in rows.items():
             found.append(_ratio(f"dk {name}", sheets[0].dk, p.core_dk if sheets[0].kind == "core" else p.prepreg_dk))
@@ -108,10 +111,10 @@ class VariedLine:
         share = shares.get(f"thickness {sheet.name}", 0.0)
         dk = sheet.dk * (1 + shares.get(f"dk {sheet.name}", 0.0))
         thickness = sheet.thickness_mm
-        if share:
-            tolerance = self._of_kind(row[0])
-            parts = [tolerance.limit_mm(s.thickness_mm) for s in row]
-            total = sum(s.thickness_mm for s in row)
+        if share and not sheet.beside:
+            tolerance, plies = self._of_kind(sheet), _plies(row)
+            parts = [tolerance.limit_mm(s.thickness_mm) for s in plies]
+            total = sum(s.thickness_mm for s in plies)
             part = tolerance.limit_mm(thickness) / sum(parts) if sum(parts) else thickness / total
             thickness += share * total * part
             if sheet.kind == "prepreg" and thickness > 0:
@@ -137,6 +140,11 @@ def _rows(site: LineSite) -> dict[str, list[Sheet]]:
     for sheet in site.sheets:
         rows.setdefault(sheet.name, []).append(sheet)
     return rows
+
+
+def _plies(row: Sequence[Sheet]) -> list[Sheet]:
+    """Return the sheets of a row that are plies of it, and not the gaps of copper that it fills."""
+    return [sheet for sheet in row if not sheet.beside]
 
 
 def _mask(mask: Mask | None, shares: Mapping[str, float]) -> Mask | None:
