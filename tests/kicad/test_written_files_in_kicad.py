@@ -1,0 +1,242 @@
+"""What we write, in a real KiCad 10: it opens the board, sees the planned stackup, and obeys classes and rules."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fixtures.miniboard import build
+from stackup_lib.board import LayerKind
+from stackup_lib.errors import NotWrittenError
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.file_edit import apply_edit, digest
+from stackup_lib.kicad.project_writer import set_net_classes
+from stackup_lib.kicad.rules_writer import replace_rules
+from stackup_lib.kicad.stackup_writer import replace_stackup
+from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup
+from tests.conftest import KicadCli
+from tests.kicad_editor import editor_command
+
+pytestmark = pytest.mark.kicad
+
+LAMINATES = ("Megtron 6 R-5775(N) 1035", "I-Tera MT40", '370HR 2116 µ "x"')
+MASK = PlannedRow(kind=LayerKind.MASK, plies=(PlannedPly(thickness_mm=0.02, material="Epoxy", dk=3.5, df=0.025),))
+
+
+def plan(count: int, most_plies: int = 3) -> PlannedStackup:
+    """Copper of 35 and 17.5 um, dielectrics of one to so many plies with awkward numbers, mask outside."""
+    rows: list[PlannedRow] = [MASK]
+    for i in range(count):
+        if i:
+            kind = LayerKind.PREPREG if i % 2 else LayerKind.CORE
+            plies = tuple(
+                PlannedPly(
+                    thickness_mm=0.1 + 0.000001 * i + 0.01 * k,
+                    material=LAMINATES[(i + k) % 3],
+                    dk=3.61 + 0.123456 * k,
+                    df=0.0000123 * (i + k),
+                    locked=k == 1,
+                )
+                for k in range(1 + i % most_plies)
+            )
+            rows.append(PlannedRow(kind=kind, plies=plies))
+        thickness = 0.035 if i in (0, count - 1) else 0.0175
+        layer_type = "power" if i % 2 else "signal"
+        rows.append(
+            PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=thickness),), layer_type=layer_type)
+        )
+    return PlannedStackup(
+        rows=(*rows, MASK),
+        copper_finish="ENIG",
+        dielectric_constraints=True,
+        edge_connector="bevelled",
+        edge_plating=True,
+    )
+
+
+def written(path: Path, planned: PlannedStackup) -> Path:
+    """The board with the plan applied to it."""
+    content = path.read_bytes()
+    new = replace_stackup(content, planned, label=str(path), change_layers=True)
+    apply_edit(path, new, expected_digest=digest(content))
+    return path
+
+
+@pytest.mark.parametrize("count", [2, 6, 32])
+@pytest.mark.parametrize("stackup", ["board setup default", None])
+def test_kicads_own_save_is_what_we_wrote(count: int, stackup: str | None, tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """KiCad reads the board, here on one line, and writes it anew: its file is ours to the byte."""
+    path = written(build({"stackup": stackup, "copper_layers": 2}, tmp_path, "board"), plan(count))
+    ours = path.read_bytes()
+    path.write_bytes(re.sub(rb"\n\t*", b" ", ours))
+    kicad_cli("pcb", "upgrade", "--force", path)
+    assert path.read_bytes() == ours
+    stackup_of_file = read_board(path).stackup
+    assert stackup_of_file is not None
+    assert stackup_of_file.thickness_mm == pytest.approx(plan(count).thickness_mm, abs=1e-6)
+
+
+def test_kicad_exports_the_planned_stackup(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """The board statistics and IPC-2581 name the planned thicknesses, Dk and Df.
+
+    One ply each: KiCad 10.0.6 exports the first ply's thickness and material for every ply of a dielectric.
+    """
+    planned = plan(6, most_plies=1)
+    path = written(build({"copper_layers": 2}, tmp_path, "board"), planned)
+    stats, ipc = tmp_path / "stats.json", tmp_path / "board.xml"
+    kicad_cli("pcb", "export", "stats", "--format", "json", "-o", stats, path)
+    assert planned.thickness_mm is not None
+    total = float(json.loads(stats.read_text())["board"]["board_thickness"].split()[0])
+    assert total == pytest.approx(planned.thickness_mm, abs=1e-4)
+    kicad_cli("pcb", "export", "ipc2581", "--units", "mm", "-o", ipc, path)
+    text = ipc.read_text(encoding="utf-8")
+    layer = re.compile(r'<StackupLayer layerOrGroupRef="(.*?)" thickness="(.*?)".*?<SpecRef id="(.*?)"', re.DOTALL)
+    seen = {name.replace("DIELECTRIC_", "dielectric "): (float(t), spec) for name, t, spec in layer.findall(text)}
+    for row in planned.rows:
+        thickness_mm, spec = seen[row.name]
+        assert thickness_mm == pytest.approx(row.thickness_mm, abs=1e-6)
+        if row.plies[0].dk is not None:
+            stated = re.search(rf'<Spec name="{re.escape(spec)}">.*?</Spec>', text, re.DOTALL)
+            assert stated is not None
+            numbers = [float(value) for value in re.findall(r'value="(.*?)"', stated.group())]
+            assert numbers == pytest.approx([row.plies[0].dk, row.plies[0].df], abs=1e-6)
+
+
+def drc(path: Path, kicad_cli: KicadCli) -> dict[str, set[str]]:
+    """Which items KiCad reports, by kind of violation."""
+    report = path.with_suffix(".drc.json")
+    kicad_cli("pcb", "drc", "--format", "json", "--severity-all", "-o", report, path)
+    found: dict[str, set[str]] = {}
+    for violation in json.loads(report.read_text())["violations"]:
+        found.setdefault(violation["type"], set()).update(item["uuid"] for item in violation["items"])
+    return found
+
+
+def routed(tmp_path: Path) -> Path:
+    """Four layers; tracks of 0.1 and 0.13 mm, and pairs of gap 0.15 and 0.2 mm, inside and outside."""
+    board = {
+        "copper_layers": 4,
+        "tracks": [
+            {"net": f"/PCIE_{i}", "layer": layer, "width_mm": width, "path_mm": [[10, 10 + 3 * i], [30, 10 + 3 * i]]}
+            for i, (layer, width) in enumerate([("In1.Cu", 0.1), ("In1.Cu", 0.13), ("F.Cu", 0.1), ("F.Cu", 0.16)])
+        ],
+        "pairs": [
+            {"nets": [f"/{name}_P", f"/{name}_N"], "layer": "In2.Cu", "width_mm": 0.12, "gap_mm": gap,
+             "path_mm": [[10, y], [40, y]]}
+            for name, gap, y in (("DPA", 0.15, 40), ("DPB", 0.2, 50))
+        ],
+        "net_classes": [{"name": "PCIE", "patterns": ["/PCIE*"]}, {"name": "DP", "patterns": ["/DP?_*"]}],
+    }  # fmt: skip
+    return build(board, tmp_path, "board")
+
+
+RULES = (
+    PlannedRule(net_class="PCIE", layer="In1.Cu", width_mm=0.13, requirement="85 ohm +/- 10 % (a source, table 1)"),
+    PlannedRule(net_class="PCIE", layer="F.Cu", width_mm=0.15, tolerance_mm=0.01, requirement="85 ohm"),
+    PlannedRule(net_class="DP", layer="In2.Cu", width_mm=0.12, gap_mm=0.15, requirement="100 ohm"),
+)
+
+
+def uuids(path: Path, net: str) -> set[str]:
+    board = read_board(path)
+    return set(board.tracks.uuid[board.tracks.net == board.net_index[net]].tolist())
+
+
+def test_kicad_reports_what_breaks_a_written_rule_and_nothing_else(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Widths and gaps off the rule are violations, those that fit are not; without our rules there are none."""
+    path = routed(tmp_path)
+    rules = path.with_suffix(".kicad_dru")
+    silent = drc(path, kicad_cli)
+    assert not {"track_width", "diff_pair_gap_out_of_range"} & silent.keys()
+    apply_edit(rules, replace_rules(None, RULES), expected_digest=None)
+    found = drc(path, kicad_cli)
+    assert found["track_width"] == uuids(path, "/PCIE_0") | uuids(path, "/PCIE_2")
+    assert found["diff_pair_gap_out_of_range"] == uuids(path, "/DPB_P") | uuids(path, "/DPB_N")
+    rules.write_bytes(replace_rules(rules.read_bytes(), ()))
+    assert drc(path, kicad_cli).keys() == silent.keys()
+
+
+def test_a_users_own_rules_are_read_and_win(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Our part stands before them: an exception of the user's for one net holds, ours hold for the others."""
+    path = routed(tmp_path)
+    own = (
+        '(version 1)\n\n# necks are fine here\n(rule "mine"\n\t(condition "A.NetName == \'/PCIE_0\'")\n'
+        "\t(constraint track_width (min 0.09mm)))\n"
+    )
+    path.with_suffix(".kicad_dru").write_bytes(replace_rules(own.encode(), RULES))
+    assert drc(path, kicad_cli)["track_width"] == uuids(path, "/PCIE_2")
+
+
+def test_rules_of_older_versions_are_read_as_well(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """The condition that KiCad 7 and 8 understand says the same."""
+    path = routed(tmp_path)
+    path.with_suffix(".kicad_dru").write_bytes(replace_rules(None, RULES, format_version=20240108))
+    assert drc(path, kicad_cli)["track_width"] == uuids(path, "/PCIE_0") | uuids(path, "/PCIE_2")
+
+
+def test_kicad_obeys_written_net_classes(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """A new class and a changed one: their clearances decide which of KiCad's violations appear."""
+    tracks = [
+        {"net": net, "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[10, y], [30, y]]}
+        for net, y in (("/NEW", 10), ("/a", 10.5), ("/OLD", 20), ("/b", 20.5), ("/c", 30), ("/d", 30.5))
+    ]
+    path = build({"tracks": tracks, "net_classes": [{"name": "OLD", "patterns": ["/OLD"]}]}, tmp_path, "board")
+    project = path.with_suffix(".kicad_pro")
+    assert "clearance" not in drc(path, kicad_cli)
+    classes = (
+        PlannedClass(name="NEW", clearance_mm=0.4, track_width_mm=0.2, patterns=("/N*",)),
+        PlannedClass(name="OLD", clearance_mm=0.35),
+    )
+    content = project.read_bytes()
+    edit = set_net_classes(content, classes)
+    apply_edit(project, edit.content, expected_digest=digest(content))
+    expected = set().union(*(uuids(path, net) for net in ("/NEW", "/a", "/OLD", "/b")))
+    assert drc(path, kicad_cli)["clearance"] == expected
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The PCB editor with a written board open: its socket, and the board."""
+    command = editor_command()
+    if command is None:
+        pytest.skip("no PCB editor that can be driven")
+    path = written(build({"copper_layers": 2}, tmp_path_factory.mktemp("w"), "board"), plan(6))
+    environment = {**os.environ, "KICAD_API_STATE": str(tmp_path_factory.mktemp("k"))}
+    start = [command, "start", "--name", "w", "--fresh", str(path)]
+    run = subprocess.run(start, capture_output=True, text=True, timeout=300, check=True, env=environment)
+    yield run.stdout.strip(), path
+    subprocess.run([command, "stop", "--name", "w"], check=False, timeout=60, env=environment)
+
+
+@pytest.mark.editor
+def test_the_running_editor_sees_the_plan_and_its_lock_keeps_us_off(editor: tuple[str, Path]) -> None:
+    """Every row over the API is the planned one; while the editor is open neither board nor project is written."""
+    from kipy import KiCad
+
+    socket, path = editor
+    live = KiCad(socket_path=socket, timeout_ms=120_000).get_board().get_stackup()
+    planned = plan(6)
+    rows = [row for row in live.layers if row.type == 1 or row.dielectric]
+    ours = [row for row in planned.rows if row.kind is not LayerKind.MASK]
+    assert len(rows) == len(ours)
+    for theirs, row in zip(rows, ours, strict=True):
+        if row.kind is LayerKind.COPPER:
+            assert theirs.thickness / 1e6 == pytest.approx(row.thickness_mm)
+            continue
+        assert theirs.dielectric is not None
+        seen = [(p.thickness / 1e6, p.material_name, p.epsilon_r, p.loss_tangent) for p in theirs.dielectric.layers]
+        assert [s[1] for s in seen] == [p.material for p in row.plies]
+        assert [s[0] for s in seen] == pytest.approx([p.thickness_mm for p in row.plies], abs=1e-6)
+        assert [s[2] for s in seen] == pytest.approx([p.dk for p in row.plies])
+        assert [s[3] for s in seen] == pytest.approx([p.df for p in row.plies])
+    for file in (path, path.with_suffix(".kicad_pro")):
+        content = file.read_bytes()
+        with pytest.raises(NotWrittenError, match="is open in KiCad"):
+            apply_edit(file, content + b"\n", expected_digest=digest(content))
+        assert file.read_bytes() == content
