@@ -225,7 +225,7 @@ def _entry(row: _Row) -> Iterator[Case]:
             quantity=quantity,
             reference=_reference(row, quantity, value),
             uncertainty_pct=known.get(quantity),
-            source=row.text("source") or row.text("method"),
+            source=row.text("source") or row.text("method") or row.text("group"),
             explained=str(reasons.get(quantity, "")),
             skipped=skipped,
         )

@@ -18,7 +18,7 @@ from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import Column, Page, styled, terminal_console
 
 CLEAN, FOUND = 0, 1
-FORMAT = "stackwright-validation-1"
+FORMAT, VERSION = "stackwright-validation", 1
 STYLES = {"within": "green", "in limit": "green", "off": "bold red", "not solved": "bold red", "skipped": "yellow"}
 
 
@@ -58,6 +58,7 @@ def validate_cases(path: Path, question: Question) -> int:
 def _json(path: Path, outcomes: Sequence[Outcome], summary: Summary) -> str:
     data = {
         "format": FORMAT,
+        "version": VERSION,
         "cases": path.as_posix(),
         "summary": summary.model_dump(mode="json"),
         "rows": [outcome.model_dump(mode="json") for outcome in outcomes],
