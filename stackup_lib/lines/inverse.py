@@ -18,7 +18,7 @@ from pydantic import model_validator
 
 from stackup_lib.errors import StackwrightError
 from stackup_lib.frozen import Frozen
-from stackup_lib.lines.remedy import Thickness, thickness_for
+from stackup_lib.lines.remedy import Remedy, remedy_for
 from stackup_lib.lines.sections import SMALLEST_MM, GeometryError
 from stackup_lib.lines.site import LineSite
 from stackup_lib.lines.solution import LineSolution
@@ -132,7 +132,7 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
     Attributes:
         nearest_ohm: the impedance at the limit that comes closest.
         width_mm, gap_mm: sizes at that limit.
-        remedy: dielectrics that would reach it there; empty where none from a fifth to five times as thick does.
+        remedy: what would reach it there.
     """
 
     def __init__(
@@ -141,14 +141,10 @@ class Unreachable(StackwrightError):  # noqa: N818 - named after what it says
         target: Target,
         wish: str,
         nearest: tuple[float, float | None, float],
-        remedy: tuple[Thickness, ...],
+        remedy: Remedy,
     ) -> None:
         width, gap, ohm = nearest
-        if remedy:
-            advice = f"a dielectric of {' and '.join(map(str, remedy))} would reach it there"
-        else:
-            advice = "no dielectric from a fifth to five times as thick reaches it there: change the other sizes"
-        super().__init__(site.layer, f"{target} needs {wish}; there it is {ohm:.4g} ohm", advice)
+        super().__init__(site.layer, f"{target} needs {wish}; there it is {ohm:.4g} ohm", str(remedy))
         self.target, self.remedy = target, remedy
         self.width_mm, self.gap_mm, self.nearest_ohm = width, gap, ohm
 
@@ -179,6 +175,7 @@ class _Search:
     low: float
     high: float
     coplanar_gap_mm: float | None
+    widest_gap_mm: float
 
     @property
     def goal(self) -> float:
@@ -275,7 +272,8 @@ def solve_pair(
     else:
         _inside("width", how.width_mm, limits.min_width_mm, limits.max_width_mm)
         sizes: Callable[[float], tuple[float, float | None]] = lambda gap: (how.width_mm, gap)  # noqa: E731
-        search = _Search(site, target, sizes, "gap", limits.min_gap_mm, limits.max_gap_mm, coplanar_gap_mm)
+        low, high = limits.min_gap_mm, limits.max_gap_mm
+        search = _Search(site, target, sizes, "gap", low, high, coplanar_gap_mm, high)
     return _find(search, tolerance)
 
 
@@ -304,7 +302,7 @@ def _width_search(
     if low > limits.max_width_mm:
         what = f"{limits.max_width_mm:g} mm of trace, of which etching takes {site.taper_mm:g} mm at the top"
         raise GeometryError(what, "allow wider traces or thinner copper")
-    return _Search(site, target, sizes, "width", low, limits.max_width_mm, coplanar_gap_mm)
+    return _Search(site, target, sizes, "width", low, limits.max_width_mm, coplanar_gap_mm, limits.max_gap_mm)
 
 
 def _find(search: _Search, tolerance: float) -> Solved:
@@ -367,7 +365,8 @@ def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
 
 def _short_of(search: _Search, wish: str, x: float, ohm: float) -> Unreachable:
     width, gap = search.sizes(x)
-    remedy = thickness_for(search.site, search.target.ohm, width, gap, search.coplanar_gap_mm)
+    widest = search.widest_gap_mm if search.unknown == "width" else None
+    remedy = remedy_for(search.site, search.target.ohm, (width, gap, search.coplanar_gap_mm), widest)
     return Unreachable(search.site, search.target, wish, (width, gap, ohm), remedy)
 
 

@@ -1,4 +1,4 @@
-"""What would bring an impedance within reach: dielectrics of another thickness, found by the field solver."""
+"""What would bring an impedance within reach: a wider gap or other dielectrics, found by the field solver."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from stackup_lib.lines.solver import LADDER, solve_once
 MOST_CHANGE = 5.0
 """Dielectrics are sought from a fifth to five times as thick."""
 
+GAP_MATCH = 1e-3
+"""Relative accuracy of a gap that is advised."""
+
 Side = Literal["below", "above"]
 
 
@@ -26,6 +29,60 @@ class Thickness:
 
     def __str__(self) -> str:
         return f"{self.to_mm:.3g} mm in place of {self.from_mm:.3g} mm" + (f" to {self.plane}" if self.plane else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would reach a target at given sizes, one thing or the other.
+
+    Attributes:
+        dielectrics: all of them together; empty where none from a fifth to five times as thick does.
+        gap_mm: of the pair, as it is and as it would; None where no wider one does.
+    """
+
+    dielectrics: tuple[Thickness, ...]
+    gap_mm: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        ways = [] if self.gap_mm is None else [f"a gap of {self.gap_mm[1]:.3g} mm in place of {self.gap_mm[0]:.3g} mm"]
+        if self.dielectrics:
+            ways.append("a dielectric of " + " and ".join(map(str, self.dielectrics)))
+        if ways:
+            return f"{' or '.join(ways)} would reach it there"
+        return "no dielectric from a fifth to five times as thick reaches it there: change the other sizes"
+
+
+def remedy_for(
+    site: LineSite, ohm: float, sizes: tuple[float, float | None, float | None], widest_gap_mm: float | None = None
+) -> Remedy:
+    """Return what would give a line this impedance.
+
+    Args:
+        site: where it runs.
+        ohm: wanted.
+        sizes: width, gap and coplanar gap in mm, the latter None where there is none.
+        widest_gap_mm: up to which a wider gap is sought, None where the gap is not to change.
+    """
+    width, gap, coplanar = sizes
+    wider = None if gap is None or widest_gap_mm is None else gap_for(site, ohm, sizes, widest_gap_mm)
+    dielectrics = thickness_for(site, ohm, width, gap, coplanar)
+    return Remedy(dielectrics, None if gap is None or wider is None else (gap, wider))
+
+
+def gap_for(
+    site: LineSite, ohm: float, sizes: tuple[float, float | None, float | None], widest_gap_mm: float
+) -> float | None:
+    """Return the wider gap with which a pair has this impedance, None where none up to the widest does."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - heavy, and only this function needs it
+
+    width, gap, coplanar = sizes
+
+    def miss(other_mm: float) -> float:
+        return math.log(solve_once(site.section(width, other_mm, coplanar), LADDER[1]).impedance_ohm / ohm)
+
+    if gap is None or gap >= widest_gap_mm or miss(gap) >= 0 or miss(widest_gap_mm) <= 0:
+        return None
+    return float(brentq(miss, gap, widest_gap_mm, xtol=GAP_MATCH * gap))
 
 
 def thickness_for(

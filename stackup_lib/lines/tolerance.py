@@ -1,8 +1,8 @@
 """How far the impedance of a line strays in fabrication: sensitivities, worst case, interval and yield.
 
 Method: ln Z is fitted by a quadratic surface in the independent variables of the process, each in its own standard
-deviations: two solutions per variable at +-sqrt(3) standard deviations (the Gauss-Hermite points, with which mean and
-variance come right to the fifth order), one per pair of the three strongest variables for what they do together. The
+deviations: two solutions per variable at +-sqrt(3) standard deviations (the Gauss-Hermite points, which serve the bulk
+of the production and not only its middle), one per pair of the three strongest variables for what they do together. The
 distribution of that quadratic is then computed exactly; nothing is drawn at random. Two more solutions, three standard
 deviations out along the steepest way, tell how far the surface is off, and with it how far the yield may be.
 
