@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from stackup_lib.errors import did_you_mean
 from stackup_lib.frozen import Frozen
 from stackup_lib.lines.cases import section_of_case, value_of_quantity
 from stackup_lib.lines.sections import GeometryError, Section
@@ -15,6 +17,13 @@ from stackup_lib.lines.solver import TOLERANCE, solve
 
 if TYPE_CHECKING:
     from stackup_lib.lines.case_files import Case
+    from stackup_lib.lines.perturbation import Mode
+    from stackup_lib.lines.solution import LineSolution
+
+MODES: dict[str, Mode] = {"single": "single", "odd": "odd", "even": "even"}
+
+LOSS_TOLERANCE = 1e-4
+"""Of crowding and shares: the floor of their own estimate."""
 
 Verdict = Literal["within", "in limit", "off", "explained", "not solved", "skipped"]
 """`within` the reference's uncertainty and our estimate; `in limit`: beyond them, or none is stated, but inside
@@ -100,24 +109,52 @@ def summarize(outcomes: Sequence[Outcome], limit_pct: float) -> Summary:
 
 
 class _Solved:
-    """A cross section's solution, or its mode's first-order changes, and how long that took."""
+    """A cross section's solution, or a mode's with its first-order changes, and how long that took."""
 
     def __init__(self, section: Section, mode: str) -> None:
-        self._values: dict[str, tuple[float, float]] = {}
         start = time.perf_counter()
         self._solution = solve(section, TOLERANCE)
-        if mode:
-            self._add_loss(section, mode)
+        self._values = {} if mode == "" else _loss_figures(section, self._solution, mode)
         self.time_ms = (time.perf_counter() - start) * 1e3
 
     def value(self, quantity: str) -> tuple[float, float]:
         """Value and relative error estimate."""
-        if quantity in self._values:
-            return self._values[quantity]
-        return value_of_quantity(self._solution, quantity), self._solution.error_estimate
+        if not self._values:
+            return value_of_quantity(self._solution, quantity), self._solution.error_estimate
+        if quantity not in self._values:
+            raise GeometryError(f'unknown figure of loss "{quantity}"', did_you_mean(quantity, self._values))
+        return self._values[quantity]
 
-    def _add_loss(self, section: Section, mode: str) -> None:
-        raise GeometryError("loss figures are not wired yet", "leave the row out")
+
+def _loss_figures(section: Section, solution: LineSolution, mode: str) -> dict[str, tuple[float, float]]:
+    """Impedance, crowding and shares of a mode by the names of `case_files.LOSS_COLUMNS`, with their estimates.
+
+    The upper layer of a stripline is `q_upper`, the one under the trace `q_substrate`, all together `q_all`.
+    """
+    from stackup_lib.lines.perturbation import perturb  # noqa: PLC0415 - impedances do not need it
+
+    known = MODES.get(mode)
+    if known is None:
+        raise GeometryError(f'unknown mode "{mode}"', did_you_mean(mode, MODES))
+    found = perturb(section, known, LOSS_TOLERANCE)
+    crowding, shares = found.crowding, found.shares
+    returned = crowding.total_per_mm - crowding.strip_per_mm
+    figures = {
+        "R_signal": crowding.strip_per_mm,
+        "R_return": returned,
+        "R_total": crowding.total_per_mm,
+        "q_all": math.fsum(shares.layers),
+        "q_substrate": shares.layers[0],
+    }
+    if len(shares.layers) > 1:
+        figures["q_upper"] = shares.layers[1]
+    if section.mask is not None:
+        figures["q_mask"] = shares.mask
+    impedance = value_of_quantity(solution, {"single": "Z0", "odd": "Zodd", "even": "Zeven"}[known])
+    # the estimate is relative to the total, and absolute for shares, which are parts of 1
+    scale = {name: crowding.total_per_mm if name.startswith("R_") else 1.0 for name in figures}
+    out = {name: (value, found.error_estimate * scale[name] / value) for name, value in figures.items()}
+    return out | {"Z": (impedance, solution.error_estimate)}
 
 
 def _judged(case: Case, solved: _Solved, limit_pct: float) -> Outcome:
