@@ -29,6 +29,8 @@ def layer_table_edits(source: Source, planned: PlannedStackup) -> list[Edit]:
     _refuse_use(source, table)
     rows = {span.word(1): span for span in table.lists()}
     wanted = planned.copper_names
+    if not {"F.Cu", "B.Cu"} <= rows.keys():
+        raise NotWrittenError(source.label, "its layer table lacks F.Cu or B.Cu", "open the board in KiCad and save it")
     edits: list[Edit] = []
     for name, span in rows.items():
         if name.endswith(".Cu") and name not in wanted:

@@ -14,8 +14,9 @@ from stackup_lib.kicad.reader import NEWEST_VERSION
 from stackup_lib.kicad.spans import length_text, quoted
 from stackup_lib.planned import PlannedRule
 
-BEGIN = "# ---- stackwright: begin; this part is replaced as a whole, write rules of your own outside of it ----"
-END = "# ---- stackwright: end ----"
+BEGIN = "#---- stackwright: begin; this part is replaced as a whole, write rules of your own outside of it ----"
+END = "#---- stackwright: end ----"
+"""No blank behind the hash: a requirement's comment always has one, so it can never look like a marker."""
 _NET_CLASS_FUNCTION_SINCE = 20241229
 """KiCad 9; before, a net has one class and the condition compares its name."""
 _VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
@@ -81,14 +82,16 @@ def _refuse_broken(text: str, label: str) -> None:
 
 def _own_part(text: str, label: str) -> tuple[int, int] | None:
     """From the line break in front of our first line to the end of our last; None when we have no part in it."""
-    begin, end = text.find(BEGIN), text.find(END)
-    if begin < 0 and end < 0:
+    begins, ends = (
+        [m.start() for m in re.finditer(f"^{re.escape(line)}", text, re.MULTILINE)] for line in (BEGIN, END)
+    )
+    if not begins and not ends:
         return None
-    if not 0 <= begin < end or text.count(BEGIN) > 1 or text.count(END) > 1:
+    if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
         raise NotWrittenError(label, "has only half of Stackwright's part", f'remove the lines "{BEGIN}" and "{END}"')
-    start = text.rfind("\n", 0, begin)
+    start = begins[0] - 1
     start -= start > 0 and text[start - 1] == "\r"
-    return start, end + len(END)
+    return start, ends[0] + len(END)
 
 
 def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> list[str]:

@@ -163,8 +163,11 @@ def _blanks(source: Source, parent: Span, part: Span) -> str:
 
 def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[Edit]:
     block = _top(source, "setup").find("stackup")
-    assert block is not None  # noqa: S101 - the reader has found it
-    every = tuple(block.lists("layer"))
+    every = () if block is None else tuple(block.lists("layer"))
+    if block is None or len(every) != len(stackup.layers):
+        raise NotWrittenError(
+            source.label, "its stackup is not laid out clearly", "open the board in KiCad and save it"
+        )
     style = _style(source, block, every, 2)
     old = [(span, row) for span, row in zip(every, stackup.layers, strict=True) if row.kind in WRITTEN_KINDS]
     edits: list[Edit] = []
@@ -178,7 +181,7 @@ def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[
         edits += [Edit(at, at, style.between + new_row(row, style)) for row in planned.rows[j:j_end]]
         edits += [Edit(_cut_from(source, block, span), span.end, "") for span, _ in old[i:i_end]]
     last = every[-1].end if every else block.parts[0].end
-    return [*edits, *field_edits(block, _options(planned, block), _OPTIONS, last, style.between)]
+    return [*edits, *field_edits(block, _options(planned, stackup), _OPTIONS, last, style.between)]
 
 
 def _after_top_rows(block: Span) -> int:
@@ -192,22 +195,26 @@ def _cut_from(source: Source, block: Span, row: Span) -> int:
     return row.start if source.data[before : row.start].strip() else before
 
 
-def _options(planned: PlannedStackup, block: Span | None) -> dict[str, str | None]:
+def _options(planned: PlannedStackup, stackup: Stackup | None) -> dict[str, str | None]:
     """What each stated option shall be: its text, or None to take it away; options that stay are absent."""
-
-    def stated(name: str) -> str:
-        found = block.find(name) if block is not None else None
-        return found.word(1) if found is not None else ""
-
+    finish, constraints, edge, plating = (
+        (None, None, "no", False)
+        if stackup is None
+        else (
+            stackup.copper_finish or "None",
+            stackup.impedance_controlled,
+            stackup.edge_connector or "no",
+            bool(stackup.edge_plating),
+        )
+    )
     wanted: dict[str, str | None] = {}
-    if planned.copper_finish is not None and planned.copper_finish != stated("copper_finish"):
-        wanted["copper_finish"] = quoted(planned.copper_finish)
-    constraints = {None: "", True: "yes", False: "no"}[planned.dielectric_constraints]
-    if constraints and constraints != stated("dielectric_constraints"):
-        wanted["dielectric_constraints"] = constraints
-    if planned.edge_connector is not None and planned.edge_connector != (stated("edge_connector") or "no"):
+    if planned.copper_finish not in (None, finish):
+        wanted["copper_finish"] = quoted(planned.copper_finish or "None")
+    if planned.dielectric_constraints not in (None, constraints):
+        wanted["dielectric_constraints"] = "yes" if planned.dielectric_constraints else "no"
+    if planned.edge_connector not in (None, edge):
         wanted["edge_connector"] = None if planned.edge_connector == "no" else planned.edge_connector
-    if planned.edge_plating is not None and planned.edge_plating != (stated("edge_plating") == "yes"):
+    if planned.edge_plating not in (None, plating):
         wanted["edge_plating"] = "yes" if planned.edge_plating else None
     return wanted
 
