@@ -68,7 +68,7 @@ def solve(section: Section, tolerance: float = TOLERANCE) -> LineSolution:
 
 def solve_once(section: Section, resolution: Resolution) -> LineSolution:
     """Solve at one resolution; the error estimate stays unknown (nan)."""
-    system = _assemble(section, resolution)
+    system = assemble(section, resolution)
     pair = len(section.strips) == 2
     if system.symmetric and pair and section.strips[0].centre_mm:
         even, odd = system.with_image(1.0), system.with_image(-1.0)
@@ -89,9 +89,7 @@ def _of_modes(even: float, odd: float) -> Real:
     return np.array([[even + odd, even - odd], [even - odd, even + odd]]) / 2
 
 
-def _solution(
-    system: _System, c: Real, c0: Real, shares: ReturnShares, odd_shares: ReturnShares | None
-) -> LineSolution:
+def _solution(system: System, c: Real, c0: Real, shares: ReturnShares, odd_shares: ReturnShares | None) -> LineSolution:
     c, c0 = (c + c.T) / 2, (c0 + c0.T) / 2
     if not (np.all(np.linalg.eigvalsh(c) > 0) and np.all(np.linalg.eigvalsh(c0) > 0)):
         raise GeometryError("the field has no solution to working accuracy", "check for extreme ratios of dimensions")
@@ -99,7 +97,7 @@ def _solution(
 
 
 @dataclass(frozen=True, slots=True)
-class _System:
+class System:
     """Everything of one mesh: kernels of the elements and of their mirror images in x = 0, apart."""
 
     section: Section
@@ -115,9 +113,11 @@ class _System:
 
     @property
     def unknowns(self) -> int:
+        """Number of elements times polynomials."""
         return len(self.mesh.centre) * self.order
 
     def with_image(self, sign: float) -> _Mode:
+        """Return the system with mirror images in x = 0 of this sign: 1 even, -1 odd; as it is where not a half."""
         return _Mode(self, _joined(self.potential, sign), _joined(self.field, sign), odd=sign < 0)
 
 
@@ -126,7 +126,8 @@ def _joined(parts: tuple[Real, Real | None], sign: float) -> Real:
     return direct if mirrored is None else direct + sign * mirrored
 
 
-def _assemble(section: Section, resolution: Resolution) -> _System:
+def assemble(section: Section, resolution: Resolution) -> System:
+    """Mesh a cross section at one resolution and compute the kernels of its elements."""
     symmetric = is_symmetric(section)
     parts = pieces(section)
     if symmetric:
@@ -151,7 +152,7 @@ def _assemble(section: Section, resolution: Resolution) -> _System:
         symmetric=symmetric,
         own=np.repeat(rows, resolution.order),
     )
-    return _System(section, symmetric, mesh, resolution.order, conductor, eps_minus, eps_plus, potential, field, rows)
+    return System(section, symmetric, mesh, resolution.order, conductor, eps_minus, eps_plus, potential, field, rows)
 
 
 def _kernels(
@@ -208,7 +209,7 @@ class _AirCharges:
 class _Mode:
     """One image sign of a system: its matrix, solved for given drives."""
 
-    system: _System
+    system: System
     potential: Real
     field: Real
     odd: bool
@@ -245,11 +246,9 @@ class _Mode:
     def air_charges(self, drives: Sequence[tuple[int, ...]]) -> _AirCharges:
         """The same with every permittivity 1, and where the flux of all signals driven alike ends."""
         s = self.system
-        p = s.order
         copper = ~np.isnan(s.conductor)
-        matrix = self.potential[:, np.repeat(copper, p)]
         conductor = s.conductor[copper]
-        density = self._solve(matrix, np.repeat(conductor, p), drives).reshape(len(drives), -1, p)
+        density = self.air_density(drives)
         length = np.abs(s.mesh.half[copper])
         charge = 2 * length * density[:, :, 0]
         all_driven = charge.sum(axis=0)
@@ -262,6 +261,13 @@ class _Mode:
         elif not s.section.plane_below:
             below = 0.0
         return _AirCharges(self._per_signal(charge, conductor), below, above, coplanar, total)
+
+    def air_density(self, drives: Sequence[tuple[int, ...]]) -> Real:
+        """Charge over eps0 on copper with every permittivity 1: Legendre terms, (drives, copper elements, order)."""
+        s = self.system
+        copper = ~np.isnan(s.conductor)
+        matrix = self.potential[:, np.repeat(copper, s.order)]
+        return self._solve(matrix, np.repeat(s.conductor[copper], s.order), drives).reshape(len(drives), -1, s.order)
 
     def _below_one_trace(self, density: Real, copper: Real) -> float:
         """Charge on the half x > 0 of the plane below, odd image: q at (a, h) puts -q (2/pi) atan(a/h) there."""
