@@ -48,11 +48,11 @@ class RailSign(IntFlag):
 
 
 WORDS: Mapping[RailSign, str] = {
-    RailSign.GROUND: "its name reads as ground",
-    RailSign.NAME: "its name reads as a supply",
-    RailSign.FILL: f"more than {RAIL_FILL_MM2:g} mm2 of filled copper",
+    RailSign.GROUND: "named as ground",
+    RailSign.NAME: "named as a supply",
+    RailSign.FILL: "filled copper",
     RailSign.BYPASS: f"{RAIL_BYPASSES} or more capacitors to ground",
-    RailSign.PADS: f"{RAIL_PADS} or more pads",
+    RailSign.PADS: "many pads",
 }
 
 

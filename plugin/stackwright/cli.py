@@ -310,6 +310,24 @@ def impedance(
     return show_impedance(board, question)
 
 
+@app.command(short_help="Show what a board's nets were taken for.")
+def nets(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    explain: Annotated[
+        str | None, typer.Option(metavar="NET", help="Everything about one net: class, name, pair, link, route.")
+    ] = None,
+    format_: Annotated[CasesFormat, typer.Option("--format", help="text or json.")] = CasesFormat.TEXT,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Show what every net was taken for and why: interfaces with their links, rails, and the rest counted."""
+    from stackwright.commands.nets import Question, show_nets
+
+    as_json = format_ == CasesFormat.JSON
+    return show_nets(board, Question(explain=explain, as_json=as_json, config=config, output=output))
+
+
 @app.command(short_help="Test our physics with your own numbers.", epilog=VALIDATE_EPILOG)
 def validate(
     cases: Annotated[Path, typer.Argument(metavar="CASES", help="Reference cases: .csv, or our own .toml.")],
