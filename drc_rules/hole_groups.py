@@ -10,7 +10,7 @@ from drc_rules.context import DECLARE_STACKUP, Context
 from drc_rules.fabs.holes import HoleKind
 from drc_rules.report import Place
 from stackup_lib.board import Board, Floats, Ints, PadKind, ViaKind
-from stackup_lib.facts import MissingFact
+from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.holes import copper_faces_mm
 
 PLACES_SHOWN = 20
@@ -87,6 +87,10 @@ def _alike(columns: list[Ints], drill_mm: Floats, rows: Ints) -> list[tuple[tupl
     return [(tuple(key[:-1]), key[-1] / 1000, rows[inverse == number]) for number, key in enumerate(unique.tolist())]
 
 
+UNENTERED_MARGIN = 2.0
+"""A stackup that nobody has entered may turn out this much thicker than the thickness the file holds."""
+
+
 def depth_mm(ctx: Context, group: HoleGroup) -> float:
     """Return how deep the holes of a group are: over the copper, for microvias between it.
 
@@ -101,3 +105,15 @@ def depth_mm(ctx: Context, group: HoleGroup) -> float:
     if group.kind == "microvia":
         return faces[group.bottom][0] - faces[group.top][1]
     return faces[group.bottom][1] - faces[group.top][0]
+
+
+def is_wide_for_any_board(ctx: Context, group: HoleGroup, greatest_ratio: float) -> bool:
+    """Return True when through holes are wide enough even for a board twice as thick as the file says.
+
+    It spares boards without a stackup the question about holes that no stackup could make too deep; low confidence.
+    """
+    thickness = ctx.board.thickness_mm
+    if group.kind != "through" or thickness is None or UNENTERED_MARGIN * thickness > greatest_ratio * group.drill_mm:
+        return False
+    ctx.rests_on(Confidence.LOW)
+    return True

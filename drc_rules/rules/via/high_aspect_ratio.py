@@ -5,7 +5,9 @@ What it checks
 Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
 wider for the plating. Microvias are measured over the dielectric that the laser goes through, without an allowance.
 Past the best or the advanced tier of fabs counts as drilled, because the finished figure overstates what the drill
-and the bath meet; past the standard tier as finished, because that is what a quotation form asks for.
+and the bath meet; past the standard tier as finished, because that is what a quotation form asks for. Where nobody
+has entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot
+be judged.
 
 Why it matters
 --------------
@@ -29,9 +31,10 @@ from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
-from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups
+from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
 
 ROUNDING = 1e-9
 
@@ -44,10 +47,15 @@ def _groups(ctx: Context, _clause: Clause) -> tuple[HoleGroup, ...]:
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
     """Yield a finding when a group of like holes is past the clause's tier."""
     tier = Tier(clause.limit.at_least or Tier.BEST)
-    depth = depth_mm(ctx, group)
+    greatest = greatest_aspect_ratio(group.kind, tier)
+    try:
+        depth = depth_mm(ctx, group)
+    except MissingFact:
+        if is_wide_for_any_board(ctx, group, greatest):
+            return
+        raise
     drilled_mm = group.drill_mm + (0.0 if group.kind == "microvia" else PLATING_ALLOWANCE_MM)
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
-    greatest = greatest_aspect_ratio(group.kind, tier)
     judged = finished if tier is Tier.STANDARD else drilled
     if judged <= greatest + ROUNDING:
         return
