@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.errors import BoardFileError, NotWrittenError
-from stackup_lib.kicad.file_edit import apply_edit, diff_text, digest, lock_of
+from stackup_lib.kicad.file_edit import FileEdit, apply_edit, apply_together, diff_text, digest, lock_of
 from tests.kicad_boards import HEAD_V10, board_text, kicad_layout
 
 ROOT = Path(__file__).parents[1]
@@ -196,6 +196,54 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     """Nor is what is no file at all."""
     with pytest.raises(NotWrittenError):
         apply_edit(tmp_path, b"", expected_digest=digest(b""))
+
+
+@pytest.fixture
+def three(board: Path) -> list[FileEdit]:
+    """A board, its project, and rules that do not exist yet."""
+    project = board.with_suffix(".kicad_pro")
+    project.write_bytes(b"{}")
+    return [
+        FileEdit(board, NEW, digest(OLD)),
+        FileEdit(board.with_suffix(".kicad_dru"), b"(version 1)\n", None),
+        FileEdit(project, b'{"a": 1}', digest(b"{}")),
+    ]
+
+
+def test_files_that_change_together(three: list[FileEdit], board: Path) -> None:
+    """All are written, and the former ones lie beside them."""
+    written = apply_together(three)
+    assert [edit.path.read_bytes() for edit in three] == [edit.new for edit in three]
+    assert [w.backup.read_bytes() if w.backup else None for w in written] == [OLD, None, b"{}"]
+    assert len(names(board.parent)) == 5
+
+
+@pytest.mark.parametrize("fault", ["lock", "changed", "unreadable", "exists", "disk"])
+def test_all_files_or_none(three: list[FileEdit], board: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever stops the last file, the first ones have their former bytes, and a new one is gone."""
+    project = board.with_suffix(".kicad_pro")
+    if fault == "lock":
+        board.with_name("~board.kicad_pro.lck").touch()
+    elif fault == "changed":
+        project.write_bytes(b"{ }")
+    elif fault == "unreadable":
+        three[2] = FileEdit(project, b"{", digest(b"{}"))
+    elif fault == "exists":
+        three[1].path.write_bytes(b"mine")
+    else:
+        replace = os.replace
+
+        def no_project(source: Path, target: Path) -> None:
+            if target == project:
+                raise OSError(errno.ENOSPC, "full")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", no_project)
+    before = {file.name: file.read_bytes() for file in board.parent.iterdir()}
+    with pytest.raises((NotWrittenError, BoardFileError)):
+        apply_together(three)
+    after = {file.name: file.read_bytes() for file in board.parent.iterdir() if not file.name.endswith("-bak")}
+    assert after == before
 
 
 def failing(number: int) -> Callable[..., object]:

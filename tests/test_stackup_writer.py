@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from fixtures.miniboard import build
 from stackup_lib.board import LayerKind
-from stackup_lib.errors import NotWrittenError
+from stackup_lib.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.stackup_writer import replace_stackup
 from stackup_lib.planned import PlannedPly, PlannedRow, PlannedStackup, planned_from
@@ -293,6 +294,45 @@ def test_layers_in_use_do_not_move(use: dict[str, object], count: int, tmp_path:
     content = mini(tmp_path, copper_layers=4, **use)
     with pytest.raises(NotWrittenError, match=r"line \d+: In[12].Cu is in use"):
         replace_stackup(content, layered(count), change_layers=True)
+
+
+def test_layers_go_between_routed_outer_layers(tmp_path: Path) -> None:
+    """Tracks outside and through vias stay what they are: on F.Cu and B.Cu, from the first layer to the last."""
+    tracks = [{"net": "/A", "layer": layer, "path_mm": [[5, 5], [9, 5]]} for layer in ("F.Cu", "B.Cu")]
+    content = mini(tmp_path, copper_layers=2, tracks=tracks, vias=[{"net": "/A", "at_mm": [9, 5]}])
+    board = read_board(Path("b"), text=replace_stackup(content, layered(4), change_layers=True))
+    assert board.tracks.layer.tolist() == [0, 3]
+    assert (board.vias.start_layer.tolist(), board.vias.end_layer.tolist()) == ([0], [3])
+
+
+TOKENS = ["(", ")", '"', "\\", "addsublayer", "(addsublayer (thickness 0.1))", '(layer "dielectric 1")', "(layer)",
+          "locked", "\n#x(\n", "(thickness)", "(material)", "0", "nan", "(stackup)", '(type "core")', "\r\n", "1e999",
+          "\x00", "(dielectric_constraints)", "F.Cu", "(version 20211014)"]  # fmt: skip
+CUTS = st.tuples(st.floats(0, 1), st.integers(0, 25), st.sampled_from(["", *TOKENS]))
+
+
+@settings(max_examples=120, deadline=None)
+@given(cuts=st.lists(CUTS, min_size=1, max_size=3), tabs=st.booleans())
+def test_no_damaged_board_is_damaged_further(cuts: list[tuple[float, int, str]], tabs: bool) -> None:
+    """Whatever is torn out of, or put into, the head of a board: one clear error, or a board that reads as planned."""
+    text = board_text(head=HEAD_V10, nets="")
+    text = kicad_layout(text) if tabs else text
+    until = text.index("(pad_to_mask")
+    for place, length, token in cuts:
+        at = int(place * until)
+        text = text[:at] + token + text[at + length :]
+    content = text.encode()
+    plans = [layered(2), layered(4), layered(8)]
+    with contextlib.suppress(StackwrightError):
+        stackup = read_board(Path("b"), text=content).stackup
+        if stackup is not None:
+            plans.append(planned_from(stackup))
+            assert replace_stackup(content, plans[-1]) == content
+    for plan in plans:
+        with contextlib.suppress(StackwrightError):
+            written = replace_stackup(content, plan, change_layers=True)
+            assert [row.name for row in plan_of(written).rows] == [row.name for row in plan.rows]
+            assert replace_stackup(written, plan, change_layers=True) == written
 
 
 def test_a_stackup_that_contradicts_the_layers_can_be_mended(tmp_path: Path) -> None:

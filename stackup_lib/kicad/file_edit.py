@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,6 +119,50 @@ def apply_edit(
         _sync_folder(real.parent)
     _remove_leftovers(real)
     return Written(real, changed=True, backup=kept)
+
+
+@dataclass(frozen=True)
+class FileEdit:
+    """One file of several that change together; see `apply_edit` for the fields."""
+
+    path: Path
+    new: bytes
+    expected_digest: str | None
+
+
+def apply_together(edits: Sequence[FileEdit], *, backup: bool = True) -> tuple[Written, ...]:
+    """Apply edits to several files, all of them or none: what was written already is put back when a later one fails.
+
+    Each file is whole at any moment; a process that is killed between two files leaves the first ones new, with their
+    backups beside them.
+
+    Raises:
+        NotWrittenError, BoardFileError: as `apply_edit`; every file is as it was.
+    """
+    former: dict[Path, bytes | None] = {}
+    for edit in edits:  # nothing is written before all could be
+        _refuse_lock(edit.path)
+        _refuse_change(edit.path.resolve(), edit.expected_digest)
+        with _told(edit.path):
+            former[edit.path] = edit.path.read_bytes() if edit.expected_digest is not None else None
+    done: list[tuple[FileEdit, Written]] = []
+    try:
+        for edit in edits:
+            done.append((edit, apply_edit(edit.path, edit.new, expected_digest=edit.expected_digest, backup=backup)))
+    except BaseException:
+        for edit, written in reversed(done):
+            if written.changed:
+                _put_back(edit, former[edit.path])
+        raise
+    return tuple(written for _, written in done)
+
+
+def _put_back(edit: FileEdit, content: bytes | None) -> None:
+    if content is None:
+        with _told(edit.path):
+            edit.path.resolve().unlink()
+    else:
+        apply_edit(edit.path, content, expected_digest=digest(edit.new), backup=False)
 
 
 def _refuse_lock(path: Path) -> None:

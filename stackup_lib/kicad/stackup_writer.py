@@ -264,7 +264,8 @@ def _must_agree(written: bytes, planned: PlannedStackup, label: str) -> None:
     """Read back what was written: a plan that does not come back is a mistake of ours, and nothing is written."""
     stackup, _ = header.setup(_opened(written, label))
     found = [] if stackup is None else list(planned_from(stackup).rows)
-    if [_plain(row) for row in found] != [_plain(row) for row in planned.rows]:
+    same = [_plain(row) for row in found] == [_plain(row) for row in planned.rows]
+    if stackup is None or not same or _options(planned, stackup):
         raise NotWrittenError(label, "the written stackup does not read back as planned", "report this with the board")
 
 
