@@ -14,8 +14,14 @@ REPORT_IT = (
 )
 
 
+SINGLE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""The field solver's matrices are small: threads cost it more time than they save. Read when NumPy is imported."""
+
+
 def main() -> None:
     """Run the command line and exit with its code: 0 nothing to complain about, 1 findings, 2 could not be checked."""
+    for name in SINGLE_THREAD:
+        os.environ.setdefault(name, "1")
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
