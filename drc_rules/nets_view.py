@@ -71,6 +71,7 @@ class NetsView(Frozen):
         rails: ground first, then by filled copper.
         sidebands: control and clock nets among fast ones, by their names.
         others: nets that nothing says anything about.
+        other_pairs: a net of each differential pair among them.
         unconnected: nets of unused pins.
         notes: what is odd about declarations.
     """
@@ -79,6 +80,7 @@ class NetsView(Frozen):
     rails: tuple[RailRow, ...]
     sidebands: int
     others: int
+    other_pairs: tuple[str, ...]
     unconnected: int
     notes: tuple[str, ...]
 
@@ -102,9 +104,17 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
         rails=_rails(ctx, links),
         sidebands=sidebands,
         others=others,
+        other_pairs=_other_pairs(ctx, links),
         unconnected=unconnected,
         notes=ctx.assignment.notes,
     )
+
+
+def _other_pairs(ctx: Context, links: Links) -> tuple[str, ...]:
+    """Return the positive net of each pair that was taken for nothing."""
+    roles, pairs = ctx.assignment.roles, zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
+    left = [one for one, other in pairs if not any(roles[n] or links.rails.is_rail(n) for n in (one, other))]
+    return tuple(sorted(ctx.board.nets[net] for net in left))
 
 
 def title_of(role: NetRole) -> str:

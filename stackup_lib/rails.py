@@ -51,7 +51,7 @@ WORDS: Mapping[RailSign, str] = {
     RailSign.GROUND: "named as ground",
     RailSign.NAME: "named as a supply",
     RailSign.FILL: "filled copper",
-    RailSign.BYPASS: f"{RAIL_BYPASSES} or more capacitors to ground",
+    RailSign.BYPASS: "bypass capacitors",
     RailSign.PADS: "many pads",
 }
 

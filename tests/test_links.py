@@ -189,7 +189,7 @@ def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -
     links = find_links(mini(tmp_path, text + chip("J1", 30, "/IN")))
 
     assert links.rails.is_rail(links.board.net_index["/CORE"])
-    assert links.rails.why(links.board.net_index["/CORE"]) == ("3 or more capacitors to ground",)
+    assert links.rails.why(links.board.net_index["/CORE"]) == ("bypass capacitors",)
     assert names(links, only(links, "/IN")) == ["/IN"]
 
 

@@ -86,8 +86,13 @@ def _view_page(view: NetsView, path: Path) -> Page:
     if view.rails:
         _rails(page, view.rails)
     page.heading("All other nets")
+    pairs = (
+        f"; {count(len(view.other_pairs), 'pair')} among them, such as {view.other_pairs[0]}"
+        if view.other_pairs
+        else ""
+    )
     rest = (
-        (view.others, "taken for nothing: neither class nor name says what they are"),
+        (view.others, f"taken for nothing: neither class nor name says what they are{pairs}"),
         (view.sidebands, "control, clock or other slow nets, by their names"),
         (view.unconnected, "nets of unconnected pins"),
     )
@@ -151,7 +156,8 @@ def _next(page: Page, view: NetsView, path: Path) -> None:
         example = inferred.interface or inferred.family
         page.verbatim(["[[interface]]", f'is = "{example}"', f"net_classes = [{net_class}]"], indent=4)
         return
-    name = inferred.names[0] if inferred else view.rails[0].net if view.rails else "NET"
+    names = inferred.names if inferred else view.other_pairs or tuple(rail.net for rail in view.rails)
+    name = names[0] if names else "NET"
     page.line(f'next: stackwright nets {path.name} --explain "{name}"')
 
 
