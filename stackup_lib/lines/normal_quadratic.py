@@ -13,7 +13,7 @@ Real = NDArray[np.float64]
 REACH = 9.0
 """Standard deviations within which all but 1e-18 of the probability lies."""
 
-TERMS = 400
+TERMS = 200
 """Of the inversion integral; its error is far below 1e-9 where the linear part dominates."""
 
 
@@ -75,9 +75,9 @@ class NormalQuadratic:
         return max(self.below(high) - self.below(low), 0.0)
 
     def quantile(self, share: float) -> float:
-        """Return y with P(Y < y) = share, to a ten-thousandth of the standard deviation."""
+        """Return y with P(Y < y) = share, to a thousandth of the standard deviation."""
         low, high = self.mean - REACH * self.sigma, self.mean + REACH * self.sigma
-        while high - low > 1e-4 * self.sigma:
+        while high - low > 1e-3 * self.sigma:
             middle = (low + high) / 2
             low, high = (middle, high) if self.below(middle) < share else (low, middle)
         return (low + high) / 2
