@@ -94,6 +94,43 @@ def bad(layers: int, total_mm: float, interfaces: list[str]) -> dict[str, object
     }
 
 
+def built_up(*, is_any_layer: bool) -> dict[str, object]:
+    """A BGA of 0.5 mm pitch: over 2-N-2 staggered microvias, or beside a stack through all layers; drilled vias."""
+    names = ["F.Cu", *(f"In{i}.Cu" for i in range(1, 7)), "B.Cu"]
+    spans = range(7) if is_any_layer else (0, 1, 5, 6)
+    vias: list[dict[str, object]] = [
+        {
+            "net": "GND",
+            "at_mm": [40, 40] if is_any_layer else [21 + 0.5 * k, 21],
+            "kind": "micro",
+            "drill_mm": 0.08 if is_any_layer else 0.15,
+            "size_mm": 0.3,
+            "span": [names[k], names[k + 1]],
+        }
+        for k in spans
+    ]
+    drill = {"size_mm": 0.8 if is_any_layer else 0.5, "from": "B.Cu", "must_cut": "F.Cu" if is_any_layer else "In4.Cu"}
+    vias.append({"net": "/A", "at_mm": [50, 10], "backdrill": drill})
+    vias.append({"net": "/B", "at_mm": [50.5 if is_any_layer else 52, 10]})
+    balls = [
+        {
+            "number": f"{i}",
+            "net": f"/N{i}",
+            "at_mm": [i % 6 * 0.5, i // 6 * 0.5],
+            "size_mm": [0.3, 0.3],
+            "shape": "circle",
+        }
+        for i in range(36)
+    ]
+    return {
+        "size_mm": (70, 80),
+        "stackup": stackup(8, "R-5785(N)", 0.018, 1.57),
+        "vias": vias,
+        "tracks": [{"net": "/A", "layer": "F.Cu", "path_mm": [[40, 10], [50, 10]]}],
+        "parts": [{"reference": "U1", "at_mm": [20, 20], "pads": balls}],
+    }
+
+
 def boards(workload: str, thickness_mm: float | None) -> Iterator[dict[str, object]]:
     """Boards that together meet and break every clause that has a rule."""
     every = interfaces_with_clauses(workload)
@@ -103,6 +140,8 @@ def boards(workload: str, thickness_mm: float | None) -> Iterator[dict[str, obje
     yield good(8, total, every, 0.030)
     yield bad(6, total + 1.0, every)
     yield bad(44, 6.0, ["nvlink5"])
+    yield built_up(is_any_layer=True)
+    yield built_up(is_any_layer=False)
     heavy = good(8, total, [], 0.030)
     yield {**heavy, "config": '[declared.copper."In3.Cu"]\ncopper_oz = 5'}
     yield {"layers": ["F.Cu", "In1.Cu", "B.Cu"], "copper_layers": 3}

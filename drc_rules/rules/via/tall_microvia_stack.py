@@ -1,0 +1,63 @@
+"""More microvias lie on one another than the clause allows.
+
+What it checks
+--------------
+Microvias of one net with the same centre on adjacent layers: how many levels the highest stack has. KiCad's microvias
+count, and blind vias that go to the next layer only.
+
+Why it matters
+--------------
+Each level is a plated joint of its own; the joints at the bottom of a stack open in reflow, after the bare board has
+passed its test.
+
+How to fix
+----------
+Stagger the microvias: move each level aside by half the sum of two pads. Or go down by a buried via in the core.
+
+Sources
+-------
+Fabs publish four build-ups at most (ILFA); more than two stacked levels is where the trade has seen failures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.build_ups import BuildUps, Stack, build_ups, microvias
+
+PLACES_SHOWN = 20
+
+
+def _built_up(ctx: Context, _clause: Clause) -> tuple[BuildUps, ...]:
+    return (build_ups(ctx.board),) if len(microvias(ctx.board)) else ()
+
+
+@rule("VIA008", kinds=("microvia_stack",), over=_built_up)
+def tall_microvia_stack(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
+    """Yield one finding for all stacks that are too high."""
+    most = int(clause.limit.max or 0)
+    tall = [stack for stack in built.stacks if stack.levels > most]
+    if not tall:
+        return
+    names = [layer.name for layer in ctx.board.copper_layers]
+    worst = tall[0]
+    count = f", and {len(tall) - 1} more" if len(tall) > 1 else ""
+    yield Draft(
+        title=f"{worst.levels} microvias on one another from {names[worst.top]} to {names[worst.bottom]}{count}",
+        why="the joints at the bottom of a stack open in reflow",
+        fix=f"stagger them, {most} levels at most on one another",
+        ids=("microvia stacks",),
+        measured=Measured(value=worst.levels, unit="levels"),
+        limit_value=most,
+        limit_unit="levels",
+        places=tuple(_place(ctx, stack) for stack in tall[:PLACES_SHOWN]),
+    )
+
+
+def _place(ctx: Context, stack: Stack) -> Place:
+    layer = ctx.board.copper_layers[stack.top].name
+    return Place(layer=layer, net=ctx.board.nets[stack.net] or None, x_mm=stack.x_mm, y_mm=stack.y_mm)
