@@ -70,6 +70,14 @@ class InterfaceDeclaration(_NetChoice):
     is_: str = Field(alias="is")
 
 
+class ImpedanceDeclaration(_NetChoice):
+    """These nets have that impedance."""
+
+    ohm: float = Field(ge=10, le=200)
+    kind: Literal["single", "differential"]
+    tolerance_pct: float | None = Field(default=None, gt=0, le=50)
+
+
 class BackdrillDeclaration(_NetChoice):
     """Vias on these nets are backdrilled, told to the fab outside the board file.
 
@@ -96,11 +104,12 @@ class Config(_Strict):
     form: str | None = None
     declared: Declared = Field(default_factory=Declared)
     interface: tuple[InterfaceDeclaration, ...] = ()
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
 
-    @field_validator("interface", "backdrill", mode="before")
+    @field_validator("interface", "impedance", "backdrill", mode="before")
     @classmethod
     def _drop_unfilled(cls, rows: object) -> object:
         """A table of an array that still holds a placeholder anywhere declares nothing."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
-from drc_rules.interfaces import Family, Interface, NetRole, family, interface
+from drc_rules.interfaces import family, interface
 from drc_rules.lines import Lines
 from drc_rules.routed import RoutedLine, routed_lines
-from stackup_lib.facts import Confidence
+from drc_rules.targets import ImpedanceTarget, Targets
+from stackup_lib.facts import Confidence, Origin
 from stackup_lib.frozen import Frozen
 
 USUAL_TOLERANCE_PCT = 10.0
@@ -71,10 +72,11 @@ class ControlledLine:
 def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
     """Return every routed geometry of every net with a target, the longest of each target first."""
     groups: dict[NetTarget, list[int]] = {}
-    for net, role in enumerate(ctx.assignment.roles):
-        target = _target(ctx, net, role) if role is not None else None
-        if target is not None:
-            groups.setdefault(target, []).append(net)
+    targets = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs)
+    for net, name in enumerate(ctx.board.nets):
+        asked = targets.of(net) if name else None
+        if asked is not None:
+            groups.setdefault(_target(ctx, net, asked), []).append(net)
     return tuple(
         ControlledLine(target, line)
         for target, nets in groups.items()
@@ -82,32 +84,23 @@ def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
     )
 
 
-def _target(ctx: Context, net: int, role: NetRole) -> NetTarget | None:
-    of = family(role.family)
-    one = interface(role.interface) if role.interface else None
-    is_pair = ctx.pairs.partner_of(net) is not None
-    ohm = _ohm(of, one, is_pair=is_pair)
-    if ohm is None:
-        return None
+def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
+    role = ctx.assignment.role_of(net)
+    of = family(role.family) if role else None
+    one = interface(role.interface) if role and role.interface else None
     nyquist = one.nyquist_ghz if one else None
-    slowest = nyquist or min((i.nyquist_ghz for i in of.interfaces if i.nyquist_ghz), default=SLOW_GHZ)
+    slowest = nyquist or min((i.nyquist_ghz for i in (of.interfaces if of else ()) if i.nyquist_ghz), default=SLOW_GHZ)
     return NetTarget(
-        title=one.title if one else of.title,
-        ohm=ohm,
-        kind="differential" if is_pair else "single",
-        tolerance_pct=(one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT,
+        title=one.title if one else of.title if of else asked.source,
+        ohm=asked.ohm,
+        kind=asked.kind,
+        tolerance_pct=asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT,
         nyquist_ghz=nyquist,
         lumped_mm=max(LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / slowest, BREAKOUT_MM),
-        source=one.document_of("impedance_diff_ohm" if is_pair else "impedance_single_ohm") if one else "",
-        inferred=not ctx.assignment.is_declared(net),
-        confidence=role.confidence,
+        source=asked.source,
+        inferred=asked.origin not in (Origin.DECLARED, Origin.FILE, Origin.COMMAND_LINE),
+        confidence=asked.confidence,
     )
-
-
-def _ohm(of: Family, one: Interface | None, *, is_pair: bool) -> float | None:
-    """Return the impedance of the generation, or the one on which all generations of the family agree."""
-    asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
-    return asked.pop() if len(asked) == 1 else None
 
 
 def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Floats, Ints
 
-PIECE_MM = 0.5
+PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
 
 PARALLEL = 0.985

@@ -1,0 +1,151 @@
+"""Which impedance a net asks for, and who says so: settings, tuning profile, net class name, interface."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from drc_rules.config import Config
+from drc_rules.interfaces import Assignment, Family, Interface, family, interface
+from drc_rules.net_choice import chosen_nets
+from stackup_lib.board import Board
+from stackup_lib.facts import Confidence, Origin
+from stackup_lib.frozen import Frozen
+from stackup_lib.pairs import Pairs
+
+Kind = Literal["single", "differential"]
+
+LEAST_OHM, MOST_OHM = 25.0, 150.0
+"""No line of a board has less or more: other numbers in a name mean something else."""
+
+PAIR_FROM_OHM = 70.0
+"""A class name without a kind means pairs from here on: 75 to 120 ohm against 40 to 60."""
+
+_OHM = re.compile(
+    r"(?<![A-Z0-9.])(?:ZDIFF|ZSE|ZD|Z0|Z|DIFF|DP|SE)?[ _-]?(?P<ohm>\d{2,3}(?:\.\d+)?)[ _-]?(?:OHMS?|Ω|R(?![A-Z0-9]))"
+    r"|(?<![A-Z0-9])(?:ZDIFF|ZSE|ZD|Z0_|Z|DIFF|SE)[ _-]?(?P<prefixed>\d{2,3}(?:\.\d+)?)(?![A-Z0-9.])"
+    r"|(?<![A-Z0-9.])(?P<suffixed>\d{2,3}(?:\.\d+)?)[ _-]?(?:DIFF|SE|SINGLE)(?![A-Z0-9])"
+)
+_DIFFERENTIAL = re.compile(r"(?<![A-Z])(?:DIFF|DIFFERENTIAL|ZDIFF|ZD|DP|PAIR|DPAIR)(?![A-Z])")
+_SINGLE = re.compile(r"(?<![A-Z])(?:SE|ZSE|SINGLE|SINGLE[ _-]?ENDED)(?![A-Z])")
+
+
+class NamedImpedance(NamedTuple):
+    """What a name says; `kind` is None where it says only the number."""
+
+    ohm: float
+    kind: Kind | None
+
+
+class ImpedanceTarget(Frozen):
+    """An impedance that a net asks for.
+
+    Attributes:
+        tolerance_pct: None where nobody says.
+        origin: who says so; of what is inferred no error is made.
+        source: in words, e.g. `net class 85Ohm-diff_PCIE`.
+    """
+
+    ohm: float
+    kind: Kind
+    tolerance_pct: float | None = None
+    origin: Origin
+    source: str
+    confidence: Confidence
+
+
+@lru_cache(maxsize=4096)
+def target_of_name(name: str) -> NamedImpedance | None:
+    """Return the impedance that a net class is named after: `85Ohm-diff_PCIE`, `USB_90R`, `SE50`, `DIFF100`, `Z0_50`.
+
+    None for names without one, with two, and for numbers that mean something else: `R100`, `100MHz`, `GND_90`.
+    """
+    text = name.upper().replace("Ω", "OHM")
+    found = {float(m["ohm"] or m["prefixed"] or m["suffixed"]) for m in _OHM.finditer(text)}
+    usable = [ohm for ohm in found if LEAST_OHM <= ohm <= MOST_OHM]
+    if len(usable) != 1:
+        return None
+    differential, single = _DIFFERENTIAL.search(text), _SINGLE.search(text)
+    if differential and single:
+        return None
+    return NamedImpedance(usable[0], "differential" if differential else "single" if single else None)
+
+
+class Targets:
+    """The targets of one board's nets, in the order: settings, tuning profile, net class name, interface."""
+
+    def __init__(self, board: Board, config: Config, assignment: Assignment, pairs: Pairs) -> None:
+        self.board, self.assignment, self.pairs = board, assignment, pairs
+        self._declared: dict[int, ImpedanceTarget] = {}
+        for row in config.impedance:
+            target = ImpedanceTarget(
+                ohm=row.ohm,
+                kind=row.kind,
+                tolerance_pct=row.tolerance_pct,
+                origin=Origin.DECLARED,
+                source="stackwright.toml, [[impedance]]",
+                confidence=Confidence.HIGH,
+            )
+            self._declared.update(dict.fromkeys(chosen_nets(board, row.net_classes, row.nets), target))
+
+    def of(self, net: int) -> ImpedanceTarget | None:
+        """Return the target of a net; None where nobody asks, or where what is asked does not fit the net."""
+        is_pair = self.pairs.partner_of(net) is not None
+        asked = self._declared.get(net) or self._of_profile(net) or self._of_class(net)
+        asked = asked or self._of_interface(net, is_pair=is_pair)
+        return asked if asked and (asked.kind == "differential") == is_pair else None
+
+    def _of_profile(self, net: int) -> ImpedanceTarget | None:
+        project = self.board.project
+        name = project.effective(self.board.nets[net]).tuning_profile
+        profile = next((p for p in project.tuning_profiles if p.name == name), None) if name else None
+        if profile is None or not LEAST_OHM <= profile.target_ohm <= MOST_OHM:
+            return None
+        return ImpedanceTarget(
+            ohm=profile.target_ohm,
+            kind="differential" if profile.differential else "single",
+            origin=Origin.FILE,
+            source=f"KiCad's tuning profile {profile.name}",
+            confidence=Confidence.HIGH,
+        )
+
+    def _of_class(self, net: int) -> ImpedanceTarget | None:
+        for name in self.board.project.net_classes_of.get(self.board.nets[net], ()):
+            named = target_of_name(name)
+            if named is None:
+                continue
+            usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
+            return ImpedanceTarget(
+                ohm=named.ohm,
+                kind=named.kind or usual,
+                origin=Origin.INFERRED,
+                source=f"net class {name}",
+                confidence=Confidence.MEDIUM,
+            )
+        return None
+
+    def _of_interface(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
+        role = self.assignment.role_of(net)
+        if role is None:
+            return None
+        of = family(role.family)
+        one = interface(role.interface) if role.interface else None
+        ohm = _agreed(of, one, is_pair=is_pair)
+        if ohm is None:
+            return None
+        field = "impedance_diff_ohm" if is_pair else "impedance_single_ohm"
+        return ImpedanceTarget(
+            ohm=ohm,
+            kind="differential" if is_pair else "single",
+            tolerance_pct=one.impedance_tolerance_pct if one else None,
+            origin=role.origin,
+            source=f"{one.title if one else of.title}, {one.document_of(field) if one else 'all generations agree'}",
+            confidence=role.confidence,
+        )
+
+
+def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None:
+    """Return the impedance of the generation, or the one on which all generations of the family agree."""
+    asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
+    return asked.pop() if len(asked) == 1 else None
