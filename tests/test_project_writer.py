@@ -91,8 +91,8 @@ def test_what_stands_there_already_is_not_written_again() -> None:
     assert said == ['net class PCIE: pattern "/PCIE*"']
     assert edited(text, plan) == (text, [])
     assert edited(V10) == (V10, [])
-    nothing = PlannedClass(name="Default", track_width_mm=0.2000000001)
-    assert edited(V10, nothing) == (V10, [])
+    for spelled in (V10, V10.replace('"track_width": 0.2\n', '"track_width": 0.19999999999998\n')):
+        assert edited(spelled, PlannedClass(name="Default", track_width_mm=0.2000000001)) == (spelled, [])
 
 
 def test_a_new_class_and_its_patterns() -> None:

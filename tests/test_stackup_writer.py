@@ -176,6 +176,7 @@ def test_apply_and_undo_give_the_same_bytes() -> None:
     changed = with_row(changed, "dielectric 1", PlannedPly(thickness_mm=0.2, material="2113"))
     written = replace_stackup(content, changed)
     assert [len(d.plies) for d in stackup_of(written).dielectrics] == [1, 3, 1]
+    assert stackup_of(written).dielectrics[0].plies[0].color == "FR4 natural"
     assert replace_stackup(written, changed) == written
     assert plan_of(replace_stackup(written, plan)) == plan
     assert b"(thickness 1.631)" not in written
@@ -241,6 +242,28 @@ def test_options_change_come_and_go() -> None:
     assert (found.edge_connector, found.edge_plating) == (None, None)
     assert replace_stackup(written, gone) == written
     assert replace_stackup(written, plan) == content
+
+
+def test_comments_between_rows_stay() -> None:
+    """KiCad reads lines that begin with a hash as comments; rows come and go around them, and take no blanks along."""
+    text = kicad_layout(board_text(head=HEAD_V10, nets="", items=""))
+    comment = '\n# "( thin\n'
+    for row in ("In1.Cu", "dielectric 2", "B.Mask"):
+        text = text.replace(f'\n\t\t\t(layer "{row}"', f'{comment}\t\t\t(layer "{row}"')
+    text = text.replace('\n\t\t\t(layer "F.SilkS"', '\n#  first\n\t\t\t(layer "F.SilkS"')
+    written = replace_stackup(text.encode(), layered(2), change_layers=True)
+    assert written.count(b'# "( thin\n') == 3
+    written = replace_stackup(written, layered(6), change_layers=True)
+    assert b'\n\t\t\t(layer "In4.Cu"\n\t\t\t\t(type "copper")\n' in written
+    assert written.count(b'# "( thin\n') == 3
+
+
+def test_an_empty_block_is_filled() -> None:
+    """`(stackup)` takes rows where KiCad indents them."""
+    text = kicad_layout(board_text(head=HEAD_V10, setup="(stackup)", nets="", items=""))
+    written = replace_stackup(text.encode(), layered(4))
+    assert b'\t\t(stackup\n\t\t\t(layer "F.Cu"\n\t\t\t\t(type "copper")\n' in written
+    assert plan_of(written).copper_names == layered(4).copper_names
 
 
 def test_a_board_without_a_setup_gets_one() -> None:

@@ -34,8 +34,7 @@ def layer_table_edits(source: Source, planned: PlannedStackup) -> list[Edit]:
     edits: list[Edit] = []
     for name, span in rows.items():
         if name.endswith(".Cu") and name not in wanted:
-            before = table.end_before(span)
-            edits.append(Edit(span.start if source.data[before : span.start].strip() else before, span.end, ""))
+            edits.append(Edit(table.end_before(span), span.end, ""))
     first = rows[wanted[0]]
     between = source.data[table.end_before(first) : first.start].decode("utf-8", "replace")
     types = {row.name: row.layer_type for row in planned.rows if row.kind is LayerKind.COPPER}

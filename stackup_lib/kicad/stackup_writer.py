@@ -24,6 +24,7 @@ OLDEST_VERSION = 20211014
 """What KiCad 6.0 writes; KiCad 5 knows no stackup."""
 MOST_COPPER = 32
 _ONE_LIST_A_LINE_SINCE = 20231014
+_LONGEST_BLANK = 80
 _BLANKS = re.compile(rb"[ \t\r\n]*\Z")
 _OPTIONS = ("copper_finish", "dielectric_constraints", "edge_connector", "castellated_pads", "edge_plating")
 _TECHNICAL = (
@@ -62,7 +63,7 @@ def replace_stackup(
         edits += layer_table_edits(source, planned)
     edits += _inserted(source, planned) if stackup is None else _changed(source, planned, stackup)
     edits += _thickness(source, planned, None if before is None else before.thickness_mm)
-    written = apply_edits(text, edits)
+    written = apply_edits(text, [_around_comments(edit, text, source.data) for edit in edits])
     if edits:
         _must_agree(written, planned, label)
     return written
@@ -85,6 +86,13 @@ def _opened(text: bytes, label: str) -> Source:
         what = f"has file version {stated}, older than KiCad 6 ({OLDEST_VERSION})"
         raise NotWrittenError(label, what, "open the board in KiCad and save it, then try again")
     return source
+
+
+def _around_comments(edit: Edit, text: bytes, data: bytes) -> Edit:
+    """What goes takes the blanks in front of it along, but no comment lines, which are blanks in `data`."""
+    blanks = edit.end - edit.start - len(data[edit.start : edit.end].lstrip())
+    comment = len(text[edit.start : edit.start + blanks].rstrip())
+    return edit if edit.new or not comment else Edit(edit.start + comment, edit.end, "")
 
 
 def _top(source: Source, name: str) -> Span:
@@ -140,25 +148,30 @@ def _fault(row: PlannedRow, ply: PlannedPly) -> str:
     return "" if all(t.isprintable() for t in texts) else "has a name, material or colour that is not printable"
 
 
-def _style(source: Source, parent: Span, rows: tuple[Span, ...], depth: int) -> Style:
-    """How lists are laid out: as the rows that stand there, else as `parent` stands `depth` levels above them."""
-    if rows:
-        between = _blanks(source, parent, rows[0])
+def _style(source: Source, block: Span | None, rows: tuple[Span, ...]) -> Style:
+    """How rows are laid out: as those that stand there, else two levels inside the layer table's own."""
+    if block is not None and rows:
+        between = _blanks(source, block, rows[0])
         inner = next((_blanks(source, row, part) for row in rows for part in row.lists()), " ")
         unit = inner.removeprefix(between) if inner.startswith(between) and "\n" in between else "  "
         return Style(between, unit or "  ", expanded="\n" in inner)
-    outer = _BLANKS.search(source.data, max(0, parent.start - 80), parent.start)
-    between = "" if outer is None else outer.group().decode()
-    newline = between.rfind("\n") + 1
-    if not newline:
+    table = _top(source, "layers")
+    blanks = _BLANKS.search(source.data, max(0, table.start - _LONGEST_BLANK), table.start)
+    between = _last_line("" if blanks is None else blanks.group().decode())
+    unit = between.lstrip("\r\n")
+    if unit == between:
         return Style(" ", " ", expanded=False)
-    unit = between[newline:]
-    start = "\r\n" if between[:newline].endswith("\r\n") else "\n"
-    return Style(start + unit * (depth + 1), unit, expanded=source.version >= _ONE_LIST_A_LINE_SINCE)
+    return Style(between + unit * 2, unit, expanded=source.version >= _ONE_LIST_A_LINE_SINCE)
 
 
 def _blanks(source: Source, parent: Span, part: Span) -> str:
-    return source.data[parent.end_before(part) : part.start].decode("utf-8", "replace")
+    """What stands in front of a list; in front of a line of its own the line's break and indentation."""
+    return _last_line(source.data[parent.end_before(part) : part.start].decode("utf-8", "replace"))
+
+
+def _last_line(blanks: str) -> str:
+    ahead, newline, indentation = blanks.rpartition("\n")
+    return ("\r" if ahead.endswith("\r") else "") + newline + indentation
 
 
 def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[Edit]:
@@ -168,7 +181,7 @@ def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[
         raise NotWrittenError(
             source.label, "its stackup is not laid out clearly", "open the board in KiCad and save it"
         )
-    style = _style(source, block, every, 2)
+    style = _style(source, block, every)
     old = [(span, row) for span, row in zip(every, stackup.layers, strict=True) if row.kind in WRITTEN_KINDS]
     edits: list[Edit] = []
     match = SequenceMatcher(None, [row.name for _, row in old], [row.name for row in planned.rows], autojunk=False)
@@ -179,7 +192,7 @@ def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[
             continue
         at = old[i - 1][0].end if i else block.end_before(old[0][0]) if old else _after_top_rows(block)
         edits += [Edit(at, at, style.between + new_row(row, style)) for row in planned.rows[j:j_end]]
-        edits += [Edit(_cut_from(source, block, span), span.end, "") for span, _ in old[i:i_end]]
+        edits += [Edit(block.end_before(span), span.end, "") for span, _ in old[i:i_end]]
     last = every[-1].end if every else block.parts[0].end
     return [*edits, *field_edits(block, _options(planned, stackup), _OPTIONS, last, style.between)]
 
@@ -187,12 +200,6 @@ def _changed(source: Source, planned: PlannedStackup, stackup: Stackup) -> list[
 def _after_top_rows(block: Span) -> int:
     ends = [row.end for row in block.lists("layer") if row.word(1).startswith("F.")]
     return ends[-1] if ends else block.parts[0].end
-
-
-def _cut_from(source: Source, block: Span, row: Span) -> int:
-    """Where a row that goes begins: blanks in front of it go too."""
-    before = block.end_before(row)
-    return row.start if source.data[before : row.start].strip() else before
 
 
 def _options(planned: PlannedStackup, stackup: Stackup | None) -> dict[str, str | None]:
@@ -223,7 +230,7 @@ def _inserted(source: Source, planned: PlannedStackup) -> list[Edit]:
     """A new block where KiCad writes it: first in the setup; the setup follows the layer table where there is none."""
     layers = _top(source, "layers")
     setup = _top(source, "setup") if len(source.items("setup")) else None
-    style = _style(source, layers if setup is None else setup, (), 2)
+    style = _style(source, None, ())
     known = {row.word(1) for row in layers.lists()}
     top, bottom = (
         [style.row([f"layer {quoted(n)}", f"(type {quoted(t)})"]) for n, t in technical if n in known]
@@ -266,7 +273,8 @@ def _must_agree(written: bytes, planned: PlannedStackup, label: str) -> None:
     found = [] if stackup is None else list(planned_from(stackup).rows)
     same = [_plain(row) for row in found] == [_plain(row) for row in planned.rows]
     if stackup is None or not same or _options(planned, stackup):
-        raise NotWrittenError(label, "the written stackup does not read back as planned", "report this with the board")
+        step = "open the board in KiCad, save it and try again; if that does not help, report it with the board"
+        raise NotWrittenError(label, "the written stackup would not read back as planned", step)
 
 
 def _plain(row: PlannedRow) -> tuple[object, ...]:
