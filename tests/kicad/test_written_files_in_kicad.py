@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,9 +19,10 @@ from stackup_lib.kicad.file_edit import apply_edit, digest
 from stackup_lib.kicad.project_writer import set_net_classes
 from stackup_lib.kicad.rules_writer import replace_rules
 from stackup_lib.kicad.stackup_writer import replace_stackup
-from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup
+from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
 from tests.conftest import KicadCli
 from tests.kicad_editor import editor_command
+from tests.test_stackup_writer import EMPTY_V6
 
 pytestmark = pytest.mark.kicad
 
@@ -106,6 +107,61 @@ def test_kicad_exports_the_planned_stackup(tmp_path: Path, kicad_cli: KicadCli) 
             assert stated is not None
             numbers = [float(value) for value in re.findall(r'value="(.*?)"', stated.group())]
             assert numbers == pytest.approx([row.plies[0].dk, row.plies[0].df], abs=1e-6)
+
+
+def test_kicad_reads_what_we_write_into_its_old_formats(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """A board of KiCad 6 that got four layers and a stackup: KiCad 10 brings it up to date with the plan in it."""
+    path = tmp_path / "board.kicad_pcb"
+    path.write_text(EMPTY_V6)
+    written(path, plan(4))
+    assert path.read_bytes().startswith(b"(kicad_pcb (version 20211014)")
+    ours = planned_in(path)
+    kicad_cli("pcb", "upgrade", path)
+    board = read_board(path)
+    assert board.format_version > 20260000
+    assert [layer.kicad_type for layer in board.copper_layers] == ["signal", "power", "signal", "signal"]
+    assert planned_in(path) == ours
+
+
+def planned_in(path: Path) -> PlannedStackup:
+    stackup = read_board(path).stackup
+    assert stackup is not None
+    return planned_from(stackup)
+
+
+@pytest.mark.demo
+@pytest.mark.parametrize(
+    "name", ["cm5_minima/CM5_MINIMA_3", "stickhub/StickHub", "tiny_tapeout/tinytapeout-demo", "interf_u/interf_u"]
+)
+def test_kicad_reads_a_changed_demo_board(
+    name: str, demo_boards: Path, copy_board: Callable[[Path], Path], kicad_cli: KicadCli
+) -> None:
+    """Every dielectric in two new plies, nothing else touched: KiCad sees that stackup and the same routing."""
+    path = copy_board(demo_boards / f"{name}.kicad_pcb")
+    before = read_board(path)
+    plies = tuple(
+        PlannedPly(thickness_mm=t, material=f"Tachyon {t}", dk=3.02, df=0.0021, locked=False) for t in (0.1, 0.07)
+    )
+    now = planned_in(path)
+    rows = [
+        row.model_copy(update={"plies": plies}) if row.kind in (LayerKind.CORE, LayerKind.PREPREG) else row
+        for row in now.rows
+    ]
+    planned = now.model_copy(update={"rows": tuple(rows), "copper_finish": "Immersion tin"})
+    ours = planned_in(written(path, planned))
+    kicad_cli("pcb", "upgrade", "--force", path)
+    after = read_board(path)
+    theirs = planned_in(path)
+    assert [(r.name, r.kind, [(p.thickness_mm, p.material, p.dk, p.df) for p in r.plies]) for r in theirs.rows] == [
+        (r.name, r.kind, [(p.thickness_mm, p.material, p.dk, p.df) for p in r.plies]) for r in ours.rows
+    ]
+    assert theirs.copper_finish == "Immersion tin"
+    assert after.thickness_mm == pytest.approx(planned.thickness_mm, abs=1e-6)
+    assert (len(after.tracks), len(after.vias), len(after.pads)) == (
+        len(before.tracks),
+        len(before.vias),
+        len(before.pads),
+    )
 
 
 def drc(path: Path, kicad_cli: KicadCli) -> dict[str, set[str]]:
