@@ -137,7 +137,7 @@ def _taken(ctx: Context, links: Links, net: int) -> tuple[str, str]:
     if is_unconnected(ctx.board.nets[net]):
         return "unconnected pin", "KiCad names the nets of unused pins so"
     if rails.is_rail(net):
-        return "ground" if rails.is_ground(net) else "rail", "; ".join(rails.why(net))
+        return "ground" if rails.is_ground(net) else "rail", ", ".join(rails.why(net))
     return "", "nothing says what it is"
 
 

@@ -48,10 +48,10 @@ class RailSign(IntFlag):
 
 
 WORDS: Mapping[RailSign, str] = {
-    RailSign.GROUND: "named as ground",
-    RailSign.NAME: "named as a supply",
-    RailSign.FILL: "filled copper",
-    RailSign.BYPASS: "bypass capacitors",
+    RailSign.GROUND: "ground by name",
+    RailSign.NAME: "supply by name",
+    RailSign.FILL: "fills",
+    RailSign.BYPASS: "bypassed",
     RailSign.PADS: "many pads",
 }
 

@@ -24,6 +24,7 @@ AT_ONCE = 256
 """Tracks that are tried at once, to bound memory on nets with thousands of them."""
 
 Points = NDArray[np.complex128]
+ZERO = np.zeros((1, 1))
 _AROUND = ((0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 
@@ -170,7 +171,12 @@ class _Builder:
         hubs_of: dict[int, set[int]] = {}
         if not len(self.hub_at):
             return nodes, hubs_of
-        for k, hub in np.argwhere(self._on_hubs(points[:, None], layers[:, None])).tolist():
+        on_hub = self._on_hubs(points[:, None], layers[:, None])
+        # an end that meets nothing still touches what its round cap reaches
+        loose = (np.bincount(nodes)[nodes] == 1) & ~on_hub.any(axis=1)
+        caps = np.where(loose, np.concatenate([self.width, self.width]) / 2, 0.0)
+        on_hub |= self._on_hubs(points[:, None], layers[:, None], caps[:, None])
+        for k, hub in np.argwhere(on_hub).tolist():
             if hub not in hubs_of.setdefault(nodes[k], set()):
                 hubs_of[nodes[k]].add(hub)
                 width, length = float(self.width[k % len(self.rows)]), float(abs(points[k] - self.hub_at[hub]))
@@ -186,23 +192,23 @@ class _Builder:
         places[layer, x, y] = len(self.graph.nodes) - 1
         return places[layer, x, y]
 
-    def _on_hubs(self, points: Points, layers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell on which hubs points of layers lie; points broadcast against the hubs: (points, 1) or (points, hubs)."""
+    def _on_hubs(self, points: Points, layers: NDArray[np.int64], grown_mm: Floats = ZERO) -> NDArray[np.bool_]:
+        """Tell on which hubs, grown by so much, points of layers lie; points are (points, 1) or (points, hubs)."""
         pads, vias, count = self.board.pads, self.board.vias, len(self.pads)
         width = points.shape[1]
         pad_points, via_points = (points, points) if width == 1 else (points[:, :count], points[:, count:])
         masks = pads.layers[self.pads]
-        on_pad = self._in_pads(pad_points) & (((masks >> layers.astype(np.uint64)) & np.uint64(1)) != 0)
-        reach = np.abs(self.via_at - via_points) <= vias.size_mm[self.vias] / 2 + TOUCH_MM
+        on_pad = self._in_pads(pad_points, grown_mm) & (((masks >> layers.astype(np.uint64)) & np.uint64(1)) != 0)
+        reach = np.abs(self.via_at - via_points) <= vias.size_mm[self.vias] / 2 + TOUCH_MM + grown_mm
         spans = (vias.start_layer[self.vias] <= layers) & (layers <= vias.end_layer[self.vias])
         return np.concatenate([on_pad, reach & spans], axis=1)
 
-    def _in_pads(self, points: Points) -> NDArray[np.bool_]:
+    def _in_pads(self, points: Points, grown_mm: Floats = ZERO) -> NDArray[np.bool_]:
         """Tell in which pads points lie, points by pads; a custom shape counts as its anchor."""
         pads, rows = self.board.pads, self.pads
         # KiCad's angles turn counter-clockwise while y points down
         own = (points - self.pad_at) * np.exp(1j * np.radians(pads.rotation_deg[rows]))
-        half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
+        half_x, half_y = pads.size_x_mm[rows] / 2 + grown_mm, pads.size_y_mm[rows] / 2 + grown_mm
         in_box = (np.abs(own.real) <= half_x + TOUCH_MM) & (np.abs(own.imag) <= half_y + TOUCH_MM)
         radius = np.minimum(half_x, half_y)
         over_x = np.maximum(np.abs(own.real) - half_x + radius, 0)
@@ -211,7 +217,7 @@ class _Builder:
         return np.asarray(in_box & (~is_round | (np.hypot(over_x, over_y) <= radius + TOUCH_MM)))
 
     def _join_hubs(self) -> None:
-        """Join vias in pads, and vias upon vias, by contacts without length."""
+        """Join vias in pads, vias upon vias, and the copper pads of one number, by contacts without length."""
         vias, count = self.board.vias, len(self.pads)
         top, bottom = vias.start_layer[self.vias].astype(np.int64), vias.end_layer[self.vias].astype(np.int64)
         masks = self.board.pads.layers[self.pads].tolist()
@@ -219,11 +225,24 @@ class _Builder:
             shared = [layer for layer in range(top[k], bottom[k] + 1) if masks[pad] >> layer & 1]
             if shared:
                 self.graph.join(Edge(pad, count + k, shared[0], 0.0, 0.0, None))
+        for one, other in self._split_pads():
+            shared = [layer for layer in range(64) if masks[one] >> layer & masks[other] >> layer & 1]
+            self.graph.join(Edge(one, other, shared[0] if shared else 0, 0.0, 0.0, None))
         apart = np.abs(self.via_at[:, None] - self.via_at)
         near = apart <= np.minimum.outer(vias.size_mm[self.vias], vias.size_mm[self.vias]) / 2
         near &= np.maximum.outer(top, top) <= np.minimum.outer(bottom, bottom)
         for one, other in np.argwhere(np.triu(near, 1)).tolist():
             self.graph.join(Edge(count + one, count + other, int(max(top[one], top[other])), 0.0, 0.0, None))
+
+    def _split_pads(self) -> Iterator[tuple[int, int]]:
+        """Yield copper pads of one part and number that are near enough to overlap, as parts of one pad do."""
+        pads, rows = self.board.pads, self.pads
+        reach = np.hypot(pads.size_x_mm[rows], pads.size_y_mm[rows]) / 2
+        alike = (pads.footprint[rows][:, None] == pads.footprint[rows]) & (
+            pads.number[rows][:, None] == pads.number[rows]
+        )
+        near = np.abs(self.pad_at[:, None] - self.pad_at) <= np.add.outer(reach, reach)
+        yield from map(tuple, np.argwhere(np.triu(alike & near, 1)).tolist())
 
     def _cuts(self, ends: list[int], hubs_of: dict[int, set[int]]) -> dict[int, list[tuple[float, int]]]:
         """Return where ends, pads and vias sit on the run of a track: track -> (share of its length, node)."""
@@ -235,12 +254,14 @@ class _Builder:
         on_layer = np.array(list(places.values()), dtype=np.int64)[:, None] == self.layer
         # where tracks meet already, the copper of a short neighbour is near without being a junction
         loose = np.array([met[node] == 1 and node not in hubs_of for node in places], dtype=bool)[:, None]
+        width_at = dict(zip(ends, np.concatenate([self.width, self.width]).tolist(), strict=True))
+        caps = np.array([width_at[node] / 2 for node in places])[:, None]
         nodes = [*places, *range(hubs)]
         cuts: dict[int, list[tuple[float, int]]] = {}
         for rows, chords in self._shapes():
             share, nearest = _nearest(np.concatenate([at, self.hub_at]), chords)
             off = np.abs(nearest[: len(at)] - at[:, None])
-            hit = on_layer[:, rows] & (off <= np.where(loose, self.width[rows] / 2, TOUCH_MM))
+            hit = on_layer[:, rows] & (off <= np.where(loose, self.width[rows] / 2 + caps, TOUCH_MM))
             if hubs:
                 on_hub = self._on_hubs(nearest[len(at) :].T, self.layer[rows][:, None])
                 hit = np.concatenate([hit, on_hub.T])

@@ -183,12 +183,15 @@ def _longest(graph: Graph, starts: list[int], ends: list[int]) -> tuple[int, lis
     for start in starts[:MOST_STARTS]:
         reach = graph.distances(start)
         for end in ends:
-            if end != start and end in reach and (best is None or reach[end] > best[0] + 1e-9):
+            if reach.get(end, 0.0) > (best[0] if best else 0.0) + SAME_MM:
                 best = (reach[end], start, end)
     if best is None:
         return None
     return best[1], [_Step(edge, to) for edge, to in graph.way(best[1], best[2])]
 
+
+SAME_MM = 1e-6
+"""Ways that differ by less are of one length; pads that only touch have no way between them."""
 
 MOST_STARTS = 32
 """Ends from which ways are measured; a net with more is a bus or a rail, whose longest way says little."""

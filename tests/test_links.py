@@ -189,7 +189,7 @@ def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -
     links = find_links(mini(tmp_path, text + chip("J1", 30, "/IN")))
 
     assert links.rails.is_rail(links.board.net_index["/CORE"])
-    assert links.rails.why(links.board.net_index["/CORE"]) == ("bypass capacitors",)
+    assert links.rails.why(links.board.net_index["/CORE"]) == ("bypassed",)
     assert names(links, only(links, "/IN")) == ["/IN"]
 
 
@@ -341,6 +341,25 @@ def test_tracks_that_nothing_joins_are_apart(tmp_path: Path) -> None:
     assert route.path_length_mm == 0.0
     assert route.apart_mm == pytest.approx(19.0)
     assert len(route.unreached_pads) == 2
+
+
+def test_copper_that_touches_is_joined_though_no_end_lies_on_it(tmp_path: Path) -> None:
+    """A wide track that stops short of a pad by less than half its width, and one that stops short of a track."""
+    text = chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10.4, 10), (20, 10), width_mm=0.6)
+    route = routed(tmp_path, text + track("/S", (20.5, 10), (30, 10), width_mm=0.6))
+
+    assert route.is_complete
+    assert route.path_length_mm == pytest.approx(20.0, abs=0.6)
+
+
+def test_copper_pads_of_one_number_are_one(tmp_path: Path) -> None:
+    """A castellated pad with its hole: the track reaches the one, and so the other; there is no way between them."""
+    pads = '{ number = "1", net = "/S", kind = "through" }, { number = "1", net = "/S", at_mm = [-0.5, 0] }'
+    text = chip("U1", 30, "/S") + f'[[parts]]\nreference = "J1"\nat_mm = [10, 10]\npads = [{pads}]\n'
+    route = routed(tmp_path, text + track("/S", (10, 10), (30, 10)))
+
+    assert route.is_complete
+    assert route.path_length_mm == pytest.approx(20.0)
 
 
 def test_crossing_tracks_on_two_layers_do_not_touch(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def _rails(page: Page, rails: tuple[RailRow, ...]) -> None:
     rows: list[tuple[str, ...]] = [("net", "pads", "filled mm2", "because")]
     for rail in rails[:RAILS_SHOWN]:
         filled = f"{rail.fill_mm2:.0f}" if rail.fill_mm2 >= 1 else ""
-        rows.append((rail.net, str(rail.pads), filled, "; ".join(rail.why)))
+        rows.append((rail.net, str(rail.pads), filled, ", ".join(rail.why)))
     page.rows([Column(max_width=26), Column(right=True), Column(right=True), Column(wraps=True)], rows)
     if len(rails) > RAILS_SHOWN:
         page.line(f"and {len(rails) - RAILS_SHOWN} more; --format json lists them all", indent=2)
