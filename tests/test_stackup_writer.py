@@ -34,6 +34,7 @@ EMPTY_V6 = """(kicad_pcb (version 20211014) (generator pcbnew)
     (0 "F.Cu" signal)
     (31 "B.Cu" signal)
     (37 "F.SilkS" user "F.Silkscreen")
+    (38 "B.Mask" user)
     (39 "F.Mask" user)
     (44 "Edge.Cuts" user)
   )
@@ -402,6 +403,16 @@ def test_a_ply_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) 
     content = kicad_layout(board_text(head=HEAD_V10, nets="")).encode()
     with pytest.raises(NotWrittenError, match=says):
         replace_stackup(content, with_row(plan_of(content), "dielectric 2", ply))
+
+
+def test_a_mask_needs_its_layer() -> None:
+    """On a board without B.Mask KiCad would make a dielectric of the row."""
+    bare = EMPTY_V6.replace('    (38 "B.Mask" user)\n', "").encode()
+    masks = [PlannedRow(kind=LayerKind.MASK, name=name) for name in ("F.Mask", "B.Mask")]
+    front = PlannedStackup(rows=(masks[0], *layered(2).rows))
+    assert stackup_of(replace_stackup(bare, front)).layers[1].kind is LayerKind.MASK
+    with pytest.raises(NotWrittenError, match=r"the board has no layer B\.Mask"):
+        replace_stackup(bare, PlannedStackup(rows=(*front.rows, masks[1])))
 
 
 @pytest.mark.parametrize("count", [3, 34])

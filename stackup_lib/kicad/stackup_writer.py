@@ -55,6 +55,7 @@ def replace_stackup(
     table = tuple(layer.name for layer in copper)
     before = None if stackup is None else planned_from(stackup)
     _refuse_nonsense(planned, before, label)
+    _refuse_missing_mask(source, planned, before)
     edits: list[Edit] = []
     if planned.copper_names != table and (before is None or planned.copper_names != before.copper_names):
         if not change_layers:
@@ -125,6 +126,17 @@ def _refuse_nonsense(planned: PlannedStackup, before: PlannedStackup | None, lab
         for ply in row.plies:
             if fault := _fault(row, ply):
                 raise refuse(f"{row.name} {fault}")
+
+
+def _refuse_missing_mask(source: Source, planned: PlannedStackup, before: PlannedStackup | None) -> None:
+    """A mask row without its layer in the layer table: KiCad 10 makes a dielectric of it."""
+    there = {row.word(1) for row in _top(source, "layers").lists()} | {
+        row.name for row in (before.rows if before else ())
+    }
+    for row in planned.rows:
+        if row.kind is LayerKind.MASK and row.name not in there:
+            step = "enable it in KiCad's Board Setup, or plan without that mask"
+            raise NotWrittenError(source.label, f"the board has no layer {row.name}", step)
 
 
 _LETTER = {LayerKind.COPPER: "c", LayerKind.MASK: "m", LayerKind.CORE: "d", LayerKind.PREPREG: "d"}
