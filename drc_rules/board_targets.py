@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from drc_rules.context import Context
+from drc_rules.controlled import ControlledLine, NetTarget, controlled_lines, counted
 from drc_rules.impedance_table import LineTarget
-from drc_rules.interfaces import Interface, family, interface
+from drc_rules.interfaces import Interface, interface
 from stackup_lib.lines.inverse import Target
 
 
@@ -39,27 +40,40 @@ def target_from_words(
 
 
 def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
-    """Return one target per interface of the board, and per family of which nobody has stated the generation."""
-    found = [target for one in ctx.assignment.interfaces() for target in _of_interface(interface(one))]
-    found += [target for one in ctx.assignment.families_without_generation() for target in _of_family(one)]
-    return tuple(found)
+    """Return what the board's nets ask for, the most routed first, each with its routed geometries by layer."""
+    groups: dict[NetTarget, list[ControlledLine]] = {}
+    for found in counted(controlled_lines(ctx)):
+        groups.setdefault(found.target, []).append(found)
+    merged: dict[tuple[Target, float | None], LineTarget] = {}
+    for one in (_of_group(target, lines) for target, lines in groups.items()):
+        key = (one.target, one.nyquist_ghz)
+        merged[key] = _together(merged[key], one) if key in merged else one
+    return tuple(sorted(merged.values(), key=lambda t: -sum(line.length_mm for line in t.routed)))
+
+
+def _together(a: LineTarget, b: LineTarget) -> LineTarget:
+    """Join targets that ask for the same at the same frequency."""
+    title = ", ".join(dict.fromkeys((*a.title.split(", "), *b.title.split(", "))))
+    source = ", ".join(dict.fromkeys((*a.source.split(", "), *b.source.split(", "))))
+    return a.model_copy(update={"title": title, "source": source, "routed": (*a.routed, *b.routed)})
+
+
+def _of_group(target: NetTarget, lines: Sequence[ControlledLine]) -> LineTarget:
+    return LineTarget(
+        title=target.title,
+        target=Target(ohm=target.ohm, kind=target.kind),
+        nyquist_ghz=target.nyquist_ghz,
+        source=target.source,
+        routed=tuple(found.line for found in lines),
+    )
 
 
 def _of_interface(one: Interface) -> Iterator[LineTarget]:
     if one.impedance_diff_ohm is not None:
         target = Target(ohm=one.impedance_diff_ohm, kind="differential")
-        source = one.sources.get("impedance_diff_ohm", "")
+        source = one.document_of("impedance_diff_ohm")
         yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)
     if one.impedance_single_ohm is not None:
         target = Target(ohm=one.impedance_single_ohm, kind="single")
-        source = one.sources.get("impedance_single_ohm", "")
+        source = one.document_of("impedance_single_ohm")
         yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)
-
-
-def _of_family(family_id: str) -> Iterator[LineTarget]:
-    """Return the impedance on which all generations agree; its loss waits for the generation."""
-    of = family(family_id)
-    agreed = {one.impedance_diff_ohm for one in of.interfaces}
-    ohm = next(iter(agreed)) if len(agreed) == 1 else None
-    if ohm is not None:
-        yield LineTarget(title=f"{of.title}, generation not stated", target=Target(ohm=ohm, kind="differential"))

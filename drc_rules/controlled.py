@@ -8,7 +8,7 @@ from typing import Literal
 
 from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
 from drc_rules.interfaces import family, interface
-from drc_rules.lines import Lines
+from drc_rules.lines import Lines, routed_impedance_ohm
 from drc_rules.routed import RoutedLine, routed_lines
 from drc_rules.targets import ImpedanceTarget, Targets
 from stackup_lib.facts import Confidence, Origin
@@ -58,15 +58,8 @@ class ControlledLine:
     line: RoutedLine
 
     def impedance_ohm(self, lines: Lines) -> float:
-        """Solve it: Z0, or Zdiff of a pair; a trace of a pair that runs alone has twice its Z0.
-
-        Raises:
-            MissingFact: a thickness, a Dk or the plane is not known.
-            GeometryError: it cannot exist.
-        """
-        solved = lines.solved(self.line.layer, self.line.width_mm, self.line.gap_mm, self.line.references)
-        apart = self.line.is_pair and self.line.gap_mm is None
-        return solved.impedance_ohm * (2 if apart else 1)
+        """Solve it; raises as `routed_impedance_ohm`."""
+        return routed_impedance_ohm(lines, self.line)
 
 
 def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from drc_rules.fabs import Tier, track_space
-from drc_rules.lines import DK_KNOWN_TO, LINE_TOLERANCE, Lines, LossAt, production_process
+from drc_rules.lines import DK_KNOWN_TO, LINE_TOLERANCE, Lines, LossAt, production_process, routed_impedance_ohm
+from drc_rules.routed import RoutedLine
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.lines.dielectric_models import DielectricDataError
-from stackup_lib.lines.inverse import GapPerWidth, KeepGap, Limits, Solved, Target, solve_pair, solve_width
+from stackup_lib.lines.inverse import (
+    GapPerWidth,
+    KeepGap,
+    Limits,
+    PairRule,
+    Solved,
+    Target,
+    Unreachable,
+    solve_pair,
+    solve_width,
+)
 from stackup_lib.lines.site import LineSite
 from stackup_lib.lines.tolerance import Spread, model_uncertainty, spread
 from stackup_lib.materials import ounce_class
@@ -24,8 +36,8 @@ WIDEST_GAP_MM = 2.0
 FALLBACK_LEAST_MM = 0.075
 """Finest track and space of half-ounce copper at the best fabs; used where the copper weight is not known."""
 
-GAP_PER_WIDTH = 1.0
-"""Gap of a pair of which nothing states one: as wide as the trace."""
+GAPS_PER_WIDTH = (1.0, 2.0)
+"""Gap of a pair of which nothing states one: as wide as the trace; twice as wide where that does not reach."""
 
 
 class LineTarget(Frozen):
@@ -36,6 +48,7 @@ class LineTarget(Frozen):
         nyquist_ghz: where its loss counts, None where nobody says.
         gap_mm: of the pair, where the design states one.
         source: who asks for it.
+        routed: in which geometries the board's nets of it were routed.
     """
 
     title: str
@@ -43,6 +56,16 @@ class LineTarget(Frozen):
     nyquist_ghz: float | None = None
     gap_mm: float | None = None
     source: str = ""
+    routed: tuple[RoutedLine, ...] = ()
+
+
+class Routed(Frozen):
+    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved."""
+
+    width_mm: float
+    gap_mm: float | None
+    length_mm: float
+    impedance_ohm: float | None
 
 
 class ImpedanceRow(Frozen):
@@ -55,7 +78,7 @@ class ImpedanceRow(Frozen):
         model_pct: what the model itself does not know, in percent of the impedance.
         process_pct: standard deviation of a typical production, in percent.
         yield_10_pct: share of it inside +-10 % of the target, in percent.
-        routed: what is on the board for this target, in words; "" where nothing is.
+        routed: what is on the board for this target on this layer, the longest first.
         problem: why there is no geometry: a missing fact, or what cannot be reached.
         loss_problem: why there is no loss.
         cure: what to do about either.
@@ -72,7 +95,7 @@ class ImpedanceRow(Frozen):
     model_pct: float | None = None
     process_pct: float | None = None
     yield_10_pct: float | None = None
-    routed: str = ""
+    routed: tuple[Routed, ...] = ()
     problem: str = ""
     loss_problem: str = ""
     cure: str = ""
@@ -109,16 +132,19 @@ class ImpedanceTable:
             for index in where:
                 yield self._row(index, target, references)
 
-    def _row(self, index: int, target: LineTarget, references: tuple[int | None, int | None] | None) -> ImpedanceRow:
+    def _row(self, index: int, asked: LineTarget, references: tuple[int | None, int | None] | None) -> ImpedanceRow:
         layer = self.lines.ctx.board.copper_layers[index].name
+        routed = self._routed(index, asked)
+        gap = asked.gap_mm if asked.gap_mm is not None or not routed else routed[0].gap_mm
+        target = asked.model_copy(update={"routed": (), "gap_mm": gap})
         try:
             site = self.lines.site(index, references).site
             solved, production = self._solve(site, target, limits_of(self.lines, index))
         except MissingFact as missing:
             problem = f"{missing.name} is not known"
-            return ImpedanceRow(layer=layer, target=target, problem=problem, cure=missing.how_to_give)
+            return ImpedanceRow(layer=layer, target=target, routed=routed, problem=problem, cure=missing.how_to_give)
         except StackwrightError as error:
-            return ImpedanceRow(layer=layer, target=target, problem=error.what, cure=error.next_step)
+            return ImpedanceRow(layer=layer, target=target, routed=routed, problem=error.what, cure=error.next_step)
         loss, problem, cure = self._loss(index, target, solved, references)
         planes = (
             (site.reference_below, site.reference_above)
@@ -137,10 +163,32 @@ class ImpedanceTable:
             model_pct=model_uncertainty(production, site, dk_known_to=DK_KNOWN_TO).total_pct,
             process_pct=production.sigma_pct,
             yield_10_pct=100 * production.inside(10.0).share,
+            routed=routed,
             loss_problem=problem,
             cure=cure,
             assumptions=loss.assumptions if loss else self.lines.site(index, references).assumptions,
         )
+
+    def _routed(self, index: int, target: LineTarget) -> tuple[Routed, ...]:
+        """Sum the lengths of each width and gap on a layer; its impedance is that between the usual planes."""
+        lengths: dict[tuple[float, float | None], float] = {}
+        usual: dict[tuple[float, float | None], RoutedLine] = {}
+        for line in target.routed:
+            if line.layer == index:
+                key = (line.width_mm, line.gap_mm)
+                lengths[key] = lengths.get(key, 0.0) + line.length_mm
+                usual.setdefault(key, line)
+        ordered = sorted(lengths, key=lambda key: -lengths[key])
+        return tuple(
+            Routed(width_mm=key[0], gap_mm=key[1], length_mm=lengths[key], impedance_ohm=self._ohm(usual[key]))
+            for key in ordered
+        )
+
+    def _ohm(self, line: RoutedLine) -> float | None:
+        try:
+            return routed_impedance_ohm(self.lines, line)
+        except (MissingFact, StackwrightError):
+            return None
 
     def _solve(self, site: LineSite, target: LineTarget, limits: Limits) -> tuple[Solved, Spread]:
         key = (site.canonical(), target, limits)
@@ -175,8 +223,7 @@ def _solved(site: LineSite, target: LineTarget, limits: Limits) -> tuple[Solved,
     if target.target.kind == "single":
         solved = solve_width(site, target.target, limits=limits, tolerance=LINE_TOLERANCE)
     else:
-        how = GapPerWidth(ratio=GAP_PER_WIDTH) if target.gap_mm is None else KeepGap(gap_mm=target.gap_mm)
-        solved = solve_pair(site, target.target, limits, how=how, tolerance=LINE_TOLERANCE)
+        solved = _pair(site, target, limits)
     production = spread(
         site,
         solved.width_mm,
@@ -187,3 +234,13 @@ def _solved(site: LineSite, target: LineTarget, limits: Limits) -> tuple[Solved,
         tolerance=LINE_TOLERANCE,
     )
     return solved, production
+
+
+def _pair(site: LineSite, target: LineTarget, limits: Limits) -> Solved:
+    rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
+    if target.gap_mm is not None:
+        rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]
+    for how in rules[:-1]:
+        with suppress(Unreachable):
+            return solve_pair(site, target.target, limits, how=how, tolerance=LINE_TOLERANCE)
+    return solve_pair(site, target.target, limits, how=rules[-1], tolerance=LINE_TOLERANCE)

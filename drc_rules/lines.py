@@ -8,6 +8,7 @@ from drc_rules.context import Context
 from drc_rules.dielectrics import DielectricPly
 from drc_rules.fabs import Tier
 from drc_rules.fabs.process import typical_processes
+from drc_rules.routed import RoutedLine
 from drc_rules.sites import IMPEDANCE_GHZ, BoardSite, board_site
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
@@ -201,6 +202,17 @@ class Lines:
         foil = ("foil not declared: from HVLP to standard",) if unknown_foil else ()
         mask = (f"Df of solder mask {MASK_DF:g}",) if where.site.mask else ()
         return (*where.assumptions, *foil, *mask)
+
+
+def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
+    """Solve a routed geometry: Z0, or Zdiff of a pair; a trace of a pair that runs alone has twice its Z0.
+
+    Raises:
+        MissingFact: a thickness, a Dk or the plane is not known.
+        GeometryError: it cannot exist.
+    """
+    solved = lines.solved(line.layer, line.width_mm, line.gap_mm, line.references)
+    return solved.impedance_ohm * (2 if line.is_pair and line.gap_mm is None else 1)
 
 
 def production_process() -> Process:

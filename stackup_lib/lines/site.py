@@ -78,8 +78,8 @@ class LineSite(Frozen):
         return self.model_copy(
             update={
                 "layer": "",
-                "reference_below": "below",
-                "reference_above": "above" if both else None,
+                "reference_below": "one plane" if both else "the plane",
+                "reference_above": "the other plane" if both else None,
                 "below": plain(below),
                 "above": plain(above),
                 "base": base,

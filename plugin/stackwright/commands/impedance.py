@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,6 +14,7 @@ from rich.text import Text
 from drc_rules.board_targets import board_targets, target_from_words
 from drc_rules.check import find_config, prepare
 from drc_rules.context import Context
+from drc_rules.controlled import USUAL_TOLERANCE_PCT
 from drc_rules.declared import CommandLine
 from drc_rules.impedance_table import ImpedanceRow, ImpedanceTable, LineTarget
 from drc_rules.line_report import LineReport, line_report
@@ -21,6 +23,7 @@ from drc_rules.sites import layer_of, named_references
 from stackup_lib.errors import ConfigError
 from stackup_lib.interval import Interval
 from stackup_lib.kicad import read_board
+from stackup_lib.roles import LayerRole
 from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import Column, Page, styled, terminal_console
 from stackwright.paths import find_board
@@ -122,8 +125,9 @@ def _table(lines: Lines, question: Question) -> tuple[ImpedanceRow, ...]:
 
 
 def signal_layers(ctx: Context) -> tuple[int, ...]:
-    """Return the layers that have tracks; of an unrouted board, those without a plane."""
-    routed = tuple(k for k, use in enumerate(ctx.uses) if use.track_mm > 0)
+    """Return the layers that have tracks and are no plane; of an unrouted board, those without a plane."""
+    planes = (LayerRole.GROUND, LayerRole.POWER)
+    routed = tuple(k for k, use in enumerate(ctx.uses) if use.track_mm > 0 and use.role not in planes)
     return routed or tuple(k for k, use in enumerate(ctx.uses) if not use.is_plane)
 
 
@@ -139,8 +143,9 @@ def _json(board: Path, *, rows: Sequence[ImpedanceRow] = (), line: LineReport | 
 def _table_page(rows: Sequence[ImpedanceRow], name: str, question: Question) -> str:
     page = Page()
     page.line(styled("Impedance", "bold"), f"  {name}: widths and gaps at the base of the trace, in mm")
-    for target, of_target in groupby(rows, key=lambda row: row.target):
+    for target, of_target in groupby(rows, key=_group):
         _target_block(page, target, list(of_target))
+    _without_loss(page, rows)
     assumed = dict.fromkeys(text for row in rows for text in row.assumptions)
     if assumed:
         page.heading("assumed", "because no file states it")
@@ -151,45 +156,83 @@ def _table_page(rows: Sequence[ImpedanceRow], name: str, question: Question) -> 
     return page.text(terminal_console() if question.output is None else None)
 
 
+def _group(row: ImpedanceRow) -> LineTarget:
+    return row.target.model_copy(update={"gap_mm": None})
+
+
 def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) -> None:
     nyquist = f", Nyquist {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
     page.heading(f"{target.title}: {target.target}{nyquist}", target.source)
     solved = [row for row in rows if row.width_mm is not None]
-    header = ("layer", "planes", "width", "gap", "ohm", "dB/inch", "(low to high)", "in +-10 %")
-    cells: list[tuple[str | Text, ...]] = [tuple(styled(word, "dim") for word in header)]
-    cells += [_cells(row) for row in solved]
+    routed = any(row.routed for row in rows)
+    header = ["layer", "planes", "width", "gap", "ohm", "in +-10 %", "dB/inch", "(range)"]
+    columns = [Column(), Column(max_width=18), *(Column(right=True) for _ in range(5)), Column()]
+    if routed:
+        header, columns = [*header, "as routed"], [*columns, Column()]
+    cells = [tuple(styled(word, "dim") for word in header), *(_cells(row, routed=routed) for row in solved)]
     if solved:
-        page.rows(
-            [Column(), Column(max_width=24), *(Column(right=True) for _ in range(4)), Column(), Column(right=True)],
-            cells,
-        )
-    for row in rows:
-        if row.routed:
-            page.line(styled(f"{row.layer} as routed: ", "dim"), row.routed, indent=2)
+        page.rows(columns, cells)
+    if any(row.loss and not row.loss.is_quasi_static for row in solved):
+        page.line("* beyond the range of a quasi-static answer", indent=2)
     for row in rows:
         if row.problem:
-            page.line(styled(row.layer, "yellow"), f": {row.problem}; {row.cure}", indent=2)
-    for text in dict.fromkeys(f"{row.loss_problem}; {row.cure}" for row in solved if row.loss_problem):
-        page.line(f"no loss: {text}", indent=2)
+            page.line(styled(row.layer, "yellow"), f": {row.problem}; {_one_line_of(row.cure)}", indent=2)
 
 
-def _cells(row: ImpedanceRow) -> tuple[str, ...]:
+def _without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
+    """Say once what is missing for the losses that are not printed."""
+    problems: dict[str, list[str]] = {}
+    for row in rows:
+        if row.width_mm is not None and row.loss_problem:
+            what = _FREQUENCY.sub("", row.loss_problem)
+            problems.setdefault(_ROW.sub("...", _one_line_of(row.cure)), []).append(what)
+    if problems:
+        page.heading("no loss", "for want of a fact")
+    for cure, whats in problems.items():
+        page.line("; ".join(dict.fromkeys(whats)), indent=2)
+        page.line(styled(cure, "dim"), indent=4)
+
+
+_FREQUENCY = re.compile(r" at [0-9.]+ GHz")
+_ROW = re.compile(r"(?<=dielectric\.\")[^\"]+(?=\")|(?<=at_ghz = )[0-9.]+")
+
+
+def _one_line_of(cure: str) -> str:
+    return cure.replace("\n", "  ")
+
+
+def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
     gap = f"{row.gap_mm:.3f}" if row.gap_mm is not None else ""
-    total = row.loss.total_db_per_mm.times(MM_PER_INCH) if row.loss else None
-    return (
+    loss = row.loss
+    total = loss.total_db_per_mm.times(MM_PER_INCH) if loss else None
+    beyond = "*" if loss and not loss.is_quasi_static else ""
+    cells: tuple[str | Text, ...] = (
         row.layer,
         ", ".join(row.references),
         f"{row.width_mm:.3f}",
         gap,
         f"{row.impedance_ohm:.1f}",
-        f"{total.nominal:.2f}" if total else "",
-        _range(total),
         f"{row.yield_10_pct:.0f} %" if row.yield_10_pct is not None else "",
+        f"{total.nominal:.2f}{beyond}" if total else "",
+        _range(total),
     )
+    return (*cells, _routed_cell(row)) if routed else cells
+
+
+def _routed_cell(row: ImpedanceRow) -> Text:
+    if not row.routed:
+        return styled("")
+    most = row.routed[0]
+    gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
+    if most.impedance_ohm is None:
+        return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
+    off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
+    far = abs(off) > USUAL_TOLERANCE_PCT
+    return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {off:+.0f} %", "yellow" if far else "")
 
 
 def _range(total: Interval | None) -> str:
-    return f"{total.low:.2f} to {total.high:.2f}" if total else ""
+    return f"{total.low:.2f}-{total.high:.2f}" if total else ""
 
 
 def _line_page(report: LineReport, question: Question) -> str:
