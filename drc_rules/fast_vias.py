@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -30,7 +30,7 @@ from stackup_lib.interval import Interval
 from stackup_lib.lines.vias import ViaShape, stub_resonance_ghz
 
 USUAL_CLEARANCE_MM = 0.2
-"""Clearance of a net class that states none, as in a new KiCad project."""
+"""Least distance taken between a via's pad and the planes: a new KiCad project's; zones keep more than tracks do."""
 
 PAIR_REACH_MM = 2.0
 """Vias of a pair further apart than this carry their return currents elsewhere."""
@@ -87,6 +87,11 @@ class StubGroup:
             end_pad_mm=pad if is_end_left else None,
             partner_mm=partner,
         )
+
+    def at_layer(self, layer: int) -> StubGroup:
+        """Return the group as if the signal left on another layer, without drills."""
+        moved = tuple(replace(stub, first=layer) for stub in self.stubs)
+        return replace(self, stubs=moved, drill=None)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ def _group(
         stubs=tuple(stub for _, stub, _ in rows if stub),
         drill=deepest(stub, drills) if stub else None,
         partner_mm=round(median(known), 3) if 2 * len(known) > len(rows) else None,
-        clearance_mm=clearance or USUAL_CLEARANCE_MM,
+        clearance_mm=max(clearance or 0.0, USUAL_CLEARANCE_MM),
     )
 
 

@@ -15,7 +15,8 @@ SAME_SPOT_MM = 0.02
 LEAST_BALLS = 36
 LEAST_ROWS = 5
 LEAST_SHARE = 0.4
-"""A footprint is a BGA with so many balls in so many rows and columns, filling this share of the grid."""
+"""A footprint is a BGA with so many balls in so many rows and columns, filling this share of the grid; a staggered one
+fills half."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +141,18 @@ def bgas(board: Board) -> tuple[Bga, ...]:
 
 
 def _pitch_mm(x_mm: Floats, y_mm: Floats, rotation_deg: float) -> float | None:
-    """Distance of the rows of a grid, None where the points lie in none."""
+    """Distance of nearest neighbours in a grid, which may be staggered; None where the points lie in none."""
+    from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and few boards hold a grid of balls
+
     for sign in (1, -1):
         angle = np.radians(sign * rotation_deg)
         x = np.unique(np.round(x_mm * np.cos(angle) - y_mm * np.sin(angle), 2))
         y = np.unique(np.round(x_mm * np.sin(angle) + y_mm * np.cos(angle), 2))
         if min(len(x), len(y)) < LEAST_ROWS or len(x_mm) < LEAST_SHARE * len(x) * len(y):
             continue
-        return float(round(min(np.median(np.diff(x)), np.median(np.diff(y))), 3))
+        points = np.column_stack([x_mm, y_mm])
+        distance, _ = cKDTree(points).query(points, k=2)
+        return round(float(np.median(distance[:, 1])), 3)
     return None
 
 

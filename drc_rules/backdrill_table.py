@@ -1,0 +1,173 @@
+"""The backdrill table for the fab: depth groups per side, what must be cut and what must not, what is left standing.
+
+Rows are what the board file and `stackwright.toml` ask for, and what the stubs of fast interfaces would need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.drilled_holes import drilled_holes
+from drc_rules.fast_vias import StubGroup, figures_of
+from drc_rules.report import Missing
+from stackup_lib.facts import MissingFact
+from stackup_lib.frozen import Frozen
+from stackup_lib.holes import (
+    Backdrill,
+    PlatedHole,
+    Stub,
+    copper_faces_mm,
+    copper_heights_mm,
+    residual_mm,
+    stubs,
+)
+from stackup_lib.interval import Interval
+
+TIMES_NYQUIST = 3.0
+"""A stub that resonates at so many times Nyquist, in the worst case, needs no drill."""
+
+
+class BackdrillRow(Frozen):
+    """One depth group: holes of one diameter, drilled from one side to one depth.
+
+    Attributes:
+        start: outer layer at which the drill enters.
+        must_cut: last layer that it passes.
+        must_not_cut: next layer that the signal uses.
+        hole_mm, drill_mm: diameters as KiCad stores them; the drill's is None where nobody has stated it.
+        depth_mm: from the outer copper's face to where the drill may end: through the must-cut layer at least, half way
+            to the next layer, short of that at most.
+        holes, nets: how many, and the names.
+        residual_mm: stub that is left.
+        is_proposed: nobody has asked for it yet; the stubs of a fast interface need it.
+        exit_instead: layer nearest to the used one that the signal could leave on without any drilling, None for none.
+    """
+
+    start: str
+    must_cut: str
+    must_not_cut: str
+    hole_mm: float
+    drill_mm: float | None
+    depth_mm: Interval
+    holes: int
+    nets: tuple[str, ...]
+    residual_mm: Interval
+    is_proposed: bool
+    exit_instead: str | None = None
+
+
+class BackdrillTable(Frozen):
+    """All depth groups of a board, front side first, deepest last; `missing` keeps what could not be worked out."""
+
+    rows: tuple[BackdrillRow, ...]
+    missing: tuple[Missing, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Entry:
+    hole: PlatedHole
+    stub: Stub
+    drill: Backdrill
+    is_proposed: bool
+    exit_instead: int | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        drill = self.drill
+        shape = (self.hole.drill_mm, drill.size_mm or 0.0, self.is_proposed)
+        return (drill.start, abs(drill.must_cut - drill.start), drill.must_cut, self.stub.first, *shape)
+
+
+def backdrill_table(ctx: Context) -> BackdrillTable:
+    """Return the board's backdrill table.
+
+    Raises:
+        MissingFact: there is no stackup with a thickness for every layer, and the board has something to drill.
+    """
+    missing: dict[str, Missing] = {}
+    entries = [*_asked(ctx), *_needed(ctx, missing)]
+    if not entries:
+        return BackdrillTable(rows=(), missing=tuple(missing.values()))
+    groups: dict[tuple[object, ...], list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.key, []).append(entry)
+    rows = tuple(_row(ctx, groups[key]) for key in sorted(groups, key=lambda key: tuple(map(float, key))))  # type: ignore[arg-type]
+    return BackdrillTable(rows=rows, missing=tuple(missing.values()))
+
+
+def _asked(ctx: Context) -> Iterator[_Entry]:
+    """The drills of the file and the declared ones, each with the stub that it takes away."""
+    for drilled in drilled_holes(ctx):
+        found = [s for s in stubs((drilled.hole,), _heights(ctx)) if s.side == drilled.drill.start]
+        if found:
+            yield _Entry(drilled.hole, found[0], drilled.drill, is_proposed=False)
+
+
+def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:
+    """A drill to the layer next to the used one for every stub that resonates too low."""
+    for group in ctx.stub_groups:
+        nyquist = group.choices[-1].nyquist_ghz if len(group.choices) == 1 else None
+        if not group.stubs or group.drill or nyquist is None:
+            continue
+        try:
+            figures = figures_of(ctx, group)
+        except MissingFact as fact:
+            missing.setdefault(fact.name, Missing(fact=fact.name, how_to_give=fact.how_to_give))
+            continue
+        if figures.resonance_ghz.low >= TIMES_NYQUIST * nyquist:
+            continue
+        first, side = group.stubs[0].first, group.stubs[0].side
+        drill = Backdrill(start=side, must_cut=first + (1 if side > first else -1))
+        instead = _exit_instead(ctx, group, TIMES_NYQUIST * nyquist)
+        for stub in group.stubs:
+            yield _Entry(stub.hole, stub, drill, is_proposed=True, exit_instead=instead)
+
+
+def _exit_instead(ctx: Context, group: StubGroup, least_ghz: float) -> int | None:
+    """Nearest layer towards the stub's end from which the rest of the barrel resonates high enough."""
+    first, side = group.stubs[0].first, group.stubs[0].side
+    step = 1 if side > first else -1
+    for layer in range(first + step, side + step, step):
+        if layer == side:
+            return layer
+        if ctx.uses[layer].is_plane:
+            continue
+        nearer = group.at_layer(layer)
+        if figures_of(ctx, nearer).resonance_ghz.low >= least_ghz:
+            return layer
+    return None
+
+
+def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
+    first = entries[0]
+    names = [layer.name for layer in ctx.board.copper_layers]
+    faces = copper_faces_mm(ctx.stackup())
+    drill, stub = first.drill, first.stub
+    is_down = drill.start < drill.must_cut or drill.start == 0
+    origin = faces[drill.start][0 if is_down else 1]
+    through = abs(faces[drill.must_cut][1 if is_down else 0] - origin)
+    following = drill.must_cut + (1 if is_down else -1)
+    spare = abs(faces[following][0 if is_down else 1] - origin) if 0 <= following < len(faces) else through
+    instead = {names[e.exit_instead] for e in entries if e.exit_instead is not None}
+    return BackdrillRow(
+        start=names[drill.start],
+        must_cut=names[drill.must_cut],
+        must_not_cut=names[stub.first],
+        hole_mm=first.hole.drill_mm,
+        drill_mm=drill.size_mm,
+        depth_mm=Interval(low=through, nominal=(through + spare) / 2, high=max(spare, through)),
+        holes=len(entries),
+        nets=tuple(sorted({ctx.board.nets[e.hole.net] for e in entries})),
+        residual_mm=residual_mm(stub, drill, faces),
+        is_proposed=first.is_proposed,
+        exit_instead=instead.pop() if len(instead) == 1 else None,
+    )
+
+
+def _heights(ctx: Context) -> tuple[float, ...]:
+    heights = copper_heights_mm(ctx.stackup())
+    if len(heights) != ctx.board.layer_count:
+        raise MissingFact("a stackup with the board's copper layers", DECLARE_STACKUP)
+    return heights

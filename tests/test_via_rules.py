@@ -1,0 +1,282 @@
+"""Vias as rules see them: residual stubs, groups, the fab's table, build-ups, single defects in a fit board."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drc_rules.backdrill_table import backdrill_table
+from drc_rules.check import check_board, find_config, prepare
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.report import Verdict
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.build_ups import bgas, build_ups
+from stackup_lib.facts import MissingFact
+from stackup_lib.holes import Backdrill, PlatedHole, Stub, copper_faces_mm, deepest, plated_holes, residual_mm
+from stackup_lib.kicad import read_board
+from stackup_lib.lines.vias import resonance_ghz
+
+BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
+
+STACKUP = """
+F.Cu 0.03
+prepreg 0.10 "R-5670(N)" dk=3.4
+In1.Cu 0.02
+core 0.20 "R-5775(N)" dk=3.4
+In2.Cu 0.02
+prepreg 0.30 "R-5670(N)" dk=3.4
+In3.Cu 0.02
+core 0.40 "R-5775(N)" dk=3.4
+In4.Cu 0.02
+prepreg 0.10 "R-5670(N)" dk=3.4
+B.Cu 0.03
+"""
+PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+
+
+def context(folder: Path, **board: object) -> Context:
+    """A board of six layers, 1.24 mm thick, ready to be asked."""
+    text = {"size_mm": (60, 40), "stackup": STACKUP, "planes": {"In3.Cu": "GND"}, **board}
+    path = write(MiniBoard.model_validate(text), folder, "board")
+    return prepare(read_board(path), find_config(path, None), CommandLine())[0]
+
+
+def pair(layer: str, **via: object) -> dict[str, object]:
+    """A PCIe pair that comes in on F.Cu and leaves on another layer, with its vias 1 mm apart."""
+    nets = [("/PCIE_TX0_P", 10.0), ("/PCIE_TX0_N", 11.0)]
+    tracks = [{"net": n, "layer": "F.Cu", "path_mm": [[5, y], [20, y]]} for n, y in nets]
+    tracks += [{"net": n, "layer": layer, "path_mm": [[20, y], [50, y]]} for n, y in nets]
+    return {"tracks": tracks, "vias": [{"net": n, "at_mm": [20, y], **via} for n, y in nets], "config": PCIE5}
+
+
+def hole(**fields: object) -> PlatedHole:
+    usual: dict[str, object] = {"net": 1, "x_mm": 0.0, "y_mm": 0.0, "uuid": "", "is_via": True, "top": 0, "bottom": 5}
+    return PlatedHole(**{**usual, "drill_mm": 0.2, "used": (0, 1), "backdrills": (), **fields})  # type: ignore[arg-type]
+
+
+FACES = ((0.0, 0.03), (0.13, 0.15), (0.35, 0.37), (0.67, 0.69), (1.09, 1.11), (1.21, 1.24))
+
+
+def test_faces_of_the_copper_add_up(tmp_path: Path) -> None:
+    """Upper and lower face of each layer."""
+    stackup = context(tmp_path).board.stackup
+    assert stackup is not None
+
+    assert copper_faces_mm(stackup) == tuple(pytest.approx(pair_) for pair_ in FACES)
+
+
+def test_a_drill_leaves_at_most_what_reaches_up_to_the_layer_that_it_must_cut() -> None:
+    """In1 is used, In3 must be cut: between In1's lower face and In3's upper one 0.52 mm; at best 0.2 up to In2."""
+    stub = Stub(hole(), side=5, first=1, length_mm=1.1)
+
+    left = residual_mm(stub, Backdrill(5, 3), FACES)
+
+    assert (left.low, left.nominal, left.high) == pytest.approx((0.22, 0.37, 0.52))
+
+
+def test_a_drill_to_the_next_layer_leaves_half_the_dielectric() -> None:
+    """0.2 mm of core between In1 and In2: 0 to 0.2, nominally 0.1; the same from above."""
+    below = residual_mm(Stub(hole(), side=5, first=1, length_mm=1.1), Backdrill(5, 2), FACES)
+    above = residual_mm(Stub(hole(used=(2, 5)), side=0, first=2, length_mm=0.36), Backdrill(0, 1), FACES)
+
+    assert (below.low, below.nominal, below.high) == pytest.approx((0.0, 0.1, 0.2))
+    assert (above.low, above.nominal, above.high) == pytest.approx((0.0, 0.1, 0.2))
+
+
+def test_an_undrilled_stub_varies_with_the_board_and_a_drill_past_the_signal_leaves_none() -> None:
+    """10 % either way; nothing."""
+    stub = Stub(hole(), side=5, first=1, length_mm=1.0)
+
+    assert residual_mm(stub, None, FACES).low == pytest.approx(0.9)
+    assert residual_mm(stub, Backdrill(5, 1), FACES).high == 0.0
+
+
+def test_the_deeper_of_two_drills_from_one_side_counts() -> None:
+    """KiCad's tertiary drill may come from the same side as the backdrill; one from the other side does nothing."""
+    stub = Stub(hole(), side=5, first=1, length_mm=1.1)
+
+    assert deepest(stub, (Backdrill(5, 4), Backdrill(5, 2), Backdrill(0, 0))) == Backdrill(5, 2)
+    assert deepest(stub, (Backdrill(0, 0),)) is None
+
+
+def test_layers_in_use_are_the_same_whether_nets_are_asked_one_by_one_or_together(tmp_path: Path) -> None:
+    """The columns are searched once for all nets; the answer is that of each."""
+    ctx = context(tmp_path, **pair("In2.Cu"), zones=[{"net": "GND", "layer": "B.Cu", "rect_mm": [1, 1, 59, 39]}])
+    nets = np.arange(len(ctx.board.nets))
+
+    together = plated_holes(ctx.board, nets)
+    one_by_one = [one for net in nets.tolist() for one in plated_holes(ctx.board, np.array([net]))]
+
+    assert list(together) == one_by_one
+    assert [one.used for one in together] == [(0, 2), (0, 2)]
+
+
+def test_vias_used_alike_make_one_group_with_the_distance_of_the_pair(tmp_path: Path) -> None:
+    """Both vias of the pair, 1 mm apart, stub from In2 to B.Cu."""
+    groups = context(tmp_path, **pair("In2.Cu")).stub_groups
+
+    assert len(groups) == 1
+    assert len(groups[0].holes) == 2
+    assert groups[0].partner_mm == 1.0
+    assert groups[0].shape.barrel_mm == pytest.approx(0.3)
+    assert groups[0].shape.antipad_mm == pytest.approx(0.85)
+
+
+def test_the_table_proposes_a_drill_and_the_layer_that_needs_none(tmp_path: Path) -> None:
+    """Leaving on In1, 1.1 mm hang below. From In4 0.14 mm would: 290 GHz bare, above 48 GHz whatever loads it."""
+    table = backdrill_table(context(tmp_path, **pair("In1.Cu")))
+
+    assert table.missing == ()
+    assert len(table.rows) == 1
+    row = table.rows[0]
+    assert (row.start, row.must_cut, row.must_not_cut) == ("B.Cu", "In2.Cu", "In1.Cu")
+    assert (row.holes, row.nets) == (2, ("/PCIE_TX0_N", "/PCIE_TX0_P"))
+    assert row.is_proposed
+    assert row.drill_mm is None
+    # From B.Cu's outer face at 1.24 through In2 (0.35), short of In1's lower face (0.15).
+    assert (row.depth_mm.low, row.depth_mm.high) == pytest.approx((0.89, 1.09))
+    assert row.residual_mm.high == pytest.approx(0.2)
+    assert row.exit_instead == "In4.Cu"
+    assert resonance_ghz(0.14 * 1.1 + 0.075, 3.4 * 2.5) > 3 * 16
+
+
+def test_the_table_lists_what_the_file_asks_for(tmp_path: Path) -> None:
+    """A native drill of 0.5 mm to In3: at most 0.52 mm are left, and nothing is proposed beside it."""
+    drill = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In3.Cu"}
+    table = backdrill_table(context(tmp_path, **pair("In1.Cu", backdrill=drill)))
+
+    assert [(r.must_cut, r.drill_mm, r.holes, r.is_proposed) for r in table.rows] == [("In3.Cu", 0.5, 2, False)]
+    assert table.rows[0].residual_mm.high == pytest.approx(0.52)
+
+
+def test_the_table_measures_a_drill_from_the_front_downwards(tmp_path: Path) -> None:
+    """A connector below, the signal on In2: through In1's lower face at 0.15, short of In2 at 0.35."""
+    board = pair("In2.Cu")
+    tracks = [{**t, "layer": "B.Cu"} if t["layer"] == "F.Cu" else t for t in board["tracks"]]  # type: ignore[attr-defined]
+    drill = {"size_mm": 0.5, "from": "F.Cu", "must_cut": "In1.Cu"}
+    vias = [{**v, "backdrill": drill} for v in board["vias"]]  # type: ignore[attr-defined]
+    row = backdrill_table(context(tmp_path, **{**board, "tracks": tracks, "vias": vias})).rows[0]
+
+    assert (row.start, row.must_not_cut) == ("F.Cu", "In2.Cu")
+    assert (row.depth_mm.low, row.depth_mm.nominal, row.depth_mm.high) == pytest.approx((0.15, 0.25, 0.35))
+
+
+def test_the_table_is_empty_where_nothing_needs_a_drill_and_says_what_is_missing(tmp_path: Path) -> None:
+    """A pair on the outer layers; a pair without a stackup."""
+    assert backdrill_table(context(tmp_path / "a", **pair("B.Cu"))).rows == ()
+    unknown = context(tmp_path / "b", **{**pair("In1.Cu"), "stackup": "default", "copper_layers": 6})
+    assert [m.fact for m in backdrill_table(unknown).missing] == [
+        "the stackup (the file holds KiCad's untouched default)"
+    ]
+    drill = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In3.Cu"}
+    board = {**pair("In1.Cu", backdrill=drill), "stackup": "default", "copper_layers": 6}
+    with pytest.raises(MissingFact, match="stackup"):
+        backdrill_table(context(tmp_path / "c", **board))
+
+
+def micro(top: str, bottom: str, x_mm: float, kind: str = "micro") -> dict[str, object]:
+    return {"net": "GND", "at_mm": [x_mm, 30], "kind": kind, "drill_mm": 0.15, "size_mm": 0.3, "span": [top, bottom]}
+
+
+@pytest.mark.parametrize(
+    ("spans", "name", "cycles", "levels"),
+    [
+        ([], "through vias", 1, []),
+        ([("F.Cu", "In1.Cu", 10)], "1-N-1", 2, []),
+        ([("F.Cu", "In1.Cu", 10), ("In1.Cu", "In2.Cu", 10), ("In4.Cu", "B.Cu", 10)], "2-N-2", 3, [2]),
+        ([("F.Cu", "In2.Cu", 10)], "2-N-2", 3, []),
+        ([("In2.Cu", "In3.Cu", 10)], "through vias", 1, []),
+    ],
+)
+def test_build_ups_are_read_off_the_microvias(
+    tmp_path: Path, spans: list[tuple[str, str, float]], name: str, cycles: int, levels: list[int]
+) -> None:
+    """Class, presses and stacks of a six-layer board; a hole between the two middle layers is the core's own."""
+    found = build_ups(context(tmp_path, vias=[micro(*span) for span in spans]).board)
+
+    assert (found.name, found.lamination_cycles) == (name, cycles)
+    assert [stack.levels for stack in found.stacks] == levels
+
+
+def test_a_blind_via_to_the_next_layer_is_lasered_and_a_deeper_one_is_not(tmp_path: Path) -> None:
+    """KiCad's users call both blind."""
+    shallow = context(tmp_path / "a", vias=[micro("F.Cu", "In1.Cu", 10, "blind")])
+    deep = context(tmp_path / "b", vias=[micro("F.Cu", "In2.Cu", 10, "blind")])
+
+    assert build_ups(shallow.board).name == "1-N-1"
+    assert build_ups(deep.board).name == "through vias"
+
+
+@pytest.mark.parametrize(("staggered", "pitch_mm"), [(False, 0.8), (True, 0.566)])
+def test_the_pitch_of_a_ball_grid_is_the_distance_of_nearest_neighbours(
+    tmp_path: Path, staggered: bool, pitch_mm: float
+) -> None:
+    """A square grid of 0.8 mm, and one with every second ball of a 0.4 mm grid (0.4 x sqrt 2)."""
+    step = 0.4 if staggered else 0.8
+    balls = [
+        {
+            "number": f"{i}x{j}",
+            "net": f"/N{i}x{j}",
+            "at_mm": [i * step, j * step],
+            "size_mm": [0.3, 0.3],
+            "shape": "circle",
+        }
+        for i in range(10)
+        for j in range(10)
+        if not staggered or (i + j) % 2 == 0
+    ]
+    found = bgas(context(tmp_path, parts=[{"reference": "U1", "at_mm": [20, 10], "pads": balls}]).board)
+
+    assert [bga.balls for bga in found] == [len(balls)]
+    assert found[0].pitch_mm == pytest.approx(pitch_mm, abs=1e-3)
+
+
+def broken(folder: Path, pattern: str, replacement: str) -> set[str]:
+    """Clauses that fail on the fit B200 board once the first match of a pattern is replaced."""
+    shutil.copytree(BOARDS / "training_b200_fit", folder / "board")
+    path = folder / "board" / "training_b200_fit.kicad_pcb"
+    text = path.read_text(encoding="utf-8")
+    changed, count = re.subn(pattern, replacement, text, count=1)
+    assert count == 1
+    path.write_text(changed, encoding="utf-8")
+    return {v.clause.id for v in check_board(path).verdicts if v.has_rule and v.verdict is Verdict.FAILED}
+
+
+def fit() -> set[str]:
+    path = BOARDS / "training_b200_fit" / "training_b200_fit.kicad_pcb"
+    return {v.clause.id for v in check_board(path).verdicts if v.has_rule and v.verdict is Verdict.FAILED}
+
+
+BACKDRILL = r"\(backdrill\s+\(size ([\d.]+)\)\s+\(layers \"B.Cu\" \"(In\d+).Cu\"\)\s*\)"
+
+
+def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_no_other(tmp_path: Path) -> None:
+    """The via then keeps some 3 mm of barrel."""
+    turned = broken(tmp_path, BACKDRILL, "") ^ fit()
+
+    assert turned == {
+        "board.via.stub_resonance",
+        "board.via.stub_resonance_worst",
+        "board.via.stub_ten_times",
+        "training.backdrill.pcie6",
+    }
+
+
+def test_one_backdrill_that_goes_through_everything_is_an_open_net(tmp_path: Path) -> None:
+    """Its must-cut layer set to F.Cu."""
+    turned = broken(tmp_path, BACKDRILL, r'(backdrill (size \1) (layers "B.Cu" "F.Cu"))') ^ fit()
+
+    assert "board.via.backdrill_spares_used" in turned
+    assert all(".via.backdrill" in clause or clause.startswith("training.backdrill") for clause in turned), turned
+
+
+def test_one_narrow_backdrill_turns_only_the_clause_about_its_size(tmp_path: Path) -> None:
+    """0.3 mm in a 0.25 mm hole."""
+    turned = broken(tmp_path, BACKDRILL, r'(backdrill (size 0.3) (layers "B.Cu" "\2.Cu"))') ^ fit()
+
+    assert turned == {"board.via.backdrill_size"}
