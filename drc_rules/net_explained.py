@@ -235,7 +235,7 @@ def _routed(links: Links, route: Route) -> RoutedNet:
         vias=tuple(
             f"{layers[c.entry_layer]} to {layers[c.exit_layer]} at {c.at_mm:.1f} mm"
             if c.entry_layer != c.exit_layer
-            else f"passed on {layers[c.entry_layer]} at {c.at_mm:.1f} mm"
+            else f"one hanging on {layers[c.entry_layer]} at {c.at_mm:.1f} mm"
             for c in route.crossings
         ),
         branches=tuple(

@@ -39,7 +39,10 @@ class Piece(Frozen):
 
 
 class Crossing(Frozen):
-    """A via on the path; `via` is an index into `Board.vias`, the layers are where the path comes in and goes out."""
+    """A via on the path; `via` is an index into `Board.vias`, the layers are where the path comes in and goes out.
+
+    Both layers are the same for a via that the path runs past: its whole barrel hangs on the path.
+    """
 
     via: int
     entry_layer: int
@@ -169,7 +172,7 @@ def route_of(
         path_length_mm=sum(step.edge.length_mm for step in steps),
         total_length_mm=total,
         pieces=_pieces(steps),
-        crossings=_crossings(graph, steps, at),
+        crossings=_crossings(graph, start, steps, at),
         branches=tuple(branch for branch in hanging if branch.length_mm >= SHORTEST_BRANCH_MM),
         passed_pads=tuple(sorted(passed)),
         apart_mm=sum(e.length_mm for e in graph.edges if e.first not in reached),
@@ -224,15 +227,23 @@ def _pieces(steps: list[_Step]) -> tuple[Piece, ...]:
     )
 
 
-def _crossings(graph: Graph, steps: list[_Step], at: dict[int, float]) -> tuple[Crossing, ...]:
-    """Return the vias that the path goes through; one on which it only changes tracks has the same layer twice."""
+def _crossings(graph: Graph, start: int, steps: list[_Step], at: dict[int, float]) -> tuple[Crossing, ...]:
+    """Return the vias on the path in order; one that only hangs on it has the same layer twice."""
     found = []
     for before, after in pairwise(steps):
         node = graph.nodes[before.to]
         if node.kind is NodeKind.VIA:
             entry, leaves = before.edge.layer, after.edge.layer
             found.append(Crossing(via=node.row, entry_layer=entry, exit_layer=leaves, at_mm=at[before.to]))
-    return tuple(found)
+    crossed = {crossing.via for crossing in found}
+    for node_on_path in (start, *(step.to for step in steps)):
+        for edge in graph.edges_at(node_on_path):
+            beside = graph.nodes[edge.other(node_on_path)]
+            if edge.track is None and beside.kind is NodeKind.VIA and beside.row not in crossed:
+                crossed.add(beside.row)
+                along, layer = at[node_on_path], edge.layer
+                found.append(Crossing(via=beside.row, entry_layer=layer, exit_layer=layer, at_mm=along))
+    return tuple(sorted(found, key=lambda crossing: crossing.at_mm))
 
 
 def _component(graph: Graph, start: int) -> set[int]:

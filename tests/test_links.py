@@ -343,6 +343,15 @@ def test_tracks_that_nothing_joins_are_apart(tmp_path: Path) -> None:
     assert len(route.unreached_pads) == 2
 
 
+def test_a_via_that_the_path_runs_past_hangs_on_it(tmp_path: Path) -> None:
+    """A via between two tracks of F.Cu, and one in the middle of a track: their barrels are stubs."""
+    text = chip("U1", 10, "/S") + chip("U2", 40, "/S") + track("/S", (10, 10), (20, 10), (40, 10))
+    route = routed(tmp_path, text + via("/S", 20, 10) + via("/S", 30, 10))
+
+    assert [(c.entry_layer, c.exit_layer, round(c.at_mm, 6)) for c in route.crossings] == [(0, 0, 10.0), (0, 0, 20.0)]
+    assert route.path_length_mm == pytest.approx(30.0)
+
+
 def test_copper_that_touches_is_joined_though_no_end_lies_on_it(tmp_path: Path) -> None:
     """A wide track that stops short of a pad by less than half its width, and one that stops short of a track."""
     text = chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10.4, 10), (20, 10), width_mm=0.6)
