@@ -14,7 +14,7 @@ import pytest
 from fixtures.miniboard import build
 from stackup_lib.board import LayerKind
 from stackup_lib.errors import NotWrittenError
-from stackup_lib.kicad import read_board
+from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.file_edit import apply_edit, digest
 from stackup_lib.kicad.project_writer import set_net_classes
 from stackup_lib.kicad.rules_writer import replace_rules
@@ -236,24 +236,41 @@ def test_rules_of_older_versions_are_read_as_well(tmp_path: Path, kicad_cli: Kic
     assert drc(path, kicad_cli)["track_width"] == uuids(path, "/PCIE_0") | uuids(path, "/PCIE_2")
 
 
-def test_kicad_obeys_written_net_classes(tmp_path: Path, kicad_cli: KicadCli) -> None:
+OLD_PROJECT = """{
+  "meta": {"version": 1},
+  "net_settings": {
+    "classes": [{"name": "Default", "clearance": 0.2, "track_width": 0.25, "via_diameter": 0.8, "via_drill": 0.4}],
+    "meta": {"version": 3}
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("project", [None, "{}", OLD_PROJECT], ids=["KiCad 10", "empty", "KiCad 7"])
+def test_kicad_obeys_written_net_classes(project: str | None, tmp_path: Path, kicad_cli: KicadCli) -> None:
     """A new class and a changed one: their clearances decide which of KiCad's violations appear."""
     tracks = [
         {"net": net, "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[10, y], [30, y]]}
         for net, y in (("/NEW", 10), ("/a", 10.5), ("/OLD", 20), ("/b", 20.5), ("/c", 30), ("/d", 30.5))
     ]
     path = build({"tracks": tracks, "net_classes": [{"name": "OLD", "patterns": ["/OLD"]}]}, tmp_path, "board")
-    project = path.with_suffix(".kicad_pro")
+    file = path.with_suffix(".kicad_pro")
+    if project is not None:
+        file.write_text(project)
     assert "clearance" not in drc(path, kicad_cli)
     classes = (
         PlannedClass(name="NEW", clearance_mm=0.4, track_width_mm=0.2, patterns=("/N*",)),
-        PlannedClass(name="OLD", clearance_mm=0.35),
+        PlannedClass(name="OLD", clearance_mm=0.35, patterns=() if project is None else ("/OLD",)),
     )
-    content = project.read_bytes()
-    edit = set_net_classes(content, classes)
-    apply_edit(project, edit.content, expected_digest=digest(content))
+    content = file.read_bytes()
+    apply_edit(file, set_net_classes(content, classes).content, expected_digest=digest(content))
     expected = set().union(*(uuids(path, net) for net in ("/NEW", "/a", "/OLD", "/b")))
     assert drc(path, kicad_cli)["clearance"] == expected
+
+
+CLASS = PlannedClass(
+    name="85Ohm", track_width_mm=0.132, diff_pair_width_mm=0.11, diff_pair_gap_mm=0.1375, patterns=("/PCIE*", "/X_[PN]")
+)
 
 
 @pytest.fixture(scope="module")
@@ -263,6 +280,8 @@ def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     if command is None:
         pytest.skip("no PCB editor that can be driven")
     path = written(build({"copper_layers": 2}, tmp_path_factory.mktemp("w"), "board"), plan(6))
+    project = path.with_suffix(".kicad_pro")
+    project.write_bytes(set_net_classes(project.read_bytes(), [CLASS]).content)
     environment = {**os.environ, "KICAD_API_STATE": str(tmp_path_factory.mktemp("k"))}
     start = [command, "start", "--name", "w", "--fresh", str(path)]
     run = subprocess.run(start, capture_output=True, text=True, timeout=300, check=True, env=environment)
@@ -296,3 +315,23 @@ def test_the_running_editor_sees_the_plan_and_its_lock_keeps_us_off(editor: tupl
         with pytest.raises(NotWrittenError, match="is open in KiCad"):
             apply_edit(file, content + b"\n", expected_digest=digest(content))
         assert file.read_bytes() == content
+
+
+@pytest.mark.editor
+def test_the_editors_save_keeps_board_and_net_class(editor: tuple[str, Path]) -> None:
+    """KiCad writes the board as we wrote it, and the project with our class and patterns in it."""
+    from kipy import KiCad
+
+    socket, path = editor
+    project = path.with_suffix(".kicad_pro")
+    board, before = path.read_bytes(), project.read_bytes()
+    live = KiCad(socket_path=socket, timeout_ms=120_000).get_board()
+    live.save()  # type: ignore[no-untyped-call]
+    assert path.read_bytes() == board
+    after = project.read_bytes()
+    assert after != before  # KiCad adds every setting that our project leaves out
+    found = read_project(project, ("/PCIE_1", "/X_P", "/Y"))
+    assert found.net_classes_of == {"/PCIE_1": ("85Ohm",), "/X_P": ("85Ohm",)}
+    effective = found.effective("/X_P")
+    assert (effective.track_width_mm, effective.diff_pair_width_mm, effective.diff_pair_gap_mm) == (0.132, 0.11, 0.1375)
+    assert set_net_classes(after, [CLASS]).content == after
