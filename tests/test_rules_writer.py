@@ -31,11 +31,11 @@ def test_the_rules_of_a_new_file() -> None:
         f"""(version 1)
 {BEGIN}
 # 85 ohm +/- 10 %: PCIe CEM 5.0, table 4-2
-(rule "stackwright: 85Ohm-diff_PCIE, width on In2.Cu"
+(rule "stackwright: 85Ohm-diff_PCIE, pair width on In2.Cu"
 	(layer "In2.Cu")
 	(condition "A.hasNetclass('85Ohm-diff_PCIE')")
 	(constraint track_width (min 0.127mm) (opt 0.132mm) (max 0.137mm)))
-(rule "stackwright: 85Ohm-diff_PCIE, gap on In2.Cu"
+(rule "stackwright: 85Ohm-diff_PCIE, pair gap on In2.Cu"
 	(layer "In2.Cu")
 	(condition "A.hasNetclass('85Ohm-diff_PCIE')")
 	(constraint diff_pair_gap (min 0.195mm) (opt 0.2mm) (max 0.205mm)))
@@ -119,6 +119,19 @@ def test_what_a_condition_cannot_name_is_refused(change: dict[str, str]) -> None
     """Quotes, backslashes and line breaks in a class's name, and layers that are none."""
     with pytest.raises(NotWrittenError):
         replace_rules(None, [USB.model_copy(update=change)])
+
+
+def test_single_lines_and_pairs_of_a_class_have_their_own_rules() -> None:
+    """Where both are planned on a layer, each condition leaves the other's lines out."""
+    single = PCIE.model_copy(update={"gap_mm": None, "width_mm": 0.16})
+    text = replace_rules(None, [PCIE, single]).decode()
+    assert re.findall(r"hasNetclass\('85Ohm-diff_PCIE'\)(.*?)\"", text) == [
+        " && A.inDiffPair('*')",
+        " && A.inDiffPair('*')",
+        " && !A.inDiffPair('*')",
+    ]
+    names = re.findall('rule "(.*?)"', text)
+    assert len(names) == len(set(names)) == 3
 
 
 def test_two_rules_for_one_place_are_refused() -> None:

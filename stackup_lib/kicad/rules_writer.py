@@ -98,12 +98,18 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
     if not rules:
         return []
     lines = [BEGIN]
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, bool]] = set()
     for rule in rules:
-        _refuse_rule(rule, seen, label)
-        seen.add((rule.net_class, rule.layer))
+        _refuse_rule(rule, label)
+        if _key(rule) in seen:
+            raise NotWrittenError(label, f"two rules for {rule.net_class} on {rule.layer}", "keep one of them")
+        seen.add(_key(rule))
+    for rule in rules:
         has_class = f"A.hasNetclass('{rule.net_class}')"
         condition = has_class if format_version >= _NET_CLASS_FUNCTION_SINCE else f"A.NetClass == '{rule.net_class}'"
+        *place, is_pair = _key(rule)
+        if (*place, not is_pair) in seen:
+            condition += f" && {'' if is_pair else '!'}A.inDiffPair('*')"
         lines += _comment(rule.requirement)
         lines += _rule(rule, "width", "track_width", rule.width_mm, condition)
         if rule.gap_mm is not None:
@@ -111,14 +117,17 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
     return [*lines, END]
 
 
-def _refuse_rule(rule: PlannedRule, seen: set[tuple[str, str]], label: str) -> None:
+def _key(rule: PlannedRule) -> tuple[str, str, bool]:
+    """What a rule is for; a class may have one for its pairs and one for its single lines on a layer."""
+    return rule.net_class, rule.layer, rule.gap_mm is not None
+
+
+def _refuse_rule(rule: PlannedRule, label: str) -> None:
     name = rule.net_class
     if not name.isprintable() or any(c in name for c in "'\"\\"):
         raise NotWrittenError(label, f"no rule can name the net class {name!r}", "rename it without quotes")
     if not _COPPER.fullmatch(rule.layer):
         raise NotWrittenError(label, f"{rule.layer!r} is no copper layer", "name it as KiCad does, e.g. In1.Cu")
-    if (name, rule.layer) in seen:
-        raise NotWrittenError(label, f"two rules for {name} on {rule.layer}", "keep one of them")
 
 
 def _comment(text: str) -> list[str]:
@@ -133,10 +142,11 @@ def _comment(text: str) -> list[str]:
 
 def _rule(rule: PlannedRule, what: str, constraint: str, value_mm: float, condition: str) -> list[str]:
     least, most = max(value_mm - rule.tolerance_mm, 0.0), value_mm + rule.tolerance_mm
+    kind = "line" if rule.gap_mm is None else "pair"
     limits = (("min", least), ("opt", value_mm), ("max", most))
     stated = " ".join(f"({name} {length_text(limit)}mm)" for name, limit in limits)
     return [
-        f"(rule {quoted(f'stackwright: {rule.net_class}, {what} on {rule.layer}')}",
+        f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} {what} on {rule.layer}')}",
         f"\t(layer {quoted(rule.layer)})",
         f"\t(condition {quoted(condition)})",
         f"\t(constraint {constraint} {stated}))",

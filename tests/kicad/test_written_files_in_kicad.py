@@ -218,6 +218,24 @@ def test_kicad_reports_what_breaks_a_written_rule_and_nothing_else(tmp_path: Pat
     assert drc(path, kicad_cli).keys() == silent.keys()
 
 
+def test_a_class_of_pairs_and_single_lines(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Each has its own width on the same layer: only what misses its own is reported."""
+    path = routed(tmp_path)
+    content = path.read_bytes().replace(b'"/PCIE_0"', b'"/DPX"').replace(b'"/PCIE_1"', b'"/DPY"')
+    path.write_bytes(content.replace(b'(layer "In2.Cu")\n\t\t(net "/DP', b'(layer "In1.Cu")\n\t\t(net "/DP'))
+    project = path.with_suffix(".kicad_pro")
+    plan = PlannedClass(name="DP", patterns=("/DP*",))
+    project.write_bytes(set_net_classes(project.read_bytes(), [plan]).content)
+    rules = [
+        PlannedRule(net_class="DP", layer="In1.Cu", width_mm=0.12, gap_mm=0.15, requirement="100 ohm"),
+        PlannedRule(net_class="DP", layer="In1.Cu", width_mm=0.13, requirement="50 ohm"),
+    ]
+    path.with_suffix(".kicad_dru").write_bytes(replace_rules(None, rules))
+    found = drc(path, kicad_cli)
+    assert found["track_width"] == uuids(path, "/DPX")
+    assert found["diff_pair_gap_out_of_range"] == uuids(path, "/DPB_P") | uuids(path, "/DPB_N")
+
+
 def test_a_users_own_rules_are_read_and_win(tmp_path: Path, kicad_cli: KicadCli) -> None:
     """Our part stands before them: an exception of the user's for one net holds, ours hold for the others."""
     path = routed(tmp_path)
