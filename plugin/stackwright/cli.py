@@ -282,7 +282,9 @@ def impedance(
     reference: Annotated[
         list[str] | None, typer.Option(metavar="LAYERS", help="Planes above and below, where fills do not tell.")
     ] = None,
-    frequency: Annotated[list[float] | None, typer.Option(metavar="GHZ", help="Where loss is wanted.")] = None,
+    frequency: Annotated[
+        list[float] | None, typer.Option(metavar="GHZ", min=0.001, max=110, help="Where loss is wanted.")
+    ] = None,
     interface: Annotated[
         str | None, typer.Option(metavar="NAME", help="Its target and Nyquist frequency, e.g. pcie5.")
     ] = None,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from rich.text import Text
 
@@ -21,6 +23,7 @@ from drc_rules.line_report import LineReport, line_report
 from drc_rules.lines import Lines
 from drc_rules.sites import layer_of, named_references
 from stackup_lib.errors import ConfigError
+from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.kicad import read_board
 from stackup_lib.roles import LayerRole
@@ -131,13 +134,20 @@ def signal_layers(ctx: Context) -> tuple[int, ...]:
     return routed or tuple(k for k, use in enumerate(ctx.uses) if not use.is_plane)
 
 
-def _json(board: Path, *, rows: Sequence[ImpedanceRow] = (), line: LineReport | None = None) -> str:
-    data: dict[str, object] = {"format": "stackwright-impedance-1", "board": board.as_posix()}
-    if line is not None:
-        data["line"] = line.model_dump(mode="json")
-    else:
-        data["rows"] = [row.model_dump(mode="json") for row in rows]
-    return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
+class ImpedanceDocument(Frozen):
+    """What `stackwright impedance --json` writes: the rows of a table, or one line."""
+
+    format: Literal["stackwright-impedance"] = "stackwright-impedance"
+    version: Literal[1] = 1
+    board: dict[str, str]
+    rows: tuple[ImpedanceRow, ...] | None = None
+    line: LineReport | None = None
+
+
+def _json(board: Path, *, rows: tuple[ImpedanceRow, ...] | None = None, line: LineReport | None = None) -> str:
+    digest = hashlib.sha256(board.read_bytes()).hexdigest()
+    document = ImpedanceDocument(board={"path": board.as_posix(), "sha256": digest}, rows=rows, line=line)
+    return json.dumps(document.model_dump(mode="json", exclude_none=False), indent=2, ensure_ascii=True) + "\n"
 
 
 def _table_page(rows: Sequence[ImpedanceRow], name: str, question: Question) -> str:
