@@ -6,6 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from drc_rules.check import find_config, prepare
@@ -176,16 +177,34 @@ def test_the_text_fits_and_names_the_next_step(
         assert 'net_classes = ["85Ohm-diff_PCIE"]' in out
 
 
-def test_json_holds_the_view_and_one_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same models, told apart by their keys; twice the same bytes."""
+SCHEMA = Path(__file__).parents[1] / "fixtures" / "schemas" / "nets-v1.json"
+
+
+@pytest.mark.parametrize("explain", [[], ["--explain", "/PCIE0_TX0_P"], ["--explain", "GND"], ["--explain", "/SDA"]])
+def test_json_follows_its_schema_to_the_letter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], explain: list[str]
+) -> None:
+    """No key beyond the schema's; twice the same bytes."""
+    arguments = ["nets", str(everything(tmp_path)), "--format", "json", *explain]
+    assert run(arguments) == 0
+    first = capsys.readouterr().out
+    assert run(arguments) == 0
+    assert capsys.readouterr().out == first
+
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for definition in (schema, *schema["$defs"].values()):
+        if "properties" in definition:
+            definition["additionalProperties"] = False
+    jsonschema.Draft202012Validator(schema).validate(json.loads(first))
+
+
+def test_json_holds_the_groups_or_one_net(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Under `nets`, or under `net`."""
     path = str(everything(tmp_path))
     assert run(["nets", path, "--format", "json"]) == 0
-    first = capsys.readouterr().out
-    assert run(["nets", path, "--format", "json"]) == 0
-    assert capsys.readouterr().out == first
-    data = json.loads(first)
-    assert data["format"] == "stackwright-nets-1"
-    assert [group["title"] for group in data["groups"]] == ["PCI Express", "USB 2.0 high speed"]
+    data = json.loads(capsys.readouterr().out)
+    assert (data["format"], data["version"]) == ("stackwright-nets", 1)
+    assert [group["title"] for group in data["nets"]["groups"]] == ["PCI Express", "USB 2.0 high speed"]
     assert run(["nets", path, "--format", "json", "--explain", "GND"]) == 0
     assert json.loads(capsys.readouterr().out)["net"]["taken_for"] == "ground"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ RAILS_SHOWN = 12
 REFUSED_SHOWN = 12
 """Parts not followed that the text lists; JSON has all of them."""
 
-FORMAT = "stackwright-nets-1"
+FORMAT, VERSION = "stackwright-nets", 1
 SURE = {"high": "green", "medium": "yellow", "low": "dim"}
 
 
@@ -55,18 +56,21 @@ def show_nets(typed: Path, question: Question) -> int:
         page, data = _told_page(told), {"net": told.model_dump(mode="json")}
     else:
         view = nets_view(context, links)
-        page, data = _view_page(view, board_path), view.model_dump(mode="json")
-    if question.as_json:
-        head: dict[str, object] = {"format": FORMAT, "board": board_path.as_posix()}
-        text = json.dumps(head | data, indent=2, ensure_ascii=True) + "\n"
-    else:
-        text = page.text(None if target else terminal_console())
+        page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
+    text = _json(board_path, data) if question.as_json else page.text(None if target else terminal_console())
     if target is None:
         show(text)
     else:
         write_file(target, text)
         show(f"nets written to {target}\n")
     return 0
+
+
+def _json(board: Path, data: dict[str, dict[str, object]]) -> str:
+    sha256 = hashlib.sha256(board.read_bytes()).hexdigest()
+    head: dict[str, object] = {"format": FORMAT, "version": VERSION}
+    head |= {"board": {"path": board.as_posix(), "sha256": sha256}}
+    return json.dumps(head | data, indent=2, ensure_ascii=True) + "\n"
 
 
 # ---------------------------------------------------------------------------------------------- all nets
