@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM
 from drc_rules.interfaces import Interface, family, interface
 from drc_rules.interfaces.assign import NetRole
@@ -225,7 +225,7 @@ def need_layers(ctx: Context, group: StubGroup) -> None:
     hole = group.holes[0]
     where = f"{ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
     if hole.is_unsure:
-        raise MissingFact(f"which layers use the hole of {where}", "in KiCad, press B to fill all zones and save")
+        raise MissingFact(f"which layers use the hole of {where}", FILL_ZONES)
     if not group.is_used:
         raise MissingFact(f"which layers use the hole of {where}", "route it, or take it away")
 

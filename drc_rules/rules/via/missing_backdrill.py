@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
+from drc_rules.context import FILL_ZONES, Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import MissingFact
@@ -67,6 +67,8 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     if unused:
         where = f"{net.name} at {unused.x_mm:g}, {unused.y_mm:g} mm"
         raise MissingFact(f"which layers use the hole of {where}", "route it, or take it away")
+    if any(hole.is_unsure for hole in net.holes):
+        raise MissingFact(f"which layers use the holes of {net.name}", FILL_ZONES)
     if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
         return
     heights = copper_heights_mm(ctx.stackup())

@@ -60,11 +60,12 @@ def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Ite
     if least - NANOMETRE <= excess <= most + NANOMETRE:
         return
     limit = least if excess < least else most
+    count = len(drills.holes)
     word = "at least" if excess < least else "at most"
     yield Draft(
         title=(
-            f"{len(drills.holes)} backdrills of {drills.drill_mm:g} mm in holes of {drills.hole_mm:g} mm: "
-            f"{excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
+            f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in holes of {drills.hole_mm:g} "
+            f"mm: {excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
         ),
         why="a narrow drill leaves slivers of plating, a wide one eats into its neighbours' room",
         fix=f"backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",

@@ -1,0 +1,91 @@
+"""A backdrill stops earlier than it could and leaves more standing than fabs do.
+
+What it checks
+--------------
+Every backdrill, KiCad 10's own or declared: the stub that it nominally leaves, half way between its must-cut layer and
+the next one, against what a standard backdrill leaves; but only where another layer that nothing uses lies between,
+so that it could go deeper.
+
+Why it matters
+--------------
+The hole costs a second drilling either way; the rest of the stub costs signal for nothing. Whether what is left does
+harm is another clause's question.
+
+How to fix
+----------
+Set the must-cut layer next to the layer that the signal leaves on.
+
+Sources
+-------
+0.25 mm is what fabs and Altium name as a good remaining stub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
+from stackup_lib.holes import Stub, copper_faces_mm, residual_mm
+
+PLACES_SHOWN = 20
+MICROMETRE = 1e-3
+
+
+@dataclass(frozen=True)
+class DrilledAlike:
+    """Drills from one side to one layer, in holes that leave on one layer."""
+
+    start: int
+    must_cut: int
+    first: int
+    holes: tuple[DrilledHole, ...]
+
+
+def _depths(ctx: Context, _clause: Clause) -> Iterator[DrilledAlike]:
+    found: dict[tuple[int, int, int], list[DrilledHole]] = {}
+    for drilled in drilled_holes(ctx):
+        hole, drill = drilled.hole, drilled.drill
+        if hole.used and not hole.is_unsure and drill.start in (hole.top, hole.bottom):
+            first = hole.used[-1] if drill.start == hole.bottom else hole.used[0]
+            found.setdefault((drill.start, drill.must_cut, first), []).append(drilled)
+    for key in sorted(found):
+        yield DrilledAlike(*key, holes=tuple(found[key]))
+
+
+@rule("VIA011", kinds=("backdrill_depth",), over=_depths)
+def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iterator[Draft]:
+    """Yield one finding per depth at which drills leave more than they need to."""
+    cuts_used = (alike.must_cut <= alike.first) if alike.start > alike.first else (alike.must_cut >= alike.first)
+    if cuts_used or abs(alike.must_cut - alike.first) == 1:
+        return
+    faces = copper_faces_mm(ctx.stackup())
+    if len(faces) != ctx.board.layer_count:
+        raise MissingFact("a stackup with the board's copper layers", DECLARE_STACKUP)
+    drilled = alike.holes[0]
+    left = residual_mm(Stub(drilled.hole, alike.start, alike.first, 0.0), drilled.drill, faces)
+    allowed = clause.limit.max or 0.0
+    if left.nominal <= allowed + MICROMETRE:
+        return
+    names = [layer.name for layer in ctx.board.copper_layers]
+    deeper = names[alike.first + (1 if alike.start > alike.first else -1)]
+    count = len(alike.holes)
+    yield Draft(
+        title=(
+            f"{count} backdrill{'' if count == 1 else 's'} from {names[alike.start]} to {names[alike.must_cut]} "
+            f"leave{'s' if count == 1 else ''} {left.nominal:.2f} mm beyond {names[alike.first]}; "
+            f"{deeper} could be cut too"
+        ),
+        why="the second drilling is paid for either way",
+        fix=f"set the must-cut layer to {deeper}",
+        ids=(names[alike.start], names[alike.must_cut], names[alike.first]),
+        measured=Measured(value=round(left.nominal, 4), unit="mm"),
+        limit_value=allowed,
+        limit_unit="mm",
+        places=tuple(place_of(ctx, d, alike.must_cut) for d in alike.holes[:PLACES_SHOWN]),
+    )
