@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -187,7 +188,7 @@ def test_a_project_that_would_not_read_back_is_not_written(tmp_path: Path) -> No
     project = tmp_path / "p.kicad_pro"
     project.write_bytes(b"{}\n")
     for broken in (b"{", b'{"net_settings": 1}'):
-        with pytest.raises(BoardFileError):
+        with pytest.raises(BoardFileError, match=f"^{re.escape(str(project))}"):
             apply_edit(project, broken, expected_digest=digest(b"{}\n"))
     assert (project.read_bytes(), names(tmp_path)) == (b"{}\n", {project.name})
 

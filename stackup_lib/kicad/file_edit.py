@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stackup_lib.errors import NotWrittenError, StackwrightError
+from stackup_lib.errors import BoardFileError, NotWrittenError, StackwrightError
 from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.reader import read_board
 
@@ -301,7 +301,11 @@ def _read_back(path: Path, content: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / path.name
             copy.write_bytes(content)
-            read_project(copy, ())
+            try:
+                read_project(copy, ())
+            except BoardFileError as bad:
+                where = bad.where.replace(str(copy), str(path))
+                raise BoardFileError(where, bad.what, bad.next_step) from None
 
 
 def diff_text(old: bytes, new: bytes, *, name: str) -> str:
