@@ -20,8 +20,8 @@ ARC_CHORDS = 16
 """An arc is tried for contact as this many chords; its radius must be off by less than the width."""
 
 
-AT_ONCE = 256
-"""Tracks that are tried at once, to bound memory on nets with thousands of them."""
+CELLS = 1_000_000
+"""Distances that are worked out at once, to bound memory on nets with thousands of tracks and vias."""
 
 Points = NDArray[np.complex128]
 ZERO = np.zeros((1, 1))
@@ -171,16 +171,20 @@ class _Builder:
         hubs_of: dict[int, set[int]] = {}
         if not len(self.hub_at):
             return nodes, hubs_of
-        on_hub = self._on_hubs(points[:, None], layers[:, None])
-        # an end that meets nothing still touches what its round cap reaches
-        loose = (np.bincount(nodes)[nodes] == 1) & ~on_hub.any(axis=1)
-        caps = np.where(loose, np.concatenate([self.width, self.width]) / 2, 0.0)
-        on_hub |= self._on_hubs(points[:, None], layers[:, None], caps[:, None])
-        for k, hub in np.argwhere(on_hub).tolist():
-            if hub not in hubs_of.setdefault(nodes[k], set()):
-                hubs_of[nodes[k]].add(hub)
-                width, length = float(self.width[k % len(self.rows)]), float(abs(points[k] - self.hub_at[hub]))
-                self.graph.join(Edge(hub, nodes[k], int(layers[k]), width, length, None))
+        met, widths = np.bincount(nodes)[nodes], np.concatenate([self.width, self.width])
+        few = max(1, CELLS // len(self.hub_at))
+        for begin in range(0, len(points), few):
+            some = slice(begin, begin + few)
+            at, on = points[some][:, None], layers[some][:, None]
+            on_hub = self._on_hubs(at, on)
+            # an end that meets nothing still touches what its round cap reaches
+            loose = (met[some] == 1) & ~on_hub.any(axis=1)
+            on_hub |= self._on_hubs(at, on, np.where(loose, widths[some] / 2, 0.0)[:, None])
+            for k, hub in np.argwhere(on_hub).tolist():
+                if hub not in hubs_of.setdefault(nodes[begin + k], set()):
+                    hubs_of[nodes[begin + k]].add(hub)
+                    length = float(abs(at[k, 0] - self.hub_at[hub]))
+                    self.graph.join(Edge(hub, nodes[begin + k], int(on[k, 0]), float(widths[begin + k]), length, None))
         return nodes, hubs_of
 
     def _place(self, places: dict[tuple[int, int, int], int], point: complex, layer: int) -> int:
@@ -258,7 +262,7 @@ class _Builder:
         caps = np.array([width_at[node] / 2 for node in places])[:, None]
         nodes = [*places, *range(hubs)]
         cuts: dict[int, list[tuple[float, int]]] = {}
-        for rows, chords in self._shapes():
+        for rows, chords in self._shapes(len(nodes)):
             share, nearest = _nearest(np.concatenate([at, self.hub_at]), chords)
             off = np.abs(nearest[: len(at)] - at[:, None])
             hit = on_layer[:, rows] & (off <= np.where(loose, self.width[rows] / 2 + caps, TOUCH_MM))
@@ -269,13 +273,14 @@ class _Builder:
                 cuts.setdefault(int(rows[k]), []).append((float(share[node, k]), nodes[node]))
         return cuts
 
-    def _shapes(self) -> Iterator[tuple[NDArray[np.int64], Points]]:
-        """Yield some of the tracks with their corners, shape (tracks, chords + 1), few at a time."""
+    def _shapes(self, points: int) -> Iterator[tuple[NDArray[np.int64], Points]]:
+        """Yield tracks with their corners, shape (tracks, chords + 1), so many at a time as the points allow."""
         is_arc = ~np.isnan(self.middle.real)
         for some, chords in ((np.nonzero(~is_arc)[0], 1), (np.nonzero(is_arc)[0], ARC_CHORDS)):
             share = np.linspace(0, 1, chords + 1)
-            for first in range(0, len(some), AT_ONCE):
-                rows = some[first : first + AT_ONCE]
+            few = max(1, CELLS // (chords * points))
+            for first in range(0, len(some), few):
+                rows = some[first : first + few]
                 yield rows, along_tracks(self.start[rows], self.middle[rows], self.end[rows], share)
 
 
