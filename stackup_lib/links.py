@@ -239,7 +239,7 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
     """
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
-    rails = find_rails(board, parts)
+    rails = find_rails(board, parts, pairs)
     joints = find_joints(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Flags, Ints
+from stackup_lib.pairs import NO_PAIR, Pairs
 from stackup_lib.roles import is_ground, polygon_areas_mm2
 from stackup_lib.two_pads import TwoPads
 
@@ -102,12 +103,13 @@ def ends_in_voltage(net: str) -> bool:
     return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
 
 
-def find_rails(board: Board, parts: TwoPads) -> Rails:
-    """Return which nets carry power. Net 0 (no net) is none.
+def find_rails(board: Board, parts: TwoPads, pairs: Pairs) -> Rails:
+    """Return which nets carry power. Net 0 (no net) is none, nor is half of a pair that only has filled copper.
 
     Args:
         board: the board.
         parts: its two-pad parts.
+        pairs: its differential pairs.
     """
     count = len(board.nets)
     ground = np.fromiter((bool(name) and is_ground(name) for name in board.nets), dtype=bool, count=count)
@@ -126,6 +128,7 @@ def find_rails(board: Board, parts: TwoPads) -> Rails:
     ):
         signs[says] |= sign
     signs[0] = 0
+    signs[(signs == RailSign.FILL) & (pairs.pair_of_net != NO_PAIR)] = 0
     return Rails(signs, fill_mm2)
 
 

@@ -193,6 +193,18 @@ def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -
     assert names(links, only(links, "/IN")) == ["/IN"]
 
 
+def test_filled_copper_makes_a_rail_but_not_of_half_a_pair(tmp_path: Path) -> None:
+    """16 mm2 on each of three nets: two of them are a pair, whose copper is a wide line and no supply."""
+    zones = "".join(
+        f'[[zones]]\nnet = "{net}"\nlayer = "F.Cu"\nrect_mm = [{x}, 20, {x + 4}, 24]\n'
+        for net, x in (("/D_P", 10), ("/D_N", 20), ("/X", 30))
+    )
+    links = find_links(mini(tmp_path, chip("U1", 60, "/D_P", "/D_N", "/X") + zones))
+
+    assert [links.rails.is_rail(links.board.net_index[net]) for net in ("/D_P", "/D_N", "/X")] == [False, False, True]
+    assert links.rails.why(links.board.net_index["/X"]) == ("fills",)
+
+
 def test_terminations_of_a_pair_do_not_join_its_halves(tmp_path: Path) -> None:
     """100 ohm across, or twice 50 ohm to a common capacitor."""
     ends = chip("U1", 10, "/D_P", "/D_N") + chip("U2", 40, "/D_P", "/D_N")
