@@ -21,8 +21,9 @@ class PlannedPly(Frozen):
 
     Attributes:
         material: KiCad's free text; a dielectric needs one, or KiCad makes it "FR4".
-        dk: relative permittivity; None when it is not known: then the file states none.
-        df: loss tangent, likewise.
+        dk: relative permittivity; None when it is not known: then the file says so in KiCad's way (1, and 0 for Df), as
+            KiCad puts the values of FR4 where nothing stands.
+        df: loss tangent, likewise. Copper and masks without a material state neither.
         locked: KiCad's lock on the thickness; None leaves what the file says.
         color: KiCad's colour name or `#RRGGBBAA`; None leaves what the file says.
     """

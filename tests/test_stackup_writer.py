@@ -168,6 +168,21 @@ def test_every_word_of_a_ply_can_change(tmp_path: Path) -> None:
     assert read_board(Path("b"), text=written).thickness_mm == 1.31
 
 
+def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
+    """An unknown Dk or Df of a changed or new ply is KiCad's own "not set": left out, KiCad would make it FR4's."""
+    content = mini(tmp_path, stackup='F.Cu 0.035\ncore 1.53 "FR4" dk=4.5 df=0.02\nB.Cu 0.035')
+    unknown = PlannedPly(thickness_mm=1.53, material="Nelco X")
+    for plies in ((unknown,), (unknown, unknown)):
+        written = replace_stackup(content, with_row(plan_of(content), "dielectric 1", *plies))
+        assert written.count(b"(epsilon_r 1)") == written.count(b"(loss_tangent 0)") == len(plies)
+        found = stackup_of(written).dielectrics[0].plies
+        assert [(ply.dk, ply.df) for ply in found] == [(None, None)] * len(plies)
+    silent = content.replace(b"\t\t\t\t(epsilon_r 4.5)\n", b"").replace(b"\t\t\t\t(loss_tangent 0.02)\n", b"")
+    assert replace_stackup(silent, plan_of(silent)) == silent
+    written = replace_stackup(silent, with_row(plan_of(silent), "dielectric 1", unknown))
+    assert b'(material "Nelco X")\n\t\t\t\t(epsilon_r 1)\n\t\t\t\t(loss_tangent 0)\n' in written
+
+
 def test_apply_and_undo_give_the_same_bytes() -> None:
     """A plan applied and the former one applied again restore every byte, plies added and words taken away included."""
     content = kicad_layout(board_text(head=HEAD_V10, nets="")).replace("(thickness 1.6)", "(thickness 1.631)").encode()
@@ -393,6 +408,7 @@ def test_what_is_no_board_is_refused(text: str) -> None:
         (PlannedPly(material="A"), "has no thickness"),
         (PlannedPly(thickness_mm=-0.1, material="A"), "thickness of -0.1"),
         (PlannedPly(thickness_mm=float("nan"), material="A"), "thickness of nan"),
+        (PlannedPly(thickness_mm=0.1, material="", df=0.1), "names no material"),
         (PlannedPly(thickness_mm=0.1, material="A", dk=0.9), "Dk of 0.9"),
         (PlannedPly(thickness_mm=0.1, material="A", df=0.0), "Df of 0"),
         (PlannedPly(thickness_mm=0.1, material="A\x1b[31m"), "not printable"),
@@ -408,11 +424,22 @@ def test_a_ply_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) 
 def test_a_mask_needs_its_layer() -> None:
     """On a board without B.Mask KiCad would make a dielectric of the row."""
     bare = EMPTY_V6.replace('    (38 "B.Mask" user)\n', "").encode()
-    masks = [PlannedRow(kind=LayerKind.MASK, name=name) for name in ("F.Mask", "B.Mask")]
+    plies = (PlannedPly(thickness_mm=0.02),)
+    masks = [PlannedRow(kind=LayerKind.MASK, name=name, plies=plies) for name in ("F.Mask", "B.Mask")]
     front = PlannedStackup(rows=(masks[0], *layered(2).rows))
     assert stackup_of(replace_stackup(bare, front)).layers[1].kind is LayerKind.MASK
     with pytest.raises(NotWrittenError, match=r"the board has no layer B\.Mask"):
         replace_stackup(bare, PlannedStackup(rows=(*front.rows, masks[1])))
+
+
+@pytest.mark.parametrize(
+    ("ply", "says"), [(PlannedPly(thickness_mm=0.02, dk=3.5), "without a material"), (PlannedPly(), "has no thickness")]
+)
+def test_a_mask_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) -> None:
+    """Dk without a material is dropped by KiCad, a missing thickness made up."""
+    content = kicad_layout(board_text(head=HEAD_V10, nets="")).encode()
+    with pytest.raises(NotWrittenError, match=f"F.Mask .*{says}"):
+        replace_stackup(content, with_row(plan_of(content), "F.Mask", ply))
 
 
 @pytest.mark.parametrize("count", [3, 34])

@@ -11,6 +11,8 @@ from stackup_lib.planned import PlannedPly, PlannedRow
 
 _FIELDS = ("color", "thickness", "material", "epsilon_r", "loss_tangent")
 """In the order in which KiCad writes them."""
+_UNSET = {"epsilon_r": "1", "loss_tangent": "0"}
+"""KiCad's own words for "nobody entered it". Left out, KiCad 10 makes them FR4's 4.5 and 0.02, and 3.3 for a mask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ def new_row(row: PlannedRow, style: Style) -> str:
 
 def _ply_lists(ply: PlannedPly) -> list[str]:
     texts = _texts(ply)
+    if ply.material:
+        texts |= {name: text for name, text in _UNSET.items() if texts[name] is None}
     return [f"({name} {texts[name]})" for name in _FIELDS if texts[name] is not None]
 
 
@@ -103,6 +107,9 @@ def row_edits(span: Span, row: StackupLayer, planned: PlannedRow, style: Style) 
     for part, old, new in zip(parts, row.plies, planned.plies, strict=False):
         wanted = _difference(old, new)
         inside = Span(part.lists, part.start, part.end)
+        if wanted and new.material:
+            open_ones = [n for n in _UNSET if wanted.get(n, "") is None or (n not in wanted and inside.find(n) is None)]
+            wanted |= {name: _UNSET[name] for name in open_ones}
         yield from field_edits(inside, wanted, _FIELDS, part.start, style.inside)
     if len(parts) > len(planned.plies):
         yield Edit(parts[len(planned.plies)].cut, parts[-1].end, "")

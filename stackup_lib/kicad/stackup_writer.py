@@ -146,12 +146,14 @@ def _fault(row: PlannedRow, ply: PlannedPly) -> str:
     is_dielectric = row.kind in (LayerKind.CORE, LayerKind.PREPREG)
     if len(row.plies) > 1 and not is_dielectric:
         return "has several plies"
-    if ply.thickness_mm is None and row.kind is not LayerKind.MASK:
-        return "has no thickness"
-    if ply.thickness_mm is not None and not 0 < ply.thickness_mm < 100:
+    if ply.thickness_mm is None:
+        return "has no thickness (KiCad would make one up)"
+    if not 0 < ply.thickness_mm < 100:
         return f"has a thickness of {ply.thickness_mm} mm"
     if is_dielectric and not ply.material:
         return "names no material (KiCad would make it FR4)"
+    if not ply.material and (ply.dk is not None or ply.df is not None):
+        return "states Dk or Df without a material (KiCad would drop them)"
     if ply.dk is not None and not 1 < ply.dk < 1000:
         return f"has a Dk of {ply.dk}"
     if ply.df is not None and not 0 < ply.df < 1:
