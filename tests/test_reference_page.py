@@ -190,6 +190,7 @@ def thor_site(side: str, mask: Mask | None, near_mm: float | None = None) -> Lin
     )
 
 
+@cache
 def thor_ohm(
     rule: tuple[int, str, float, float], reading: str, mask: Mask | None, near_mm: float | None = None
 ) -> float:
@@ -215,11 +216,12 @@ def thor_table() -> str:
     return markdown(header, rows)
 
 
+@cache
 def thor_height_mm(rule: tuple[int, str, float, float]) -> float:
     """Return the prepreg thickness that gives the target, drawn width as base, usual mask."""
     mask = MASKS["mask 30/15 um"] if rule[1] == "outer" else None
     low, high = 0.05, 0.4
-    for _ in range(24):
+    for _ in range(16):
         middle = (low + high) / 2
         if thor_ohm(rule, "base", mask, middle) < rule[0]:
             low = middle

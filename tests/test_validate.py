@@ -257,6 +257,73 @@ def test_loss_tables_name_their_modes(tmp_path: Path) -> None:
         read_cases(path)
 
 
+SKIN = (
+    "id",
+    "geometry",
+    "parameters",
+    "mode",
+    "R_total_over_Rs_per_mm",
+    "rel_difference",
+    "Z_ohm",
+    "dielectric_shares",
+)
+# converged boundary elements; R_total also by the exact derivative of 1/C0 as the walls recede
+SLT = (
+    "SLT-1",
+    "stripline_rect",
+    '{"w": 0.15, "h1": 0.1925, "t": 0.015, "h2": 0.1925, "er": 4.2}',
+    "single",
+    "5.3313824",
+    "-3.2216156e-06",
+    "51.833082",
+    '{"q_all": 1.0}',
+)
+
+
+def test_a_table_of_skin_effect_figures_is_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Crowding, impedance and shares of a stripline are met; a crowding 1 % off is not."""
+    path = table(tmp_path / "skin.csv", SLT, columns=SKIN)
+    assert run(["validate", str(path)]) == 0
+    assert "R_total" in capsys.readouterr().out
+    outcomes = {o.quantity: o for o in validate(read_cases(path), 0.1)}
+    assert set(outcomes) == {"R_total", "Z", "q_all"}
+    assert outcomes["R_total"].verdict == "within"
+    wrong = table(tmp_path / "wrong.csv", (*SLT[:4], "5.385", *SLT[5:]), columns=SKIN)
+    assert run(["validate", str(wrong)]) == 1
+
+
+def test_skin_effect_figures_that_a_line_does_not_have(tmp_path: Path) -> None:
+    """An odd mode of a single line and a share of no dielectric are not solved, with the reason."""
+    rows = (
+        (*SLT[:3], "odd", *SLT[4:]),
+        ("share", *SLT[1:7], '{"q_substrat": 0.5}'),
+        ("thin", SLT[1], SLT[2].replace("0.015", "0"), *SLT[3:]),
+    )
+    found = [o for o in validate(read_cases(table(tmp_path / "s.csv", *rows, columns=SKIN)), 0.1) if o.value is None]
+    assert {o.id for o in found} == {"SLT-1", "share", "thin"}
+    assert any('did you mean "q_substrate"?' in o.reason for o in found)
+    assert any("copper without thickness" in o.reason for o in found)
+
+
+def test_our_skin_effect_cases_hold_within_our_estimate() -> None:
+    """13 modes: crowding and impedance to 0.01 %, shares to 0.1 %, every error below our own estimate."""
+    outcomes = list(validate(read_cases(FIXTURES / "reference" / "loss_cases.toml"), 0.1))
+    assert len(outcomes) == 54
+    assert summarize(outcomes, 0.1).agrees
+    for o in outcomes:
+        assert o.difference_pct is not None
+        assert o.estimate_pct is not None
+        assert abs(o.difference_pct) <= o.estimate_pct, (o.id, o.quantity)
+        assert o.quantity.startswith("q_") or abs(o.difference_pct) < 0.01, (o.id, o.quantity)
+
+
+def test_crowding_by_moving_walls_agrees() -> None:
+    """What the file of solver losses holds, made by another method, is met within its printed digits' 0.5 %."""
+    outcomes = list(validate(read_cases(FIXTURES / "reference" / "solver_loss_cases.toml"), 0.5))
+    assert len(outcomes) == 25 * 4
+    assert summarize(outcomes, 0.5).agrees
+
+
 def test_a_parameter_by_an_unknown_name_is_no_section() -> None:
     """A misspelt mask is not left out silently."""
     with pytest.raises(GeometryError, match="unknown parameter"):

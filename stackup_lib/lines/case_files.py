@@ -32,7 +32,16 @@ LOSS_COLUMNS = {
 over the contour of trace and of everything else over I^2, in 1/mm."""
 MODES = ("single", "odd", "even")
 
-_LOSS_KEYS = {"impedance_ohm": "Z", "trace_per_mm": "R_signal", "return_per_mm": "R_return"}
+CHECK_COLUMN = "rel_difference"
+"""By how much R_total differs from a second reference, as a fraction: taken for its uncertainty."""
+
+_LOSS_KEYS = {
+    "impedance_ohm": "Z",
+    "trace_per_mm": "R_signal",
+    "return_per_mm": "R_return",
+    "plane_per_mm": "R_return",
+    "dielectric_share": "q_all",
+}
 
 
 class CaseFileError(StackwrightError):
@@ -167,11 +176,16 @@ def _loss_row(row: _Row) -> Iterator[Case]:
     figures = {name: row.cells[column] for column, name in LOSS_COLUMNS.items() if row.text(column)}
     shares = row.text("dielectric_shares")
     figures |= _json_numbers(row, "dielectric_shares", shares) if shares else {}
-    yield from _loss_cases(row, _parameters(row), figures)
+    checked = row.text(CHECK_COLUMN)
+    known = {"R_total": abs(row.number_in(CHECK_COLUMN, checked)) * 100} if checked else {}
+    yield from _loss_cases(row, _parameters(row), figures, known)
 
 
-def _loss_cases(row: _Row, parameters: Mapping[str, float], figures: Mapping[str, object]) -> Iterator[Case]:
-    mode = _word(row, "mode")
+def _loss_cases(
+    row: _Row, parameters: Mapping[str, float], figures: Mapping[str, object], known: Mapping[str, float]
+) -> Iterator[Case]:
+    geometry, _, word = _word(row, "geometry").partition(" ")
+    mode = row.text("mode") or word or MODES[0]
     if mode not in MODES:
         raise row.fail("mode", f'"{_short(mode)}" is not a mode', f"give {', '.join(MODES)}")
     skipped = _why_incomplete(row) or _why_not_a_line(row)
@@ -179,11 +193,12 @@ def _loss_cases(row: _Row, parameters: Mapping[str, float], figures: Mapping[str
         yield Case(
             id=row.text("id") or f"row {row.number}",
             row=row.number,
-            geometry=_word(row, "geometry"),
+            geometry=geometry,
             parameters=parameters,
             quantity=quantity,
             reference=_reference(row, quantity, value),
             mode=mode,
+            uncertainty_pct=known.get(quantity),
             source=row.text("source"),
             skipped=skipped,
         )
@@ -204,12 +219,10 @@ def _entry(row: _Row) -> Iterator[Case]:
     if row.cells.get("values") is None and row.cells.get("trace_per_mm") is None:
         raise row.fail("values", "no reference value of a cross section", "give values = { Z0 = ... }")
     parameters = _numbers(row, "parameters_mm", row.cells.get("parameters_mm"))
+    if "dk" in row.cells:
+        parameters["er"] = row.number_in("dk", row.cells["dk"], least=0)
     if row.cells.get("values") is None:
-        figures: dict[str, object] = {name: row.cells[key] for key, name in _LOSS_KEYS.items() if key in row.cells}
-        shares = row.cells.get("dielectric_shares")
-        yield from _loss_cases(
-            row, parameters, figures | (_numbers(row, "dielectric_shares", shares) if shares else {})
-        )
+        yield from _loss_cases(row, parameters, _loss_figures(row), {})
         return
     uncertainty = row.cells.get("uncertainty_pct")
     known = _numbers(row, "uncertainty_pct", uncertainty) if uncertainty is not None else {}
@@ -229,6 +242,13 @@ def _entry(row: _Row) -> Iterator[Case]:
             explained=str(reasons.get(quantity, "")),
             skipped=skipped,
         )
+
+
+def _loss_figures(row: _Row) -> dict[str, object]:
+    figures: dict[str, object] = {name: row.cells[key] for key, name in _LOSS_KEYS.items() if key in row.cells}
+    if "dielectric_shares" in row.cells:
+        figures |= _numbers(row, "dielectric_shares", row.cells["dielectric_shares"])
+    return figures
 
 
 def _word(row: _Row, column: str) -> str:
@@ -253,7 +273,7 @@ def _why_incomplete(row: _Row) -> str:
 
 
 def _why_not_a_line(row: _Row) -> str:
-    geometry = row.text("geometry")
+    geometry = row.text("geometry").partition(" ")[0]
     if geometry in NOT_BOARD_LINES:
         return f"{geometry} is no board line: it checks an engine for round or closed conductors"
     if geometry and not is_known_geometry(geometry):
