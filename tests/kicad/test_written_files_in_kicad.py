@@ -83,6 +83,23 @@ def test_kicads_own_save_is_what_we_wrote(count: int, stackup: str | None, tmp_p
     assert stackup_of_file.thickness_mm == pytest.approx(plan(count).thickness_mm, abs=1e-6)
 
 
+def test_an_unknown_dk_stays_unknown_through_kicads_save(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Plies and masks without Dk and Df come back without them; where a file is silent KiCad makes them FR4's."""
+    path = build({"copper_layers": 2}, tmp_path, "board")
+    planned = plan(6)
+    unknown = [
+        row.model_copy(update={"plies": tuple(p.model_copy(update={"dk": None, "df": None}) for p in row.plies)})
+        for row in planned.rows
+    ]
+    ours = written(path, planned.model_copy(update={"rows": tuple(unknown)})).read_bytes()
+    kicad_cli("pcb", "upgrade", "--force", path)
+    assert path.read_bytes() == ours
+    assert {(p.dk, p.df) for row in planned_in(path).rows for p in row.plies} == {(None, None)}
+    path.write_bytes(re.sub(rb"\t*\((?:epsilon_r|loss_tangent) [01]\)\n", b"", ours))
+    kicad_cli("pcb", "upgrade", "--force", path)
+    assert (4.5, 0.02) in {(p.dk, p.df) for row in planned_in(path).rows for p in row.plies}
+
+
 def test_kicad_exports_the_planned_stackup(tmp_path: Path, kicad_cli: KicadCli) -> None:
     """The board statistics and IPC-2581 name the planned thicknesses, Dk and Df.
 
