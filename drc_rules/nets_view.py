@@ -27,9 +27,10 @@ class NetGroup(Frozen):
         by: what the nets have in common: net class, wildcard, or one of their names.
         why: what was read, in words.
         nets, pairs, links: how many; a net may be on two links.
+        unrouted: links without any track.
         routed_mm: shortest and longest link, all its copper counted; None when nothing is routed.
         layers: copper layers with routed length, longest first.
-        vias: fewest and most on a link.
+        vias: fewest and most on a routed link.
         doubts: what the links' notes say, each once.
         names: the nets.
     """
@@ -45,6 +46,7 @@ class NetGroup(Frozen):
     nets: int
     pairs: int
     links: int
+    unrouted: int
     routed_mm: tuple[float, float] | None
     layers: tuple[str, ...]
     vias: tuple[int, int]
@@ -125,8 +127,8 @@ def title_of(role: NetRole) -> str:
 def _group(board: Board, links: Links, role: NetRole, nets: list[int]) -> NetGroup:
     found = links.of_nets(nets)
     pairs = {pair for net in nets if (pair := links.pairs.pair_of(net)) is not None}
-    routed = [link.length_mm for link in found if link.length_mm > 0]
-    vias = [link.via_count for link in found]
+    drawn = [link for link in found if link.length_mm > 0]
+    routed, vias = [link.length_mm for link in drawn], [link.via_count for link in drawn]
     return NetGroup(
         family=role.family,
         title=title_of(role),
@@ -139,6 +141,7 @@ def _group(board: Board, links: Links, role: NetRole, nets: list[int]) -> NetGro
         nets=len(nets),
         pairs=len(pairs),
         links=len(found),
+        unrouted=len(found) - len(drawn),
         routed_mm=(min(routed), max(routed)) if routed else None,
         layers=layers_of(board, found),
         vias=(min(vias, default=0), max(vias, default=0)),

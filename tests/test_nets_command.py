@@ -82,6 +82,15 @@ def test_groups_say_what_by_which_class_and_how_sure(tmp_path: Path) -> None:
     assert [rail.confidence for rail in view.rails] == [Confidence.MEDIUM, Confidence.LOW]
 
 
+def test_links_without_tracks_are_counted_apart(tmp_path: Path) -> None:
+    """One half of the pair is drawn: its length and vias are not watered down by the other's nothing."""
+    text = chip("U1", 10, "/PCIE0_TX0_P", "/PCIE0_TX0_N") + track("/PCIE0_TX0_P", (10, 10), (22, 10))
+    (group,) = viewed(board_file(tmp_path, text)).groups
+
+    assert (group.links, group.unrouted, group.vias) == (2, 1, (0, 0))
+    assert group.routed_mm == pytest.approx((12.0, 12.0))
+
+
 def test_every_net_is_counted_once(tmp_path: Path) -> None:
     """Groups, rails, sidebands, others and unconnected pins add up to all nets but "no net"."""
     path = everything(tmp_path)

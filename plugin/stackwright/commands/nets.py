@@ -136,7 +136,8 @@ def _routed_words(group: NetGroup) -> str:
     lengths = f"{high} mm" if low == high else f"{low} to {high} mm"
     least, most = group.vias
     vias = count(most, "via") if least == most else f"{least} to {most} vias"
-    return f"a link is {lengths} long, {vias}; on {some(group.layers, 6)}"
+    missing = f"; {count(group.unrouted, 'link')} not routed" if group.unrouted else ""
+    return f"a link is {lengths} long, {vias}; on {some(group.layers, 6)}{missing}"
 
 
 def _rails(page: Page, rails: tuple[RailRow, ...]) -> None:
