@@ -17,22 +17,63 @@ from numpy.typing import NDArray
 Complex = NDArray[np.complex128]
 Real = NDArray[np.float64]
 
-_NEAR = 3.0
-"""Within this |zeta| the forward recurrence loses at most a few digits for orders below 12; beyond it the backward one
-converges by more than a factor of 30 per step."""
+_FEW = 6
+"""Up to this many functions (coarse resolutions, which need 1e-7) the cheap forward recurrence reaches further."""
 
-_BACKWARD_STEPS = 6
+
+def _reach(count: int) -> tuple[float, int]:
+    """Return within which |zeta| to recur forward, and how many backward steps to begin early beyond it.
+
+    Forward, rounding grows by about (2 |zeta|)^2 a step; backward, what the start lacks shrinks by as much.
+    """
+    return (6.0, 3) if count <= _FEW else (3.0, 6)
+
+
+_FAR = 12.0
+"""Beyond this |zeta| four terms of the series in 1/zeta^2 leave less than 1e-8 of each function."""
 
 
 def legendre_q(zeta: Complex, count: int) -> Complex:
     """Q_0 ... Q_{count-1} at each zeta: shape (count, *zeta.shape). On the cut the real part is the principal value."""
+    reach, steps = _reach(count)
     flat = zeta.ravel()
-    near = np.nonzero(flat.real**2 + flat.imag**2 < _NEAR**2)[0]
-    far = flat.copy()
-    far[near] = _NEAR  # any harmless value: these are written over
-    out = _backward(far, count)
+    square = flat.real**2 + flat.imag**2
+    if count > _FEW:
+        near, rest = np.nonzero(square < reach**2)[0], np.nonzero(square >= reach**2)[0]
+        out = np.empty((count, flat.size), dtype=np.complex128)
+    else:
+        near = np.nonzero(square < reach**2)[0]
+        rest = np.nonzero((square >= reach**2) & (square < _FAR**2))[0]
+        harmless = flat.copy()
+        harmless[square < _FAR**2] = _FAR  # written over below
+        out = _series(harmless, count)
+    out[:, rest] = _backward(flat[rest], count, steps)
     out[:, near] = _forward(flat[near], count)
     return out.reshape(count, *zeta.shape)
+
+
+def _series(zeta: Complex, count: int) -> Complex:
+    """Q_n = n!/(2n+1)!! zeta^(-n-1) F((n+1)/2, (n+2)/2; n + 3/2; zeta^-2) (Abramowitz & Stegun 8.1.3), four terms."""
+    inverse = 1.0 / zeta
+    square = inverse * inverse
+    out = np.empty((count, zeta.size), dtype=np.complex128)
+    power, lead = inverse, 1.0
+    for n in range(count):
+        a, b, c = (n + 1) / 2, (n + 2) / 2, n + 1.5
+        first = a * b / c
+        second = first * (a + 1) * (b + 1) / ((c + 1) * 2)
+        third = second * (a + 2) * (b + 2) / ((c + 2) * 3)
+        sum_ = square * third
+        sum_ += second
+        sum_ *= square
+        sum_ += first
+        sum_ *= square
+        sum_ += 1.0
+        sum_ *= power
+        np.multiply(sum_, lead, out=out[n])
+        power = power * inverse
+        lead *= (n + 1) / (2 * n + 3)
+    return out
 
 
 def _forward(zeta: Complex, count: int) -> Complex:
@@ -46,13 +87,13 @@ def _forward(zeta: Complex, count: int) -> Complex:
     return out
 
 
-def _backward(zeta: Complex, count: int) -> Complex:
+def _backward(zeta: Complex, count: int, steps: int) -> Complex:
     """By ratios Q_n / Q_{n-1}, started where they no longer matter (Miller's algorithm); worthless near the cut.
 
     The ratio before Q_0 is Q_0 itself: the recurrence holds at n = 0 with Q_{-1} = 1 (from Q_1 = zeta Q_0 - 1).
     """
     out = np.empty((count, zeta.size), dtype=np.complex128)
-    last = count - 1 + _BACKWARD_STEPS
+    last = count - 1 + steps
     ratio = 0.5 * (last + 1) / (last + 0.5) / zeta
     for n in range(last, 0, -1):
         denominator = ((2 * n + 1) / n) * zeta

@@ -36,13 +36,13 @@ from stackup_lib.lines.solution import LineSolution, ReturnShares
 LADDER = (
     Resolution(1, 3, 1.6),
     Resolution(3, 4, 1.6),
-    Resolution(5, 5, 1.4),
+    Resolution(5, 4, 1.3),
     Resolution(7, 6, 1.2),
     Resolution(10, 8, 1.0),
 )
 """Resolutions from coarse to fine."""
 
-LEAST_ERROR = (1e-4, 2e-5, 5e-6, 2e-6)
+LEAST_ERROR = (1e-4, 5e-5, 5e-6, 2e-6)
 """Floors of the error estimate, from the second rung on: what each rung leaves on the worst of the reference cases."""
 
 TOLERANCE = 1e-4
