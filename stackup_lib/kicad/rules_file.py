@@ -1,0 +1,254 @@
+"""Reads `.kicad_dru`: KiCad's custom design rules, with the line of everything that KiCad 10 does not accept."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from stackup_lib.design_rules import Constraint, DesignRule, DesignRules, RulesFault
+from stackup_lib.errors import BoardFileError
+
+MOST_DEPTH = 64
+"""KiCad's own rules need four levels."""
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()]|[^\s()"]+|"')
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_LENGTH = re.compile(r"(?P<number>[-+]?(?:\d+\.?\d*|\.\d+))(?P<unit>[a-zA-Zµ\"]*)")
+_MM_PER = {"mm": 1.0, "mil": 0.0254, "in": 25.4}
+_LENGTHS = frozenset(
+    [
+        "annular_width",
+        "clearance",
+        "diff_pair_gap",
+        "diff_pair_uncoupled",
+        "edge_clearance",
+        "hole_clearance",
+        "hole_size",
+        "hole_to_hole",
+        "track_width",
+        "via_diameter",
+    ]
+)
+"""Constraints whose limits are lengths and nothing else; `length` and `skew` may be times."""
+_LIMITS = ("min", "opt", "max")
+_KINDS = _LENGTHS | frozenset(
+    [
+        "assertion",
+        "bridged_mask",
+        "connection_width",
+        "courtyard_clearance",
+        "creepage",
+        "disallow",
+        "length",
+        "mechanical_clearance",
+        "mechanical_hole_clearance",
+        "min_resolved_spokes",
+        "physical_clearance",
+        "physical_hole_clearance",
+        "silk_clearance",
+        "skew",
+        "solder_mask_expansion",
+        "solder_mask_sliver",
+        "solder_paste_abs_margin",
+        "solder_paste_rel_margin",
+        "text_height",
+        "text_thickness",
+        "thermal_relief_gap",
+        "thermal_spoke_width",
+        "track_angle",
+        "track_segment_length",
+        "via_count",
+        "via_dangling",
+        "zone_connection",
+    ]
+)
+"""What KiCad 10.0.6 accepts: each was tried on it."""
+_SEVERITIES = frozenset({"error", "warning", "ignore", "exclusion"})
+
+
+@dataclass
+class _List:
+    line: int
+    items: list[_Node] = field(default_factory=list)
+
+
+@dataclass
+class _Word:
+    line: int
+    text: str
+
+
+_Node: TypeAlias = "_List | _Word"
+
+
+class _FaultError(Exception):
+    """Ends the reading of what cannot be read any further."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.fault = RulesFault(line=line, what=what)
+
+
+def read_design_rules(path: Path) -> DesignRules | None:
+    """Return the rules of a `.kicad_dru`; None when there is no such file.
+
+    Raises:
+        BoardFileError: the file is there and cannot be opened.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BoardFileError(str(path), f"cannot be read ({error.strerror})", "check its permissions") from error
+    return parse_design_rules(data.decode("utf-8", errors="replace"), path)
+
+
+def parse_design_rules(text: str, path: Path | None = None) -> DesignRules:
+    """Return the rules of a text; what is wrong with it is in `fault`, never raised."""
+    reader = _Rules()
+    try:
+        reader.file(_tree(_COMMENT.sub("", text)))
+    except _FaultError as error:
+        reader.blame(error.fault)
+    return DesignRules(
+        path=path, rules=tuple(reader.rules), fault=reader.fault, unknown_tokens=tuple(reader.unknown_tokens)
+    )
+
+
+def _tree(text: str) -> list[_Node]:
+    root = _List(1)
+    stack = [root]
+    line, seen = 1, 0
+    for match in _TOKEN.finditer(text):
+        line += text.count("\n", seen, match.start())
+        seen = match.start()
+        piece = match.group()
+        if piece == "(":
+            if len(stack) > MOST_DEPTH:
+                raise _FaultError(line, "parentheses are nested too deep")
+            opened = _List(line)
+            stack[-1].items.append(opened)
+            stack.append(opened)
+        elif piece == ")":
+            if len(stack) == 1:
+                raise _FaultError(line, "a closing parenthesis that nothing opened")
+            stack.pop()
+        elif piece == '"':
+            raise _FaultError(line, "a quote that is not closed on its line")
+        elif piece.startswith('"'):
+            stack[-1].items.append(_Word(line, re.sub(r"\\(.)", r"\1", piece[1:-1])))
+        else:
+            stack[-1].items.append(_Word(line, piece))
+    if len(stack) > 1:
+        raise _FaultError(stack[-1].line, "a parenthesis that is never closed")
+    return root.items
+
+
+class _Rules:
+    """Gathers rules, the first fault, and what was skipped."""
+
+    def __init__(self) -> None:
+        self.rules: list[DesignRule] = []
+        self.fault: RulesFault | None = None
+        self.unknown_tokens: list[str] = []
+
+    def blame(self, fault: RulesFault) -> None:
+        if self.fault is None or fault.line < self.fault.line:
+            self.fault = fault
+
+    def wrong(self, node: _Node, what: str) -> None:
+        self.blame(RulesFault(line=node.line, what=what))
+
+    def file(self, nodes: list[_Node]) -> None:
+        if not nodes or _head(nodes[0]) != "version":
+            self.blame(RulesFault(line=nodes[0].line if nodes else 1, what="does not begin with (version 1)"))
+        for node in nodes:
+            head = _head(node)
+            if head == "rule" and isinstance(node, _List):
+                self.rule(node)
+            elif head != "version":
+                self.unknown_tokens.append(f"file/{head}")
+                self.wrong(node, f'"{head}" where a rule is expected')
+
+    def rule(self, node: _List) -> None:
+        name = _text(node, 1)
+        if name is None:
+            self.wrong(node, "a rule without a name")
+            return
+        stated: dict[str, str] = {}
+        constraints: list[Constraint] = []
+        for clause in node.items[2:]:
+            head = _head(clause)
+            if head == "constraint" and isinstance(clause, _List):
+                constraints += self.constraint(clause)
+            elif head in ("layer", "condition", "severity") and isinstance(clause, _List):
+                stated[head] = self.clause(clause, head, repeated=head in stated)
+            else:
+                self.unknown_tokens.append(f"rule/{head}")
+                self.wrong(clause, f'"{head}" in rule "{name}"')
+        self.rules.append(
+            DesignRule(
+                name=name,
+                layer=stated.get("layer"),
+                condition=stated.get("condition"),
+                severity=stated.get("severity"),
+                constraints=tuple(constraints),
+                line=node.line,
+            )
+        )
+
+    def clause(self, node: _List, head: str, *, repeated: bool) -> str:
+        text = _text(node, 1) or ""
+        if head == "layer" and repeated:
+            self.wrong(node, "a second (layer ...) in one rule")
+        if head == "severity" and text not in _SEVERITIES:
+            self.wrong(node, f'the severity "{text}"')
+        return text
+
+    def constraint(self, node: _List) -> list[Constraint]:
+        kind = _text(node, 1)
+        if kind is None:
+            self.wrong(node, "a constraint without a name")
+            return []
+        if kind not in _KINDS:
+            self.unknown_tokens.append(f"constraint/{kind}")
+            self.wrong(node, f'"{kind}" is no constraint that KiCad 10 knows')
+        limits: dict[str, float] = {}
+        for row in node.items[2:]:
+            head = _head(row)
+            if kind in _LENGTHS and isinstance(row, _List) and head in _LIMITS:
+                self.limit(row, kind, head, limits)
+            elif head not in _LIMITS:
+                self.unknown_tokens.append(f"{kind}/{head}")
+                if kind in _LENGTHS:
+                    self.wrong(row, f'"{head}" in the constraint {kind}')
+        stated = {name: limits.get(name) for name in _LIMITS}
+        return [Constraint(kind=kind, min_mm=stated["min"], opt_mm=stated["opt"], max_mm=stated["max"], line=node.line)]
+
+    def limit(self, row: _List, kind: str, head: str, limits: dict[str, float]) -> None:
+        words = [item.text for item in row.items[1:] if isinstance(item, _Word)]
+        found = _LENGTH.fullmatch("".join(words))
+        if not words:
+            self.wrong(row, f"({head}) of {kind} without a value")
+        if found is None:
+            self.unknown_tokens.append(f"{kind}/{head}")  # an expression, or something we do not know
+        elif found["unit"] not in _MM_PER:
+            unit = f'the unit "{found["unit"]}"' if found["unit"] else "no unit"
+            self.wrong(row, f"({head} {' '.join(words)}) of {kind} has {unit}; KiCad knows mm, mil and in")
+        else:
+            limits[head] = float(found["number"]) * _MM_PER[found["unit"]]
+
+
+def _head(node: _Node) -> str:
+    if isinstance(node, _Word):
+        return node.text
+    return _text(node, 0) or "()"
+
+
+def _text(node: _List, index: int) -> str | None:
+    if index >= len(node.items):
+        return None
+    item = node.items[index]
+    return item.text if isinstance(item, _Word) else None
