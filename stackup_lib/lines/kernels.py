@@ -11,6 +11,8 @@ function of the second kind (Abramowitz & Stegun 8.8.3, Neumann's integral):
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,27 +54,42 @@ def legendre_q(zeta: Complex, count: int) -> Complex:
     return out.reshape(count, *zeta.shape)
 
 
-def _series(zeta: Complex, count: int) -> Complex:
-    """Q_n = n!/(2n+1)!! zeta^(-n-1) F((n+1)/2, (n+2)/2; n + 3/2; zeta^-2) (Abramowitz & Stegun 8.1.3), four terms."""
-    inverse = 1.0 / zeta
-    square = inverse * inverse
-    out = np.empty((count, zeta.size), dtype=np.complex128)
-    power, lead = inverse, 1.0
+_BLOCK = 4096
+"""Elements that are worked on together: a handful of arrays of them stays in the processor's cache."""
+
+
+@cache
+def _series_terms(count: int) -> tuple[tuple[float, float, float, float], ...]:
+    """Factors of zeta^-(n+1) (1, zeta^-2, zeta^-4, zeta^-6) in Q_n."""
+    rows, lead = [], 1.0
     for n in range(count):
         a, b, c = (n + 1) / 2, (n + 2) / 2, n + 1.5
-        first = a * b / c
+        first = lead * a * b / c
         second = first * (a + 1) * (b + 1) / ((c + 1) * 2)
-        third = second * (a + 2) * (b + 2) / ((c + 2) * 3)
-        sum_ = square * third
-        sum_ += second
-        sum_ *= square
-        sum_ += first
-        sum_ *= square
-        sum_ += 1.0
-        sum_ *= power
-        np.multiply(sum_, lead, out=out[n])
-        power = power * inverse
+        rows.append((lead, first, second, second * (a + 2) * (b + 2) / ((c + 2) * 3)))
         lead *= (n + 1) / (2 * n + 3)
+    return tuple(rows)
+
+
+def _series(zeta: Complex, count: int) -> Complex:
+    """Q_n = n!/(2n+1)!! zeta^(-n-1) F((n+1)/2, (n+2)/2; n + 3/2; zeta^-2) (Abramowitz & Stegun 8.1.3), four terms."""
+    out = np.empty((count, zeta.size), dtype=np.complex128)
+    for start in range(0, zeta.size, _BLOCK):
+        block = out[:, start : start + _BLOCK]
+        inverse = 1.0 / zeta[start : start + _BLOCK]
+        square = inverse * inverse
+        power = inverse
+        for n, (lead, first, second, third) in enumerate(_series_terms(count)):
+            terms = block[n]
+            np.multiply(square, third, out=terms)
+            terms += second
+            terms *= square
+            terms += first
+            terms *= square
+            terms += lead
+            terms *= power
+            if n + 1 < count:
+                power = power * inverse
     return out
 
 

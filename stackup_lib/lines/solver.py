@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,13 @@ class System:
         return _Mode(self, _joined(self.potential, sign), _joined(self.field, sign), odd=sign < 0)
 
 
+@cache
+def _gauss(order: int) -> tuple[Real, Real]:
+    """Return Gauss-Legendre points and weights."""
+    points, weights = np.polynomial.legendre.leggauss(order)
+    return points, weights
+
+
 def _joined(parts: tuple[Real, Real | None], sign: float) -> Real:
     direct, mirrored = parts
     return direct if mirrored is None else direct + sign * mirrored
@@ -138,7 +146,7 @@ def assemble(section: Section, resolution: Resolution) -> System:
     eps_plus = np.array([p.eps_plus for p in parts])[mesh.piece]
     copper = ~np.isnan(conductor)
     with_field = ~copper | (eps_minus != eps_plus)
-    points = np.polynomial.legendre.leggauss(resolution.order)[0]
+    points = _gauss(resolution.order)[0]
     targets = mesh.centre[:, None] + mesh.half[:, None] * points
     normals = np.repeat(1j * mesh.half / np.abs(mesh.half), resolution.order).reshape(targets.shape)
     potential = _kernels(section, mesh, targets[copper].ravel(), None, resolution.order, symmetric=symmetric)
@@ -223,7 +231,7 @@ class _Mode:
         """Free charge over eps0, (drives, signals), with the named signals at 1 V and all else at 0 V."""
         s = self.system
         p, count = s.order, s.unknowns
-        points, weights = np.polynomial.legendre.leggauss(p)
+        points, weights = _gauss(p)
         copper = np.repeat(~np.isnan(s.conductor), p)
         matrix = np.zeros((count, count))
         matrix[copper] = self.potential
@@ -272,7 +280,7 @@ class _Mode:
     def _below_one_trace(self, density: Real, copper: Real) -> float:
         """Charge on the half x > 0 of the plane below, odd image: q at (a, h) puts -q (2/pi) atan(a/h) there."""
         s = self.system
-        points, weights = np.polynomial.legendre.leggauss(s.order)
+        points, weights = _gauss(s.order)
         at = s.mesh.centre[copper][:, None] + s.mesh.half[copper][:, None] * points
         local = density @ np.polynomial.legendre.legvander(points, s.order - 1).T
         share = (2 / np.pi) * np.arctan2(at.real, at.imag)
