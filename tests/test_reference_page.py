@@ -47,15 +47,25 @@ def up_to(value: float) -> str:
     return "0.00000001"
 
 
+def decade(value: float) -> str:
+    """Round an error up to 1 or 5 of its decade: what the solver leaves may move, its size may not."""
+    for digits in range(1, 9):
+        for figure in (1, 5):
+            bound = figure * 10.0 ** (digits - 9)
+            if value <= bound:
+                return f"{bound:.8f}".rstrip("0")
+    return f"{value:.1f}"
+
+
 def signed(percent: float) -> str:
     """Print a difference to a tenth of a per cent, with no sign at zero."""
     return f"{percent:+.1f}" if abs(percent) >= 0.05 else "0.0"
 
 
-def spread(values: Sequence[float]) -> tuple[str, str]:
+def spread(values: Sequence[float], bound: Callable[[float], str]) -> tuple[str, str]:
     """Return bounds of the largest and of the median size, in per cent."""
     sizes = [abs(v) for v in values]
-    return up_to(max(sizes)), up_to(median(sizes))
+    return bound(max(sizes)), bound(median(sizes))
 
 
 @cache
@@ -76,7 +86,7 @@ def exact_table() -> str:
     rows = []
     for kind in kinds:
         chosen = [o for o in exact() if sources[o.id, o.geometry] == kind]
-        worst, middle = spread([o.difference_pct or 0.0 for o in chosen])
+        worst, middle = spread([o.difference_pct or 0.0 for o in chosen], decade)
         stated = max(o.uncertainty_pct or 0.0 for o in chosen)
         rows.append((kind, str(len(chosen)), f"{stated:.1g}", worst, middle))
     header = ("reference", "values", "its uncertainty, largest %", "our difference below %", "median below %")
@@ -89,11 +99,12 @@ def loss_limit_table() -> str:
     names = {"Z": "impedance", "R_signal": "crowding on the trace", "R_return": "crowding on the return path"}
     rows = []
     for name, words in names.items():
-        worst, middle = spread([o.difference_pct or 0.0 for o in found if o.quantity == name])
+        worst, middle = spread([o.difference_pct or 0.0 for o in found if o.quantity == name], decade)
         rows.append((words, str(sum(o.quantity == name for o in found)), worst, middle))
-    shares = [o for o in found if o.quantity.startswith("q_")]
-    worst, middle = spread([o.difference_pct or 0.0 for o in shares])
-    rows.append(("share of a dielectric", str(len(shares)), worst, middle))
+    # a share is a part of 1, and so is its error
+    shares = [(o.value - o.reference) * 100 for o in found if o.quantity.startswith("q_") and o.value is not None]
+    worst, middle = spread(shares, decade)
+    rows.append(("share of a dielectric, in per cent of the whole", str(len(shares)), worst, middle))
     return markdown(("figure", "values", "difference below %", "median below %"), rows)
 
 
@@ -103,7 +114,7 @@ def published_table() -> str:
     for name, group in GROUPS.items():
         of_group = [o for o in outcomes() if group_of(o) == name]
         met = [o.difference_pct for o in of_group if o.difference_pct is not None and o.verdict != "explained"]
-        worst, middle = spread(met) if met else ("", "")
+        worst, middle = spread(met, up_to) if met else ("", "")
         explained = sum(o.verdict == "explained" for o in of_group)
         skipped = sum(o.verdict == "skipped" for o in of_group)
         rows.append((group["solver"], str(len(met)), worst, middle, str(explained or ""), str(skipped or "")))
@@ -120,9 +131,9 @@ def outlier_table() -> str:
         inside = ""
         if (o.id, o.quantity) in dynamic:
             value = with_internal_inductance(o.id, o.quantity, *dynamic[o.id, o.quantity])
-            inside = f"{(value / o.reference - 1) * 100:+.2f}"
+            inside = signed((value / o.reference - 1) * 100)
         why = ENTRIES[o.id]["explained"][o.quantity].split(":")[0]
-        rows.append((o.id, o.quantity, f"{o.reference:g}", f"{o.value:.3f}", f"{o.difference_pct:+.2f}", inside, why))
+        rows.append((o.id, o.quantity, f"{o.reference:g}", f"{o.value:.3f}", signed(o.difference_pct), inside, why))
     return markdown(("case", "quantity", "published", "ours", "%", "with inner field %", "why"), rows)
 
 
@@ -200,7 +211,7 @@ def thor_ohm(
     if reading == "rectangle":
         site = site.model_copy(update={"taper_mm": 0.0})
     wider = TAPER_MM[side] / 2 if reading == "mean" else 0.0
-    return solve(site.section(width + wider, gap - wider), 1e-4).z_diff_ohm
+    return solve(site.section(width + wider, gap - wider), 1e-5).z_diff_ohm
 
 
 def thor_table() -> str:

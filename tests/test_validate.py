@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -159,7 +161,7 @@ def test_a_row_that_claims_completeness_and_cannot_be_solved_fails(tmp_path: Pat
         ({"value_ohm": "fifty"}, 'column value_ohm: "fifty" is not a number'),
         ({"value_ohm": "nan"}, 'column value_ohm: "nan" is not a number'),
         ({"value_ohm": "0"}, "column value_ohm: 0 is not above 0"),
-        ({"value_ohm": ""}, "column value_ohm"),
+        ({"value_ohm": ""}, "column value_ohm: is empty"),
         ({"uncertainty_pct": "-1"}, "column uncertainty_pct: -1 is below 0"),
         ({"uncertainty_pct": "inf"}, "column uncertainty_pct"),
         ({"geometry": ""}, "column geometry: is empty"),
@@ -205,6 +207,32 @@ def test_a_file_that_is_no_file_of_cases_is_refused(tmp_path: Path, name: str, c
     with pytest.raises(CaseFileError) as caught:
         read_cases(path)
     assert words in str(caught.value)
+
+
+def test_a_short_row_and_a_long_one(tmp_path: Path) -> None:
+    """A row that ends before its value is refused as empty; cells beyond the last column are nobody's."""
+    path = tmp_path / "rows.csv"
+    path.write_text("geometry,parameters,quantity,value_ohm\nstripline,{},Z0\n", encoding="utf-8")
+    with pytest.raises(CaseFileError, match="row 2, column value_ohm: is empty"):
+        read_cases(path)
+    path.write_text("geometry,parameters,quantity,value_ohm\nstripline,{},Z0,50,,more\n", encoding="utf-8")
+    assert len(read_cases(path)) == 1
+
+
+def test_the_command_itself_ends_with_one_line(tmp_path: Path) -> None:
+    """As a process: a broken table is exit code 2, one line on the error stream, nothing on the other, no traceback."""
+    path = table(tmp_path / "mine.csv", changed(parameters="{"))
+    done = subprocess.run(
+        [sys.executable, "-m", "stackwright", "validate", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
@@ -306,10 +334,10 @@ def test_skin_effect_figures_that_a_line_does_not_have(tmp_path: Path) -> None:
 
 
 def test_our_skin_effect_cases_hold_within_our_estimate() -> None:
-    """13 modes: crowding and impedance to 0.01 %, shares to 0.1 %, every error below our own estimate."""
-    outcomes = list(validate(read_cases(FIXTURES / "reference" / "loss_cases.toml"), 0.1))
+    """13 modes: crowding and impedance to 0.01 %, shares to 0.5 %, every error below our own estimate."""
+    outcomes = list(validate(read_cases(FIXTURES / "reference" / "loss_cases.toml"), 0.5))
     assert len(outcomes) == 54
-    assert summarize(outcomes, 0.1).agrees
+    assert summarize(outcomes, 0.5).agrees
     for o in outcomes:
         assert o.difference_pct is not None
         assert o.estimate_pct is not None

@@ -115,6 +115,8 @@ class _Row:
         return "" if value is None else str(value).strip()
 
     def number_in(self, column: str, value: object, *, least: float = -math.inf) -> float:
+        if value is None or value == "":
+            raise self.fail(column, "is empty", "give a number")
         try:
             got = math.nan if isinstance(value, bool) else float(str(value))
         except ValueError:

@@ -123,7 +123,8 @@ def cannonball(rz_um: float) -> Roughness:
     """Return the Huray model of a foil face of roughness Rz: 14 spheres of radius 0.06 Rz on a tile of 36 r^2.
 
     B. Simonovich, "Practical method for modeling conductor roughness using cubic close-packing of equal spheres", IEEE
-    EMC Symposium 2016, 917-920; the model is his of DesignCon 2015. K = 1 + (7 pi/3)/(1 + delta/r + delta^2/(2 r^2)), at most 8.33. Checked to 50 GHz by its author.
+    EMC Symposium 2016, 917-920; the model is his of DesignCon 2015. K = 1 + (7 pi/3)/(1 + delta/r + delta^2/(2 r^2)),
+    at most 8.33. Checked to 50 GHz by its author.
 
     Raises:
         ValueError: Rz is negative or not a number.
