@@ -171,7 +171,7 @@ def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callabl
         (["check", ".", "--formt", "json"], ["No such option: --formt", "--format"]),
         (["check"], ["Missing argument", "stackwright check --help"]),
         (["chek", "."], ["chek", "stackwright --help"]),
-        (["explain", "VIA01"], ['did you mean "VIA001"']),
+        (["explain", "VIAA001"], ['did you mean "VIA001"']),
         (["profiles", "inferense"], ['did you mean "inference"']),
     ],
     ids=lambda value: " ".join(value)[:40],

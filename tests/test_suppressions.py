@@ -167,7 +167,7 @@ def test_a_mistake_in_a_table_is_said_in_one_line(text: str, said: str) -> None:
 
 def test_a_rule_that_does_not_exist_is_a_mistake() -> None:
     with pytest.raises(ConfigError, match='did you mean "VIA001"'):
-        accept(report(), [entry(code="VIA010")], today=TODAY)
+        accept(report(), [entry(code="VIAA001")], today=TODAY)
 
 
 def test_a_rule_is_named_by_its_code() -> None:

@@ -4,8 +4,8 @@ What it checks
 --------------
 Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
 wider for the plating. Microvias are measured over the dielectric that the laser goes through, without an allowance.
-Past the best or the advanced tier of fabs counts as drilled, because the finished figure overstates what the drill
-and the bath meet; past the standard tier as finished, because that is what a quotation form asks for. Where nobody
+The drilled figure decides, for it is what drill and bath meet; but where
+the stored diameter itself, taken as the drill, is past the advanced tier, that is information. Where nobody
 has entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot
 be judged.
 
@@ -32,11 +32,10 @@ from drc_rules.context import Context
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
 from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
+from drc_rules.numbers import at_precision
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import MissingFact
-
-ROUNDING = 1e-9
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[HoleGroup, ...]:
@@ -56,15 +55,15 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         raise
     drilled_mm = group.drill_mm + (0.0 if group.kind == "microvia" else PLATING_ALLOWANCE_MM)
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
-    judged = finished if tier is Tier.STANDARD else drilled
-    if judged <= greatest + ROUNDING:
+    is_doubtful = tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(group.kind, Tier.ADVANCED)
+    if at_precision(drilled, 1) <= greatest and not is_doubtful:
         return
     names = [layer.name for layer in ctx.board.copper_layers]
     span = f"{names[group.top]} to {names[group.bottom]}"
     both = (
         f"{finished:.1f}:1" if drilled_mm == group.drill_mm else f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
     )
-    wider = depth / greatest - (0.0 if tier is Tier.STANDARD else drilled_mm - group.drill_mm)
+    wider = depth / greatest - (0.0 if is_doubtful else drilled_mm - group.drill_mm)
     yield Draft(
         title=(
             f"{group.in_words} of {group.drill_mm:g} mm, {span}, {depth:.2f} mm deep: {both}; "
@@ -73,7 +72,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
         ids=(group.kind, names[group.top], names[group.bottom], f"{group.drill_mm:g}"),
-        measured=Measured(value=round(judged, 2), unit=":1"),
+        measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=greatest,
         limit_unit=":1",
         places=group.places(ctx.board),
