@@ -8,6 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.facts import Confidence
+from stackup_lib.intended import intended_geometry
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.rules_file import parse_design_rules, read_design_rules
 
 SENTINEL = '(rule "s" (constraint track_width (min 5mm)))\n'
@@ -81,3 +86,71 @@ def test_any_text_gives_rules_or_a_fault(text: str) -> None:
     """Nothing that a file holds raises."""
     assert parse_design_rules("(version 1)\n(rule a " + text) is not None
     assert parse_design_rules(text) is not None
+
+
+TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", in_pair=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (None, True),
+        ("(A.NetClass == '90Ohm-*')", True),
+        ("A.NetClass != '90Ohm-*'", False),
+        ("A.NetClass == '85*' || A.NetName == '*usb*'", True),
+        ("A.NetClass == '85*' && A.insideArea('x')", False),
+        ("A.NetClass == '90*' && A.insideArea('x')", None),
+        ("A.NetClass == '90*' || A.insideArea('x')", True),
+        ("!A.insideArea('x')", None),
+        ("!(A.Layer == 'F.Cu')", True),
+        ("A.hasNetclass('90Ohm-diff_USB')", True),
+        ("A.hasNetclass('other')", False),
+        ("A.inDiffPair('*')", True),
+        ("A.inDiffPair('/USB')", None),
+        ("A.Type == 'Zone'", False),
+        ("A.NetClass ==", None),
+        ("A.fromTo('IC1-*','IC2-*')", None),
+        ("B.Type == 'Zone'", None),
+        ("(" * 5000, None),
+    ],
+)
+def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool | None) -> None:
+    """What cannot be told for the whole net stays open, and decides only where the rest does not."""
+    assert holds(condition, TRACK) is expected
+
+
+def test_of_several_classes_only_that_none_fits_is_certain() -> None:
+    """KiCad compares a joined name there."""
+    track = TrackOfNet(net="A", classes=("fast", "wide"), layer="F.Cu")
+    assert holds("A.NetClass == 'fast'", track) is None
+    assert holds("A.NetClass == 'slow'", track) is False
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="AB.!()&|=<' *xNetName", max_size=60))
+def test_no_condition_raises(condition: str) -> None:
+    """Whatever a condition holds, the answer is true, false or open."""
+    assert holds(condition, TRACK) in (True, False, None)
+
+
+def test_the_last_rule_that_applies_gives_width_and_gap_of_a_layer(tmp_path: Path) -> None:
+    """Inner and outer layers have their own; a later rule that may apply makes the value doubtful."""
+    text = (
+        "(version 1)\n"
+        "(rule all (constraint track_width (opt 0.3mm)))\n"
+        "(rule in (layer inner) (constraint track_width (opt 0.15mm)) (constraint diff_pair_gap (opt 0.125mm)))\n"
+    )
+    board = read_board(write(MiniBoard.model_validate({"stackup": "default", "copper_layers": 4}), tmp_path, "b"))
+    rules = parse_design_rules(text, tmp_path / "b.kicad_dru")
+    assert board.layer_count == 4
+    found = intended_geometry(board, "A", rules, in_pair=True)
+    outer, inner = (0, board.layer_count - 1), range(1, board.layer_count - 1)
+    assert [found[i].width_mm for i in outer] == [0.3, 0.3]
+    assert [(found[i].width_mm, found[i].gap_mm) for i in inner] == [(0.15, 0.125)] * len(inner)
+    assert "b.kicad_dru:2" in found[0].source
+    area = "(rule area (condition \"A.insideArea('x')\") (constraint track_width (opt 1mm)))"
+    doubtful = intended_geometry(board, "A", parse_design_rules(text + area), in_pair=True)
+    assert doubtful[0].width_mm == 0.3
+    assert {g.confidence for g in doubtful} == {Confidence.LOW}
+    ignored = intended_geometry(board, "A", parse_design_rules(text + "(foo)"), in_pair=True)
+    assert ignored == intended_geometry(board, "A", None, in_pair=True)
