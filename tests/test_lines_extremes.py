@@ -158,3 +158,12 @@ def test_any_stripline_pair_is_solved_honestly_or_refused(
         return
     assert usual.difference(finer) <= usual.error_estimate + finer.error_estimate
     assert usual.z_odd_ohm <= usual.z_even_ohm * (1 + usual.error_estimate)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="at 0.1 % the estimate of a 1 um thick wedge is 8 % too small; at 0.01 % it holds"
+)
+def test_a_thin_wedge_is_solved_honestly_at_a_loose_tolerance() -> None:
+    """Found by drawing at random: the lower corners are 4 degrees sharp."""
+    section = shapes.microstrip(width_mm=0.0498, height_mm=1.0, thickness_mm=0.00117, top_width_mm=0.0187, er=2.0)
+    assert solve(section, 1e-3).difference(solve(section, 1e-6)) <= solve(section, 1e-3).error_estimate
