@@ -57,7 +57,8 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
         raise MissingFact(
             f"the plane under {target.title} on {names[line.layer]}", "no filled copper above or below it"
         )
-    ctx.rests_on(target.confidence)
+    if not target.inferred:  # what is only inferred can never be an error, so nothing rests on it
+        ctx.rests_on(target.confidence)
     try:
         ohm = found.impedance_ohm(ctx.lines)
     except StackwrightError as error:
