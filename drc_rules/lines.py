@@ -12,7 +12,7 @@ from drc_rules.routed import RoutedLine
 from drc_rules.sites import IMPEDANCE_GHZ, BoardSite, board_site
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
-from stackup_lib.lines.conductor_models import NickelGold
+from stackup_lib.lines.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
 from stackup_lib.lines.dielectric_models import PermittivityModel
 from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
 from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
@@ -141,7 +141,8 @@ class Lines:
         below, above = self._plane_copper_mm(where)
         mask = where.site.mask
         coat = through_point(mask.er, MASK_DF, frequency_ghz) if mask else None
-        finish = NickelGold() if self._is_enig() and mask is None else None
+        nickel = (NICKEL_LOW, NickelGold().nickel, NICKEL_HIGH)
+        bare = self._is_enig() and mask is None
 
         def at(k: int) -> LineMaterials:
             return LineMaterials(
@@ -149,7 +150,7 @@ class Lines:
                 mask=coat,
                 faces=CopperFaces(*(face[k] for face in faces)),
                 plane_copper_mm=(below, above),
-                finish=finish,
+                finish=NickelGold(nickel=nickel[k]) if bare else None,
             )
 
         return at(0), at(1), at(2)

@@ -198,12 +198,19 @@ def test_fr4_lines_are_met_within_ten_per_cent_although_nobody_states_their_foil
     assert max(abs(p.error) for p in points() if p.line.startswith("SKRF")) < 0.1
 
 
-def test_astra_microstrip_by_its_foils_figure_alone_reads_low() -> None:
-    """Nothing fitted, the foil from its maker's maximum: 8 to 19 % below the measurement up to 28 GHz, never above."""
-    errors = [p.error for p in in_range("ASTRA-Copper")]
-    assert len(errors) == 6
-    assert min(errors) > -0.19
-    assert max(errors) < -0.08
+def test_astra_microstrip_by_its_foils_own_figures_is_met_as_far_as_it_was_measured() -> None:
+    """Nothing fitted, the maker's nominal 2 um Rz: 3 to 11 % low, within 10 % and the measurement's own uncertainty."""
+    astra = in_range("ASTRA-Copper")
+    assert len(astra) == 6
+    assert all(-0.12 < p.error < -0.03 for p in astra)
+    assert all(abs(p.error) < 0.1 + p.uncertainty / p.measured for p in astra)
+
+
+def test_bare_copper_in_range_is_met_with_a_median_below_five_per_cent() -> None:
+    """Astra by its foil and FR-4 without a stated one: eleven points."""
+    bare = [p for line in ("ASTRA-Copper", "SKRF-MSL", "SKRF-CPWG") for p in in_range(line)]
+    assert len(bare) == 11
+    assert median(abs(p.error) for p in bare) < 0.05
 
 
 def test_astra_microstrip_with_the_roughness_quoted_beside_the_data_reads_high() -> None:
@@ -247,16 +254,16 @@ def test_beyond_the_stated_range_the_model_reads_low_and_says_so() -> None:
     """At 56 GHz and above the Astra line loses more than any quasi-static nominal; these points are out of range."""
     far = [p for p in points() if p.line == "ASTRA-Copper" and p.frequency_ghz >= 56]
     assert len(far) == 3
-    assert all(not p.in_range and p.error < -0.3 for p in far)
+    assert all(not p.in_range and p.error < -0.25 for p in far)
 
 
 def test_enig_is_an_interval_and_no_figure() -> None:
-    """Nickel at its typical figures misses by up to 38 %: its conductivity and permeability are not known better."""
+    """Nickel at its typical figures misses by up to 39 %: its conductivity and permeability are not known better."""
     enig = in_range("ASTRA-ENIG")
     bare = {p.frequency_ghz: p for p in in_range("ASTRA-Copper")}
     assert len(enig) == 6
     errors = {p.frequency_ghz: p.error for p in enig}
-    assert max(abs(e) for e in errors.values()) == errors[5.0] == pytest.approx(0.376, abs=0.01)
+    assert max(abs(e) for e in errors.values()) == errors[5.0] == pytest.approx(0.394, abs=0.01)
     assert all(e < 0 for ghz, e in errors.items() if ghz >= 16)
     for point in enig:
         if point.frequency_ghz in bare:

@@ -46,8 +46,9 @@ class RzInterval(Frozen):
 def face_roughness(match: FoilMatch, face: FoilFace, layer: str) -> Fact[RzInterval]:
     """Return the roughness of one face of a layer's foil.
 
-    Bonded face: the foil's Rz; an end that no figure closes is closed by the band of its grade. Where a single figure
-    is a maximum the nominal is the middle of the interval. An ambiguous name spans from the smoothest grade it may be.
+    Bonded face: the foil's Rz; an end that no figure closes is closed by the band of its grade. Where the maker states
+    no nominal figure beside a maximum the nominal is the middle of the interval. An ambiguous name spans from the
+    smoothest grade it may be.
     Other face: no catalogue states it, and bonding treatment of inner layers roughens it: anything from smooth to the
     roughness of the bonded face (of reverse-treated foil, whose matte side is the other one, to that of standard
     foil), with low confidence.
@@ -63,7 +64,8 @@ def face_roughness(match: FoilMatch, face: FoilFace, layer: str) -> Fact[RzInter
         rz = RzInterval(low_um=0.0, nominal_um=high / 2, high_um=high)
         how = "no figure for this face: from smooth to the roughest it may be"
         return Fact[RzInterval](name=name, value=rz, origin=Origin.INFERRED, source=how, confidence=Confidence.LOW)
-    rz = RzInterval(low_um=low, nominal_um=(low + high) / 2, high_um=high)
+    stated = match.foil.rz_nominal_um if match.foil and match.rz_um == match.foil.rz_um else None
+    rz = RzInterval(low_um=low, nominal_um=stated or (low + high) / 2, high_um=high)
     where = match.source.text if match.source else f"stated with the foil of {layer}"
     confidence = match.source.grade.confidence if match.source else match.confidence
     if closed:

@@ -42,6 +42,7 @@ class Foil(Frozen):
     Attributes:
         rz_min_um: lower end of Rz, None when only a ceiling is stated.
         rz_max_um: upper end of Rz, None when only a floor is stated.
+        rz_nominal_um: Rz that the maker calls nominal or typical, where it states one beside the limit.
         rq_um: RMS height where that is what is printed (Rq of a line, Sq of an area).
         method: how the roughness was measured, as stated.
         ambiguous: the name means different foils at different makers; `grade` is the roughest of them.
@@ -52,6 +53,7 @@ class Foil(Frozen):
     grade: FoilGrade
     rz_min_um: float | None = None
     rz_max_um: float | None = None
+    rz_nominal_um: float | None = None
     rq_um: float | None = None
     method: str = ""
     ambiguous: bool = False
