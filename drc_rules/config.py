@@ -64,10 +64,40 @@ class _NetChoice(_Strict):
     nets: tuple[str, ...] = ()
 
 
+Role = Literal[
+    "add_in_card",
+    "system",
+    "slot",
+    "direct",
+    "host",
+    "carrier",
+    "board",
+    "board_and_connector",
+    "per_end",
+    "type_a",
+    "type_c",
+    "short",
+    "very_short",
+    "extra_short",
+    "medium",
+]
+"""Which board, or which kind of channel, a share of a loss budget is for: the keys of every `board_loss_db`."""
+
+
 class InterfaceDeclaration(_NetChoice):
-    """These nets are that interface."""
+    """These nets are that interface.
+
+    Attributes:
+        role: which board of the channel this is; it chooses the share of the loss budget.
+        board_loss_db: the share itself at the Nyquist frequency, in place of a published one.
+        package_loss_db, connector_loss_db: what of the share belongs to the package and the connector.
+    """
 
     is_: str = Field(alias="is")
+    role: Role | None = None
+    board_loss_db: float | None = Field(default=None, gt=0, le=60)
+    package_loss_db: float | None = Field(default=None, ge=0, le=30)
+    connector_loss_db: float | None = Field(default=None, ge=0, le=30)
 
 
 class ImpedanceDeclaration(_NetChoice):

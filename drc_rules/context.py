@@ -27,6 +27,7 @@ from stackup_lib.roles import LayerUse, layer_uses
 if TYPE_CHECKING:
     from drc_rules.fast_vias import StubGroup
     from drc_rules.lines import Lines
+    from drc_rules.link_loss import LinkLosses
 
 T = TypeVar("T")
 
@@ -187,6 +188,13 @@ class Context:
         from drc_rules.lines import Lines  # noqa: PLC0415 - lines know the context, and the solver is heavy
 
         return Lines(self)
+
+    @cached_property
+    def link_losses(self) -> LinkLosses:
+        """Loss of the fast links at Nyquist, computed per interface on first use."""
+        from drc_rules.link_loss import LinkLosses  # noqa: PLC0415 - it knows the context
+
+        return LinkLosses(self)
 
     def nets_of(self, interface_id: str) -> Ints:
         """Return the nets taken for an interface, by declaration or inference."""

@@ -1,0 +1,288 @@
+"""Insertion loss of links at their Nyquist frequency: lines by length, layer and geometry, and every plated hole.
+
+The loss of a line is length times the solved loss per length of what was really routed, along the path from end to end:
+branches do not count. The loss of a hole is that of its stub, which shorts, and of its barrel, which does not match.
+A pair's loss is the mean of its traces'. Coupling capacitors, pads and bends count nothing. Losses in dB, lengths in
+mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from drc_rules.config import InterfaceDeclaration
+from drc_rules.context import Context
+from drc_rules.fast_vias import groups_of
+from drc_rules.hole_loss import HoleLosses
+from drc_rules.interfaces import Interface, interface
+from drc_rules.lines import LossAt
+from drc_rules.loss_shares import declarations_by_net
+from drc_rules.routed import References, RoutedLine, routed_lines
+from stackup_lib.errors import StackwrightError
+from stackup_lib.facts import Confidence, MissingFact, least
+from stackup_lib.interval import ZERO, Interval
+from stackup_lib.links import Link, Links, PadRole
+from stackup_lib.routes import Piece, Route
+from stackup_lib.two_pads import SOCKETS, letters_of
+
+__all__ = ["InterfaceLosses", "LinkLoss", "LinkLosses", "df_needed", "longest_length_mm"]
+
+RARE = 0.05
+"""Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
+
+LineKey = tuple[int, float, float | None, References | None]
+"""Layer, width, gap and planes of a stretch, as `Lines.loss` takes them."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """So much of a link in one geometry, mean of both traces of a pair."""
+
+    key: LineKey
+    length_mm: float
+    loss: LossAt
+
+
+@dataclass(frozen=True)
+class LinkLoss:
+    """Loss of one link, of a pair both traces together.
+
+    Attributes:
+        nets: of both traces.
+        name: the first net's.
+        stretches: what it runs in, the longest first.
+        holes_db: stubs and barrels of the plated holes on the path.
+        hole_count: how many holes those are, on the mean of both traces.
+        on_socket: one of its ends is a connector.
+        notes: what was assumed or left out, a phrase each.
+    """
+
+    interface: Interface
+    nets: tuple[int, ...]
+    name: str
+    stretches: tuple[Stretch, ...]
+    holes_db: Interval
+    hole_count: float
+    on_socket: bool
+    notes: tuple[str, ...]
+
+    @property
+    def length_mm(self) -> float:
+        """From end to end."""
+        return sum(s.length_mm for s in self.stretches)
+
+    @cached_property
+    def length_mm_by_layer(self) -> Mapping[int, float]:
+        """Copper layer -> length on it."""
+        sums: dict[int, float] = {}
+        for s in self.stretches:
+            sums[s.key[0]] = sums.get(s.key[0], 0.0) + s.length_mm
+        return sums
+
+    @cached_property
+    def line_db(self) -> Interval:
+        """All lines together."""
+        total = ZERO
+        for s in self.stretches:
+            total = total.plus(s.loss.total_db_per_mm.times(s.length_mm))
+        return total
+
+    @property
+    def total_db(self) -> Interval:
+        """Lines and holes; `high` is infinite where a stub may resonate at Nyquist."""
+        return self.line_db.plus(self.holes_db)
+
+    @property
+    def dielectric_db(self) -> float:
+        """Nominal share of the dielectrics."""
+        return sum(s.length_mm * s.loss.dielectric_db_per_mm for s in self.stretches)
+
+    @property
+    def copper_db(self) -> float:
+        """Nominal share of smooth copper."""
+        return sum(s.length_mm * s.loss.copper_db_per_mm for s in self.stretches)
+
+    @property
+    def roughness_db(self) -> float:
+        """Nominal share of the copper's roughness."""
+        return sum(s.length_mm * s.loss.roughness_db_per_mm for s in self.stretches)
+
+
+@dataclass(frozen=True)
+class InterfaceLosses:
+    """The links of one interface: those whose loss is known, the worst first, and why it is not of the others."""
+
+    known: tuple[LinkLoss, ...]
+    missing: tuple[tuple[str, MissingFact], ...]
+    confidence: Confidence
+
+
+def longest_length_mm(budget_db: float, holes_db: float, loss_db_per_mm: float) -> float:
+    """Return the length at which line and holes use a budget up; 0 where the holes alone do.
+
+    Args:
+        budget_db: what the board may lose, without package and connector.
+        holes_db: what the link's vias and pins lose, however long it is.
+        loss_db_per_mm: of the line.
+    """
+    return max(budget_db - holes_db, 0.0) / loss_db_per_mm
+
+
+def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
+    """Return the largest Df at which a link closes, all else as it is; None where even a lossless laminate does not.
+
+    Dielectric loss is proportional to Df. The Df of every dielectric beside the link is changed by the same factor.
+
+    Args:
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+        df: what one of its dielectrics has now, at the frequency at which the answer is wanted.
+    """
+    left = budget_db - (link.total_db.nominal - link.dielectric_db)
+    return df * left / link.dielectric_db if left > 0 and link.dielectric_db > 0 else None
+
+
+@dataclass
+class LinkLosses:
+    """The losses of a board's fast links, computed for an interface when it is first asked for."""
+
+    ctx: Context
+    _found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
+
+    @cached_property
+    def links(self) -> Links:
+        """The links of the board."""
+        from stackup_lib.links import find_links  # noqa: PLC0415 - only boards with a budget need them
+
+        return find_links(self.ctx.board, self.ctx.pairs)
+
+    @cached_property
+    def rows(self) -> Mapping[int, InterfaceDeclaration]:
+        """Net -> the `[[interface]]` that decides on it."""
+        return declarations_by_net(self.ctx)
+
+    def of(self, interface_id: str, *, declared: bool) -> InterfaceLosses:
+        """Return the losses of an interface's declared links, or of those that were only inferred to be of it."""
+        key = (interface_id, declared)
+        if key not in self._found:
+            with self.ctx.recording() as used:
+                known, missing = self._losses(interface(interface_id), declared=declared)
+            self._found[key] = InterfaceLosses(known, missing, least(Confidence.HIGH, *used))
+        return self._found[key]
+
+    def nets_of(self, interface_id: str, *, declared: bool) -> tuple[int, ...]:
+        """Return the nets of an interface that are declared, or only inferred."""
+        nets = self.ctx.nets_of(interface_id).tolist()
+        return tuple(net for net in nets if self.ctx.assignment.is_declared(net) == declared)
+
+    def _losses(
+        self, one: Interface, *, declared: bool
+    ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[str, MissingFact], ...]]:
+        nets = self.nets_of(one.id, declared=declared)
+        holes = HoleLosses(self.ctx, one, groups_of(self.ctx, one.id))
+        known, missing = [], []
+        for traces in self._traces(nets):
+            name = self.ctx.board.nets[traces[0].nets[0]]
+            try:
+                known.append(self._loss(one, traces, holes))
+            except MissingFact as fact:
+                missing.append((name, fact))
+            except StackwrightError as error:
+                missing.append((name, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
+        known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
+        return tuple(known), tuple(missing)
+
+    def _traces(self, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
+        """Yield links, those of a pair together; nets with a single pad and no track lead nowhere."""
+        done: set[int] = set()
+        for link in self.links.of_nets(nets):
+            if link.index in done or not (link.length_mm or len(link.ends) > 1):
+                continue
+            partner = self.links.partner_of(link)
+            traces = (link,) if partner is None or partner.index in done else (link, partner)
+            done.update(trace.index for trace in traces)
+            yield traces
+
+    def _loss(self, one: Interface, traces: tuple[Link, ...], holes: HoleLosses) -> LinkLoss:
+        routes = [route for trace in traces for route in self._complete_routes(trace)]
+        nets = tuple(net for trace in traces for net in trace.nets)
+        geometry = _Geometry(self.ctx, nets)
+        share = 1 / len(traces)
+        lengths: dict[LineKey, float] = {}
+        for route in routes:
+            for piece in route.pieces:
+                for key, length in geometry.spread(piece):
+                    lengths[key] = lengths.get(key, 0.0) + share * length
+        if not lengths:
+            raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
+        stretches = tuple(self._stretch(one, key, length) for key, length in lengths.items())
+        holes_db, count = holes.on(routes, share)
+        return LinkLoss(
+            interface=one,
+            nets=nets,
+            name=self.ctx.board.nets[nets[0]],
+            stretches=tuple(sorted(stretches, key=lambda s: -s.length_mm)),
+            holes_db=holes_db,
+            hole_count=count,
+            on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
+            notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes))),
+        )
+
+    def _complete_routes(self, link: Link) -> tuple[Route, ...]:
+        routes = self.links.routes(link)
+        for route in routes:
+            name = self.ctx.board.nets[route.net]
+            open_ends = [row for row in route.unreached_pads if self.links.pad_role[row] <= PadRole.SERIES]
+            if route.start_pad is None or open_ends:
+                raise MissingFact(f"the whole route of {name}", "route it from pad to pad, then check again")
+        return routes
+
+    def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> Stretch:
+        layer, width, gap, references = key
+        loss = self.ctx.lines.loss(layer, width, gap, one.nyquist_ghz or 0.0, references)
+        return Stretch(key, length_mm, loss)
+
+    def _notes(self, stretches: Sequence[Stretch]) -> Iterator[str]:
+        for s in stretches:
+            yield from s.loss.assumptions
+            if not s.loss.is_quasi_static:
+                name = self.ctx.board.copper_layers[s.key[0]].name
+                limit = f"{s.loss.limit_ghz:.0f} GHz ({s.loss.limit_reason})"
+                yield f"on {name} more is lost than is computed beyond {limit}"
+
+
+class _Geometry:
+    """In which gaps and between which planes a link's pieces run."""
+
+    def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
+        self.names = [layer.name for layer in ctx.board.copper_layers]
+        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        self.total_mm = sum(line.length_mm for line in self.lines)
+        self.notes: list[str] = []
+
+    def spread(self, piece: Piece) -> Iterator[tuple[LineKey, float]]:
+        """Yield the lines of a piece of the path, each with its length."""
+        width = round(piece.width_mm, 4)
+        alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
+        total = sum(line.length_mm for line in alike)
+        if not total:  # all of it lies on pads
+            yield self._key(piece.layer, width, None), piece.length_mm
+        for line in alike:
+            yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total
+
+    def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
+        if line is None or line.references == (None, None) or line.length_mm < RARE * self.total_mm:
+            usual = self._usual(layer)
+            if usual is not None:
+                near = abs(usual.width_mm - width) < 1e-6 or line is None or line.length_mm < RARE * self.total_mm
+                return layer, usual.width_mm if near else width, usual.gap_mm, usual.references
+            self.notes.append(f"no copper above or below it on {self.names[layer]}: counted as over the nearest plane")
+            return layer, width, line.gap_mm if line else None, None
+        return layer, width, line.gap_mm, line.references
+
+    def _usual(self, layer: int) -> RoutedLine | None:
+        """Return in what most of the link runs on a layer, over copper."""
+        here = [line for line in self.lines if line.layer == layer and line.references != (None, None)]
+        return max(here, key=lambda line: line.length_mm, default=None)

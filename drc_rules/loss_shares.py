@@ -1,0 +1,162 @@
+"""A board's share of an interface's loss budget: which share holds for this board, and what it holds besides copper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, RootModel
+
+from drc_rules.config import InterfaceDeclaration
+from drc_rules.context import Context
+from drc_rules.data_files import read_model
+from drc_rules.forms import Form, load_form
+from drc_rules.interfaces import Interface, family
+from drc_rules.interfaces.model import ENGINEERING
+from drc_rules.net_choice import chosen_nets, nets_line, toml_value
+from drc_rules.requirements import load_profile
+from stackup_lib.facts import MissingFact
+from stackup_lib.frozen import Frozen
+from stackup_lib.interval import ZERO, Interval
+
+FILE = Path(__file__).with_name("loss_shares.toml")
+
+ADD_IN_CARD = "add_in_card"
+CARD_EDGE = "x1 to x16 edge"
+"""Connector of the form factors that are PCIe add-in cards."""
+
+ANY_BOARD = ("board", "board_and_connector", "per_end")
+"""Shares that hold for whatever board the interface is on: nobody has to say which it is."""
+
+
+class Share(Frozen):
+    """What a board may lose of an interface's budget.
+
+    Attributes:
+        role: which board of the channel it is, as in `Interface.board_loss_db`; "declared" where the user gives the dB.
+        db: the share at the Nyquist frequency, allowances included.
+        document: key of the document it stands in; "declared" for the user's own, None for engineering knowledge.
+        allowances_db: what of it belongs to package, connector or module, by name.
+        assumed: names of the allowances that nobody has declared.
+        from_form: the role follows from the form factor, nobody has declared it for these nets.
+    """
+
+    role: str
+    db: float
+    document: str | None
+    allowances_db: Mapping[str, Interval] = Field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    from_form: bool = False
+
+    @property
+    def allowance_db(self) -> Interval:
+        """All allowances together."""
+        total = ZERO
+        for one in self.allowances_db.values():
+            total = total.plus(one)
+        return total
+
+    @property
+    def in_words(self) -> str:
+        """`9.5 dB of an add-in card`."""
+        kind = "declared" if self.role == "declared" else f"for role {self.role}"
+        return f"{self.db:g} dB {kind}"
+
+
+class _Allowances(RootModel[Mapping[str, Mapping[str, Mapping[str, tuple[float, float, float]]]]]):
+    """Interface -> role -> part -> least, usual and most in dB."""
+
+
+@cache
+def assumed_allowances(interface_id: str, role: str) -> Mapping[str, Interval]:
+    """Return what a published share holds besides the board, in dB; empty for the board alone."""
+    rows = read_model(FILE, _Allowances).root.get(interface_id, {}).get(role, {})
+    return {part: Interval(low=low, nominal=usual, high=most) for part, (low, usual, most) in rows.items()}
+
+
+def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> Share | None:
+    """Return a board's share of an interface's budget; None where no document states one for its role.
+
+    Args:
+        ctx: the board and its facts.
+        one: the interface.
+        row: how its nets were declared, None where they were only inferred.
+
+    Raises:
+        MissingFact: which board of the channel this is, is not known.
+    """
+    if row is not None and row.board_loss_db is not None:
+        declared = _declared_allowances(row)
+        return Share(role="declared", db=row.board_loss_db, document="declared", allowances_db=declared)
+    if not one.board_loss_db:
+        return None
+    said = row.role if row else None
+    followed = _role_of_form(ctx, one)
+    role = said or followed or _only_role(one)
+    if role is None or role not in roles_of(one):
+        raise MissingFact(f"which board of the channel of {one.title} this is", _ask_role(ctx, one, row))
+    if role not in one.board_loss_db:
+        return None
+    document = one.document_of(f"board_loss_db.{role}")
+    assumed = assumed_allowances(one.id, role)
+    declared = _declared_allowances(row) if row else {}
+    return Share(
+        role=role,
+        db=one.board_loss_db[role],
+        document=None if document == ENGINEERING else document,
+        allowances_db={**assumed, **declared},
+        assumed=tuple(part for part in assumed if part not in declared),
+        from_form=said is None and followed is not None,
+    )
+
+
+def roles_of(one: Interface) -> tuple[str, ...]:
+    """Return the roles that boards have in channels of an interface's family, in the order of its generations."""
+    return tuple(dict.fromkeys(role for each in family(one.family).interfaces for role in each.board_loss_db))
+
+
+def form_of(ctx: Context) -> Form | None:
+    """Return the form factor that is declared or that the profile brings; None for none."""
+    name = ctx.declarations.form.value
+    if name is None and ctx.declarations.profile.value:
+        name = load_profile(ctx.declarations.profile.value).form
+    return load_form(name) if name else None
+
+
+def declaration_lines(ctx: Context, one: Interface, row: InterfaceDeclaration | None, asked: str) -> str:
+    """Return an `[[interface]]` table that chooses the nets as they are chosen now and asks for one more key."""
+    if row is not None:
+        chosen = {"net_classes": row.net_classes, "nets": row.nets}
+        lines = [f"{key} = {toml_value(list(words))}" for key, words in chosen.items() if words]
+    else:
+        nets = ctx.nets_of(one.id).tolist()
+        lines = [nets_line(ctx.board, nets)] if nets else ['nets = ["?"]']
+    return "\n".join(["[[interface]]", f'is = "{one.id}"', *lines, asked])
+
+
+def declarations_by_net(ctx: Context) -> Mapping[int, InterfaceDeclaration]:
+    """Return the `[[interface]]` that decides on each net: the last one that chooses it."""
+    board = ctx.board
+    return {
+        net: row for row in ctx.declarations.config.interface for net in chosen_nets(board, row.net_classes, row.nets)
+    }
+
+
+def _ask_role(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> str:
+    return declaration_lines(ctx, one, row, f'role = "?"  # {", ".join(roles_of(one))}')
+
+
+def _role_of_form(ctx: Context, one: Interface) -> str | None:
+    form = form_of(ctx)
+    return ADD_IN_CARD if form and form.connector == CARD_EDGE and ADD_IN_CARD in roles_of(one) else None
+
+
+def _only_role(one: Interface) -> str | None:
+    roles = tuple(one.board_loss_db)
+    return roles[0] if len(roles) == 1 and roles[0] in ANY_BOARD else None
+
+
+def _declared_allowances(row: InterfaceDeclaration) -> dict[str, Interval]:
+    stated = {"package": row.package_loss_db, "connector": row.connector_loss_db}
+    return {part: Interval(low=db, nominal=db, high=db) for part, db in stated.items() if db is not None}
