@@ -1,0 +1,21 @@
+"""From goals to ranked stackups that can be built of what laminate makers sell."""
+
+from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, to_planned
+from stackup_lib.synthesis.evaluate import Evaluated, Judge, LineResult
+from stackup_lib.synthesis.goals import DfLimit, Goals, LineGoal, TgLimit
+from stackup_lib.synthesis.search import Answers, suggest
+
+__all__ = [
+    "Answers",
+    "CandidateRow",
+    "CandidateStackup",
+    "DfLimit",
+    "Evaluated",
+    "Goals",
+    "Judge",
+    "LineGoal",
+    "LineResult",
+    "TgLimit",
+    "suggest",
+    "to_planned",
+]

@@ -1,0 +1,122 @@
+"""Orders of layers: symmetric, every fast stripline between two grounds, no two signal layers side by side.
+
+A half is read from the surface to the middle and mirrored: `O` outer, `G` ground, `F` fast, `S` other signal, `P`
+power. Orders follow the usual patterns: ground under the outer layers, then cells of signal and ground, power in the
+middle or beside the outer ground.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from stackup_lib.errors import ConfigError
+from stackup_lib.frozen import Frozen
+from stackup_lib.synthesis.goals import MOST_LAYERS, Goals
+
+MORE_LAYERS = 2
+"""Where the number is free, the smallest and the next even one are tried."""
+
+
+class Order(Frozen):
+    """Layers from top to bottom and dielectrics between them (`c` core, `p` prepreg)."""
+
+    layers: str
+    gaps: str
+    pattern: str
+    build_ups: int = 0
+
+    @property
+    def laminations(self) -> int:
+        """Presses: the core's, and one per build-up."""
+        return self.build_ups + 1
+
+    def is_fast_gap(self, gap: int) -> bool:
+        """Tell whether a dielectric touches a fast layer."""
+        return "F" in self.layers[gap : gap + 2]
+
+
+def least_layers(goals: Goals) -> int:
+    """Return the fewest layers that hold what is asked for."""
+    fast, slow, power = _halves(goals)
+    shared = min(slow, 1) if power else 0
+    return max(4, 2 * (2 + 2 * fast + 2 * slow - shared + power))
+
+
+def orders(goals: Goals) -> tuple[Order, ...]:
+    """Return the orders for the goals.
+
+    Raises:
+        ConfigError: the layers asked for do not fit the number of layers.
+    """
+    least, wanted = least_layers(goals), goals.layer_count
+    if least > (wanted or MOST_LAYERS):
+        what = (
+            f"{goals.fast_layers} fast layers between grounds, {goals.other_signal_layers} other signal layers and "
+            f"{goals.power_planes} power planes need {least} layers, not {wanted or MOST_LAYERS}"
+        )
+        raise ConfigError("goals", what, f"allow {least} layers" if least <= MOST_LAYERS else "ask for fewer layers")
+    counts = [wanted] if wanted else [n for n in (least, least + MORE_LAYERS) if n <= MOST_LAYERS]
+    found: list[Order] = []
+    for count in counts:
+        if count // 2 - goals.build_ups < 2:
+            raise ConfigError(
+                "goals", f"{goals.build_ups} build-ups on {count} layers", "ask for fewer build-ups or more layers"
+            )
+        gaps = _gaps(count, goals.build_ups)
+        seen: set[str] = set()
+        for pattern, half in _half_orders(goals, count // 2):
+            if half not in seen and is_sound(half + half[::-1]):
+                seen.add(half)
+                found.append(Order(layers=half + half[::-1], gaps=gaps, pattern=pattern, build_ups=goals.build_ups))
+    return tuple(found)
+
+
+def is_sound(layers: str) -> bool:
+    """Tell whether every fast layer lies between grounds, and no signal layer beside another."""
+    for k, kind in enumerate(layers):
+        beside = [layers[j] for j in (k - 1, k + 1) if 0 <= j < len(layers)]
+        if kind == "F" and beside != ["G", "G"]:
+            return False
+        if kind in "OS" and not set(beside) <= {"G", "P"}:
+            return False
+        if kind == "O" and beside != ["G"]:
+            return False
+    return layers == layers[::-1]
+
+
+def _halves(goals: Goals) -> tuple[int, int, int]:
+    return ceil(goals.fast_layers / 2), ceil((goals.other_signal_layers - 2) / 2), ceil(goals.power_planes / 2)
+
+
+def _half_orders(goals: Goals, size: int) -> list[tuple[str, str]]:
+    fast, slow, power = _halves(goals)
+    spare = size - (2 + 2 * fast + 2 * slow + power)
+    cells = "FG" * fast, "SG" * slow
+    found: list[tuple[str, str]] = []
+    if spare >= 0:
+        middle = _middle(power, spare)
+        found.append(("power in the middle, fast layers outside", "OG" + cells[0] + cells[1] + middle))
+        found.append(("power in the middle, fast layers inside", "OG" + cells[1] + cells[0] + middle))
+        if power and spare >= 1:
+            found.append(
+                ("power beside the outer ground", "OG" + _middle(power, spare - 1) + "G" + cells[0] + cells[1])
+            )
+    elif spare == -1 and slow and power:
+        found.append(("an inner signal layer against power", "OG" + cells[0] + cells[1][:-1] + "P" * power))
+    return found
+
+
+def _middle(power: int, ground: int) -> str:
+    """Power planes with the grounds that are left between them; grounds first, so that power meets ground."""
+    out = ""
+    while power or ground:
+        if ground and (not out or out[-1] == "P" or not power):
+            out, ground = out + "G", ground - 1
+        else:
+            out, power = out + "P", power - 1
+    return out
+
+
+def _gaps(count: int, build_ups: int) -> str:
+    inner = "".join("p" if k % 2 == 0 else "c" for k in range(count - 2 * build_ups - 1))
+    return "p" * build_ups + inner + "p" * build_ups

@@ -1,0 +1,125 @@
+"""Cores and prepregs that makers sell, from the rows of the catalogue; nothing is invented. Lengths in mm."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+from stackup_lib.facts import Confidence, least
+from stackup_lib.frozen import Frozen
+from stackup_lib.materials import Construction, ConstructionKind, Laminate, Match, catalogue
+from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
+
+DK_GHZ = 1.0
+"""Where Dk is read for an impedance: a coupon's TDR edge holds 1 to 3 GHz."""
+
+DF_GHZ = 10.0
+
+THINNEST_CORE_MM = 0.05
+THICKEST_CORE_MM = 1.6
+
+
+class Sold(Frozen):
+    """A core, or one or two equal plies of a prepreg.
+
+    Attributes:
+        cured_mm: of all plies, before copper is filled; of a core its thickness.
+        text: what `catalogue().find` takes back to the same row, for one ply.
+        df: at `DF_GHZ`; None when no figure reaches there.
+        confidence: of Dk and Df.
+    """
+
+    kind: Literal["core", "prepreg"]
+    family: str
+    text: str
+    plies: int
+    cured_mm: float
+    dk: float
+    df: float | None
+    confidence: Confidence
+    source: str
+    row: Construction | None = None
+
+    def pressed_mm(self, faces: tuple[FacingCopper, ...]) -> float | None:
+        """Return the thickness between copper faces; None when its resin does not fill the copper."""
+        if self.kind == "core" or self.row is None:
+            return self.cured_mm
+        fact = pressed_prepreg(
+            self.text,
+            style=self.row.style,
+            resin_content_pct=self.row.resin_content_pct,
+            faces=faces,
+            plies=self.plies,
+            table=self.row,
+        )
+        return None if fact.value is None else round(fact.value.thickness_mm, 4)
+
+
+@cache
+def prepregs_of(family: str) -> tuple[Sold, ...]:
+    """Return one and two plies of every tabulated prepreg of a laminate, thinnest first; () without a table."""
+    laminate = catalogue().get(family)
+    found: list[Sold] = []
+    for row in laminate.constructions if laminate else ():
+        if row.kind is not ConstructionKind.PREPREG or (row.plies or 1) != 1 or not row.style:
+            continue
+        if laminate is None or row.resin_content_pct is None:
+            continue
+        sold = _sold("prepreg", laminate, f"{family} {row.style} RC{row.resin_content_pct:g}%", row.thickness_mm, row)
+        if sold is not None:
+            found += [sold, sold.model_copy(update={"plies": 2, "cured_mm": round(2 * row.thickness_mm, 4)})]
+    return tuple(sorted(found, key=lambda s: (s.cured_mm, s.plies, s.text)))
+
+
+@cache
+def cores_of(family: str) -> tuple[Sold, ...]:
+    """Return the cores that the maker lists, thinnest first; their Dk and Df are the laminate's typical ones."""
+    laminate = catalogue().get(family)
+    if laminate is None:
+        return ()
+    rows = [c.thickness_mm for c in laminate.constructions if c.kind is ConstructionKind.CORE]
+    sizes = sorted({*laminate.core_thicknesses_mm, *rows})
+    found = (_sold("core", laminate, family, t, None) for t in sizes if THINNEST_CORE_MM <= t <= THICKEST_CORE_MM)
+    return tuple(s for s in found if s is not None)
+
+
+def why_nothing(laminate: Laminate) -> str:
+    """Return why a stackup cannot be built of a laminate alone; "" when it can."""
+    missing = [
+        what
+        for what, sold in (
+            ("prepreg rows", prepregs_of(laminate.family)),
+            ("core thicknesses", cores_of(laminate.family)),
+        )
+        if not sold
+    ]
+    return f"the catalogue has no {' and no '.join(missing)} of {laminate.family}" if missing else ""
+
+
+def _sold(
+    kind: Literal["core", "prepreg"], laminate: Laminate, text: str, thickness_mm: float, row: Construction | None
+) -> Sold | None:
+    match: Match = catalogue().find(text)
+    if (
+        match.laminate is None
+        or match.laminate.family != laminate.family
+        or match.style != (row.style if row else None)
+    ):
+        return None
+    dk, df = match.dk_at(DK_GHZ), match.df_at(DF_GHZ)
+    if dk.value is None:
+        dk = match.dk_at(DF_GHZ)
+    if dk.value is None:
+        return None
+    return Sold(
+        kind=kind,
+        family=laminate.family,
+        text=text,
+        plies=1,
+        cured_mm=thickness_mm,
+        dk=dk.value,
+        df=df.value,
+        confidence=least(dk.confidence, df.confidence),
+        source=row.source.text if row else laminate.source.text,
+        row=row,
+    )

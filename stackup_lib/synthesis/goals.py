@@ -1,0 +1,153 @@
+"""What a stackup shall do, in plain numbers; nothing here knows a profile. Lengths in mm."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from stackup_lib.errors import ConfigError
+from stackup_lib.frozen import Frozen
+from stackup_lib.lines.inverse import Target
+from stackup_lib.materials import FoilGrade, TgMethod
+
+MOST_LAYERS = 40
+"""The patterns are known up to here."""
+
+
+LENGTHS = (
+    "thickness_mm",
+    "drill_mm",
+    "max_aspect_ratio",
+    "max_stub_mm",
+    "least_width_mm",
+    "least_gap_mm",
+    "least_dielectric_mm",
+    "gap_per_width",
+    "power_copper_oz",
+    "ground_copper_oz",
+)
+"""What has to be positive, where it is given."""
+
+
+class LineGoal(Frozen):
+    """One kind of line.
+
+    Attributes:
+        name: for messages, e.g. `PCIe Gen5 85 ohm`.
+        nyquist_ghz: None for a line whose loss does not matter.
+        longest_mm: its longest routed length, None when it is not known.
+        loss_budget_db: what the board may take of it at Nyquist; None without a limit.
+        where: on inner layers between two grounds, or on the outer layers.
+    """
+
+    name: str
+    target: Target
+    nyquist_ghz: float | None = None
+    longest_mm: float | None = None
+    loss_budget_db: float | None = None
+    where: Literal["stripline", "outer"] = "stripline"
+
+    @model_validator(mode="after")
+    def _sane(self) -> LineGoal:
+        for what in ("nyquist_ghz", "longest_mm", "loss_budget_db"):
+            _positive(f"line goal {self.name!r}", what, getattr(self, what))
+        if self.loss_budget_db is not None and None in (self.nyquist_ghz, self.longest_mm):
+            raise ConfigError(
+                f"line goal {self.name!r}", "a loss budget without length or frequency", "give longest_mm, nyquist_ghz"
+            )
+        return self
+
+
+class DfLimit(Frozen):
+    """Greatest Df of dielectrics that touch a fast layer, read at one frequency."""
+
+    max: float
+    at_ghz: float = 10.0
+
+    def is_met_by(self, df: float) -> bool:
+        """Compare at the precision with which the limit is published."""
+        digits = max(3, len(f"{self.max:.6f}".rstrip("0").partition(".")[2]))
+        return round(df, digits) <= self.max
+
+
+class TgLimit(Frozen):
+    """Least Tg in degrees Celsius; Tg by another method is not compared."""
+
+    min_c: float
+    method: TgMethod = TgMethod.DSC
+
+
+class Goals(Frozen):
+    """What is asked of a stackup.
+
+    Attributes:
+        layer_count: None takes the smallest that holds the layers that are asked for.
+        fast_layers: striplines between two grounds.
+        other_signal_layers: the two outer ones are among them.
+        power_planes: an odd number is rounded up: a stackup is symmetric.
+        thickness_mm: finished, with solder mask; None takes what comes.
+        thickness_tolerance: relative.
+        named_laminates: families that meet `df_limit` by name.
+        foil: least grade on fast layers.
+        build_ups: HDI layers on either side, each one lamination more (1 is 1+N+1).
+        max_laminations: presses at most.
+        drill_mm: of the smallest through via.
+        max_stub_mm: longest via stub that is left; None where stubs do not matter.
+        laminates: only these families; () for all.
+        gap_per_width: of pairs.
+        cost_weight: 0 ranks by loss alone, 1 by cost alone.
+    """
+
+    layer_count: int | None = None
+    fast_layers: int = Field(default=0)
+    other_signal_layers: int = 2
+    power_planes: int = 0
+    power_copper_oz: float = 1.0
+    ground_copper_oz: float = 0.5
+    thickness_mm: float | None = None
+    thickness_tolerance: float = 0.1
+    lines: tuple[LineGoal, ...] = ()
+    df_limit: DfLimit | None = None
+    named_laminates: tuple[str, ...] = ()
+    foil: FoilGrade | None = None
+    tg_limit: TgLimit | None = None
+    build_ups: int = 0
+    max_laminations: int | None = None
+    drill_mm: float = 0.25
+    max_aspect_ratio: float = 12.0
+    max_stub_mm: float | None = None
+    laminates: tuple[str, ...] = ()
+    excluded_laminates: tuple[str, ...] = ()
+    least_width_mm: float = 0.075
+    greatest_width_mm: float = 0.4
+    least_gap_mm: float = 0.075
+    least_dielectric_mm: float = 0.05
+    gap_per_width: float = 1.5
+    cost_weight: float = 0.5
+
+    @model_validator(mode="after")
+    def _sane(self) -> Goals:
+        for what in LENGTHS:
+            _positive("goals", what, getattr(self, what))
+        for what in ("fast_layers", "power_planes", "build_ups"):
+            if not 0 <= getattr(self, what) <= MOST_LAYERS:
+                raise ConfigError("goals", f"{what} of {getattr(self, what)}", f"give 0 to {MOST_LAYERS}")
+        if not 2 <= self.other_signal_layers <= MOST_LAYERS:
+            raise ConfigError("goals", f"{self.other_signal_layers} other signal layers", "count the two outer ones in")
+        if self.layer_count is not None and (self.layer_count % 2 or not 4 <= self.layer_count <= MOST_LAYERS):
+            raise ConfigError("goals", f"{self.layer_count} layers", f"give an even number from 4 to {MOST_LAYERS}")
+        if not 0 < self.thickness_tolerance < 0.5 or not 0 <= self.cost_weight <= 1:
+            raise ConfigError("goals", "tolerance or cost weight out of range", "give 0 to 0.5, and 0 to 1")
+        if not self.least_width_mm < self.greatest_width_mm < math.inf:
+            raise ConfigError("goals", "width limits out of order", "give least_width_mm below greatest_width_mm")
+        if self.max_laminations is not None and self.build_ups + 1 > self.max_laminations:
+            what = f"{self.build_ups} build-ups need {self.build_ups + 1} laminations, {self.max_laminations} allowed"
+            raise ConfigError("goals", what, "allow more laminations or ask for fewer build-ups")
+        return self
+
+
+def _positive(where: str, what: str, value: float | None) -> None:
+    if value is not None and not (math.isfinite(value) and value > 0):
+        raise ConfigError(where, f"{what} of {value:g}", "give a positive number")
