@@ -1,6 +1,7 @@
 """From goals to ranked stackups that can be built of what laminate makers sell."""
 
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, to_planned
+from stackup_lib.synthesis.change import Change, LeastChange, least_change
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, LineResult
 from stackup_lib.synthesis.goals import DfLimit, Goals, LineGoal, TgLimit
 from stackup_lib.synthesis.search import Answers, suggest
@@ -9,13 +10,16 @@ __all__ = [
     "Answers",
     "CandidateRow",
     "CandidateStackup",
+    "Change",
     "DfLimit",
     "Evaluated",
     "Goals",
     "Judge",
+    "LeastChange",
     "LineGoal",
     "LineResult",
     "TgLimit",
+    "least_change",
     "suggest",
     "to_planned",
 ]
