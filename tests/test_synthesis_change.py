@@ -7,11 +7,20 @@ from functools import cache
 from stackup_lib.lines.inverse import Target
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup, DfLimit, Goals, LineGoal, least_change, suggest
+from stackup_lib.synthesis.constructions import cores_of, prepregs_of
 
 DIFF_85 = Target(ohm=85, kind="differential")
 LINE = LineGoal(name="PCIe", target=DIFF_85, nyquist_ghz=8)
 PLAIN = Goals(layer_count=8, fast_layers=2, thickness_mm=1.6, laminates=("370HR",), lines=(LINE,))
 FR408 = ("370HR", "FR408HR", "I-Tera MT40", "Megtron 6", "Tachyon 100G")
+
+
+def assert_sold(candidate: CandidateStackup) -> None:
+    """No dielectric is thicker than the plies that it is made of."""
+    for row in candidate.dielectrics:
+        offers = (*cores_of(row.laminate), *prepregs_of(row.laminate))
+        sold = [s for s in offers if (s.kind, s.text, s.plies) == (row.kind.value, row.construction, row.plies)]
+        assert any(s.cured_mm >= row.thickness_mm - 1e-9 for s in sold), row
 
 
 @cache
@@ -47,6 +56,7 @@ def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
     for k, (old, new) in enumerate(zip(standing().dielectrics, after.dielectrics, strict=True)):
         assert (new.laminate != old.laminate) == ("fast" in (copper[k].use, copper[k + 1].use))
         assert abs(new.thickness_mm / old.thickness_mm - 1) <= 0.12
+    assert_sold(after)
     assert [r.construction for r in after.dielectrics] == [r.construction for r in after.dielectrics][::-1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal
 
@@ -228,10 +228,11 @@ def _fitting(
 ) -> Iterator[tuple[Sold, dict[int, float]]]:
     """What fits in all gaps of a place, one per thickness, with the thickness in each gap."""
     seen: set[tuple[float, ...]] = set()
+    copper = [_copper_mm(order, k, goals) for k in range(len(order.layers))]
     for one in sold:
         if place.startswith("fast") and not _meets_df(one, goals):
             continue
-        at = {gap: one.pressed_mm(_faces(order, gap, goals)) for gap in gaps}
+        at = {gap: one.pressed_mm(facing_copper(order, gap, copper)) for gap in gaps}
         pressed = {gap: t for gap, t in at.items() if t is not None}
         key = tuple(round(t, 3) for t in pressed.values())
         if len(pressed) < len(gaps) or min(key) < goals.least_dielectric_mm or key in seen:
@@ -288,8 +289,11 @@ def _copper_mm(order: Order, index: int, goals: Goals) -> float:
     return OUTER_COPPER_MM if order.layers[index] == "O" else copper_mm(_oz(order, index, goals))
 
 
-def _faces(order: Order, gap: int, goals: Goals) -> tuple[FacingCopper, ...]:
-    """The copper that is pressed into a prepreg: that of cores, and foil that an earlier press bonded inside."""
+def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tuple[FacingCopper, ...]:
+    """Return the copper that is pressed into a dielectric: that of cores, and foil that an earlier press bonded inside.
+
+    `thickness_mm` is that of every copper layer.
+    """
     if order.gaps[gap] == "c":
         return ()
     half = len(order.layers) / 2 - 0.5
@@ -300,7 +304,7 @@ def _faces(order: Order, gap: int, goals: Goals) -> tuple[FacingCopper, ...]:
         is_inner = abs(index - half) < abs(gap + 0.5 - half)
         if order.gaps[other] == "c" or is_inner:
             coverage = PLANE_COVERAGE if order.layers[index] in "GP" else SIGNAL_COVERAGE
-            faces.append(FacingCopper(thickness_mm=_copper_mm(order, index, goals), coverage=coverage))
+            faces.append(FacingCopper(thickness_mm=thickness_mm[index], coverage=coverage))
     return tuple(faces)
 
 

@@ -8,7 +8,7 @@ from stackup_lib.frozen import Frozen
 from stackup_lib.lines.inverse import Target
 from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.stackup import LayerKind
-from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, dielectric_row
+from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, dielectric_row, facing_copper
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of, why_nothing
 from stackup_lib.synthesis.evaluate import Evaluated, Evaluator
 from stackup_lib.synthesis.goals import Goals
@@ -104,6 +104,9 @@ def _by_loss(goals: Goals) -> list[str]:
 def _material_faults(candidate: CandidateStackup, goals: Goals) -> tuple[str, ...]:
     """What dielectrics and foils beside fast layers lack, whatever the lines do."""
     faults = []
+    wanted_mm = goals.thickness_mm
+    if wanted_mm is not None and abs(candidate.thickness_mm / wanted_mm - 1) > goals.thickness_tolerance:
+        faults.append(f"the stackup is {candidate.thickness_mm:.3f} mm thick, {wanted_mm:g} mm wanted")
     limit = goals.df_limit
     for row in _touching_fast(candidate) if limit else ():
         df = catalogue().find(row.construction).df_at(limit.at_ghz).value if limit else None
@@ -141,16 +144,20 @@ def _with_laminate(candidate: CandidateStackup, family: str) -> tuple[CandidateS
     """Swap what touches fast layers; None and the reason where the laminate has no such thickness."""
     touching = {r.name for r in _touching_fast(candidate)}
     missing: list[str] = []
+    copper = [c.thickness_mm for c in candidate.copper]
 
     def other(row: CandidateRow) -> CandidateRow | None:
         if row.name not in touching or row.laminate == family:
             return None
         offers = cores_of(family) if row.kind is LayerKind.CORE else prepregs_of(family)
-        best = min(offers, key=lambda s: (abs(s.cured_mm / row.thickness_mm - 1), s.plies), default=None)
-        if best is None or abs(best.cured_mm / row.thickness_mm - 1) > SAME_THICKNESS:
+        gap = next(k for k, d in enumerate(candidate.dielectrics) if d.name == row.name)
+        faces = facing_copper(candidate.order, gap, copper)
+        pressed = [(t, sold) for sold in offers if (t := sold.pressed_mm(faces)) is not None]
+        best = min(pressed, key=lambda p: (abs(p[0] / row.thickness_mm - 1), p[1].plies), default=None)
+        if best is None or abs(best[0] / row.thickness_mm - 1) > SAME_THICKNESS:
             missing.append(f"{family} has no {row.kind.value} near {row.thickness_mm:g} mm for {row.name}")
             return None
-        return dielectric_row(best, row.thickness_mm if best.kind == "prepreg" else best.cured_mm, row.name)
+        return dielectric_row(best[1], best[0], row.name)
 
     changed, names = _replaced(candidate, other)
     if missing:
