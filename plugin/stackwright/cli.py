@@ -59,6 +59,20 @@ Exit codes:
 """
 
 
+APPLY_EPILOG = """
+\b
+Examples:
+  stackwright stackup card.kicad_pcb --plan --output card.stackwright-plan.toml
+  stackwright apply card.stackwright-plan.toml card.kicad_pcb
+  stackwright apply card.stackwright-plan.toml card.kicad_pcb --write --change-stackup
+
+\b
+Exit codes:
+  0  shown, or written
+  2  the plan does not fit, KiCad has the board open, or nothing may be written; every file is as it was
+"""
+
+
 VALIDATE_EPILOG = """
 \b
 Examples:
@@ -255,18 +269,53 @@ def stackup(
     markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="A table for spreadsheets.")] = False,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="A plan to edit, for `stackwright apply`.")] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Show a board's stackup: thicknesses, materials, copper, roles, vias; as text unless another form is named."""
     from stackwright.commands.stackup import show_stackup
 
-    wanted = {"svg": svg, "markdown": markdown, "csv": csv, "json": json}
+    wanted = {"svg": svg, "markdown": markdown, "csv": csv, "json": json, "plan": plan}
     named = [form for form, asked in wanted.items() if asked]
     if len(named) > 1:
         raise typer.BadParameter(f"--{named[0]} and --{named[1]} exclude each other")
     if to_scale and not svg:
         raise typer.BadParameter("--to-scale goes with --svg")
+    if plan:
+        from stackwright.commands.apply import write_plan_of_board
+
+        return write_plan_of_board(board, output)
     return show_stackup(board, form=named[0] if named else "text", to_scale=to_scale, output=output)
+
+
+@app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)
+def apply(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --plan`.")],
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the files; without it they are only compared.")
+    ] = False,
+    change_stackup: Annotated[
+        bool, typer.Option("--change-stackup", help="With --write: what is built may change.")
+    ] = False,
+    layers: Annotated[bool, typer.Option("--layers", help="Copper layers may be added or removed.")] = False,
+    classes: Annotated[bool, typer.Option("--classes", help="The plan's net classes too, into the project.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="The plan's design rules too, into the .kicad_dru.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copy of the former files.")] = False,
+) -> int:
+    """Compare a plan with a board: what would change in its files, and what that does to its lines; write on demand."""
+    from stackwright.commands.apply import Parts, apply_plan
+
+    parts = Parts(
+        write=write,
+        change_stackup=change_stackup,
+        layers=layers,
+        classes=classes,
+        rules=rules,
+        backup=not no_backup,
+    )
+    return apply_plan(plan, board, parts)
 
 
 @app.command(short_help="Impedance and loss of a board's lines.", epilog=IMPEDANCE_EPILOG)

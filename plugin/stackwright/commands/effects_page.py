@@ -1,0 +1,69 @@
+"""What a change of the stackup does to the lines, as a block of a page; shared by `apply` and `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.text import Text
+
+from drc_rules.impedance_table import LineTarget
+from drc_rules.line_effects import LineEffect, LineState, changed
+from stackwright.page import Column, Page, styled
+from stackwright.words import count
+
+MM_PER_INCH = 25.4
+FAR_PCT = 10.0
+
+
+def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, str]) -> None:
+    """Add a table per target: ohm, loss and yield in two stackups, called by `names`."""
+    page.heading("lines", f"as routed, {names[0]} -> {names[1]}; in +-10 %: share of a typical production")
+    if not effects:
+        page.line("no routed net asks for an impedance: nothing to compare", indent=2)
+        return
+    moved = changed(effects)
+    if not moved:
+        page.line(f"{count(len(effects), 'geometry', 'geometries')} solved: none changes", indent=2)
+    for target, rows in groupby(moved, key=lambda e: e.target):
+        _block(page, target, list(rows))
+    still = len(effects) - len(moved)
+    if moved and still:
+        page.line(f"{count(still, 'other geometry', 'other geometries')} of the board's targets: unchanged", indent=2)
+
+
+def _block(page: Page, target: LineTarget, rows: Sequence[LineEffect]) -> None:
+    nyquist = f", dB/inch at {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
+    page.line(f"{target.title}: {target.target}{nyquist}", indent=2)
+    head = tuple(styled(word, "dim") for word in ("layer", "width/gap", "ohm", "", "dB/inch", "in +-10 %"))
+    columns = [Column(), Column(), Column(), Column(right=True), Column(), Column()]
+    page.rows(columns, [head, *(_cells(row) for row in rows)], indent=4)
+    for row in rows:
+        for problem in dict.fromkeys(p for p in (row.before.problem, row.after.problem) if p):
+            page.line(styled(row.layer, "yellow"), f": {problem}", indent=4)
+
+
+def _cells(row: LineEffect) -> tuple[str | Text, ...]:
+    a, b = row.before, row.after
+    off = None if b.impedance_ohm is None else 100 * (b.impedance_ohm / row.target.target.ohm - 1)
+    style = "yellow" if off is not None and abs(off) > FAR_PCT else ""
+    return (
+        row.layer,
+        f"{row.width_mm:g}" + ("" if row.gap_mm is None else f"/{row.gap_mm:g}"),
+        f"{_ohm(a)} -> {_ohm(b)}",
+        styled("" if off is None else f"{off:+.1f} %", style),
+        f"{_db(a)} -> {_db(b)}" if row.target.nyquist_ghz else "",
+        f"{_share(a)} -> {_share(b)}",
+    )
+
+
+def _ohm(state: LineState) -> str:
+    return "?" if state.impedance_ohm is None else f"{state.impedance_ohm:.1f}"
+
+
+def _db(state: LineState) -> str:
+    return "?" if state.loss_db_per_mm is None else f"{state.loss_db_per_mm * MM_PER_INCH:.2f}"
+
+
+def _share(state: LineState) -> str:
+    return "?" if state.yield_pct is None else f"{state.yield_pct:.0f} %"
