@@ -112,10 +112,10 @@ class LinkLoss:
 
 @dataclass(frozen=True)
 class InterfaceLosses:
-    """The links of one interface: those whose loss is known, the worst first, and why it is not of the others."""
+    """The links of one interface: the worst first, and by nets why the loss of others is not known."""
 
     known: tuple[LinkLoss, ...]
-    missing: tuple[tuple[str, MissingFact], ...]
+    missing: tuple[tuple[tuple[int, ...], MissingFact], ...]
     confidence: Confidence
 
 
@@ -142,6 +142,29 @@ def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
     """
     left = budget_db - (link.total_db.nominal - link.dielectric_db)
     return df * left / link.dielectric_db if left > 0 and link.dielectric_db > 0 else None
+
+
+def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float | None = None) -> str | None:
+    """Return in words up to which Df a link closes: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
+
+    Args:
+        ctx: the board and its facts.
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+        at_ghz: frequency of the Df, by default Nyquist.
+    """
+    frequency = at_ghz or link.interface.nyquist_ghz or 0.0
+    now = df_beside(ctx, link, frequency)
+    needed = df_needed(link, budget_db, now) if now else None
+    return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
+
+
+def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:
+    """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
+    index, _, _, references = link.stretches[0].key
+    facts = [ply.df_at(at_ghz) for ply in ctx.lines.site(index, references).plies]
+    values = [fact.value for fact in facts if fact.known and fact.value is not None]
+    return max(values) if values and len(values) == len(facts) else None
 
 
 @dataclass
@@ -179,18 +202,19 @@ class LinkLosses:
 
     def _losses(
         self, one: Interface, *, declared: bool
-    ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[str, MissingFact], ...]]:
+    ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[tuple[int, ...], MissingFact], ...]]:
         nets = self.nets_of(one.id, declared=declared)
         holes = HoleLosses(self.ctx, one, groups_of(self.ctx, one.id))
         known, missing = [], []
         for traces in self._traces(nets):
-            name = self.ctx.board.nets[traces[0].nets[0]]
+            mine = tuple(net for trace in traces for net in trace.nets)
+            name = self.ctx.board.nets[mine[0]]
             try:
                 known.append(self._loss(one, traces, holes))
             except MissingFact as fact:
-                missing.append((name, fact))
+                missing.append((mine, fact))
             except StackwrightError as error:
-                missing.append((name, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
+                missing.append((mine, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
         known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
         return tuple(known), tuple(missing)
 

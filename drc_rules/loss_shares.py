@@ -144,7 +144,9 @@ def declarations_by_net(ctx: Context) -> Mapping[int, InterfaceDeclaration]:
 
 
 def _ask_role(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> str:
-    return declaration_lines(ctx, one, row, f'role = "?"  # {", ".join(roles_of(one))}')
+    further = [role for role in roles_of(one) if role not in one.board_loss_db]
+    unpublished = f"; no share is published for {', '.join(further)}" if further else ""
+    return declaration_lines(ctx, one, row, f'role = "?"  # {", ".join(one.board_loss_db)}{unpublished}')
 
 
 def _role_of_form(ctx: Context, one: Interface) -> str | None:
