@@ -1,0 +1,1 @@
+"""Rules on the insertion loss of links."""

@@ -1,0 +1,216 @@
+"""A link loses more at its Nyquist frequency than the board's share of the interface's loss budget.
+
+What it checks
+--------------
+Every link of an interface whose generation is known, from end to end through its coupling capacitors: length by layer,
+width, gap and the planes really above and below, times the solved loss of that line, and the stub and barrel of every
+plated hole on the path. The mean of a pair's traces, as an interval. The share is that of the board's role in the
+channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
+where the form factor is one. What a share holds for the package or a connector is taken off and printed; declare
+`package_loss_db` and `connector_loss_db` where you know them. Interfaces without a published share are not judged.
+
+Why it matters
+--------------
+A link whose loss exceeds its share closes only as long as the other boards of the channel stay below theirs.
+
+How to fix
+----------
+Shorten the link, take a layer or width with less loss, a laminate of lower Df, smoother foil, or drill the stubs away.
+The finding names the longest legal length per layer and the Df at which the worst link closes.
+
+Sources
+-------
+Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
+dielectrics, surface impedance and roughness by foil grade (`stackwright validate`). It is an error only where even the
+least loss and no allowances exceed a documented share, and a pass only where the most loss and all allowances fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause, Severity, Source
+from drc_rules.config import InterfaceDeclaration
+from drc_rules.context import Context
+from drc_rules.documents import cite
+from drc_rules.interfaces import Interface, interface
+from drc_rules.interfaces.model import ENGINEERING
+from drc_rules.link_loss import LinkLoss, df_that_closes, longest_length_mm
+from drc_rules.loss_shares import Share, declaration_lines, share_of
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
+from stackup_lib.interval import Interval
+
+SHARE, ASSUMED = "link_loss", "link_loss_assumed"
+PLACES_SHOWN = 20
+"""Places listed with one finding."""
+
+
+@dataclass(frozen=True)
+class JudgedLinks:
+    """The links of an interface, declared or inferred; `row` is their declaration, None for inferred ones."""
+
+    interface: Interface
+    declared: bool
+    row: InterfaceDeclaration | None
+    nets: frozenset[int]
+
+
+def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
+    for interface_id in ctx.assignment.fast_interfaces():
+        one = interface(interface_id)
+        for declared in (True, False):
+            nets = ctx.link_losses.nets_of(interface_id, declared=declared)
+            for row, chosen in _by_row(ctx, interface_id, nets, declared=declared):
+                found = JudgedLinks(one, declared, row, chosen)
+                wanted = _clause_kind(ctx, found)
+                if one.nyquist_ghz and wanted == clause.kind:
+                    yield found
+
+
+def _by_row(
+    ctx: Context, interface_id: str, nets: tuple[int, ...], *, declared: bool
+) -> Iterator[tuple[InterfaceDeclaration | None, frozenset[int]]]:
+    """Yield nets by the declaration that decides on them: each may state another role."""
+    rows = [row for row in ctx.declarations.config.interface if row.is_ == interface_id] if declared else []
+    groups: dict[int, set[int]] = {}
+    for net in nets:
+        row = ctx.link_losses.rows.get(net)
+        groups.setdefault(rows.index(row) if row in rows else 0, set()).add(net)
+    for index, chosen in sorted(groups.items()):
+        yield (rows[index] if rows else None), frozenset(chosen)
+
+
+def _clause_kind(ctx: Context, found: JudgedLinks) -> str | None:
+    """Return the kind of clause that judges the links: an error needs declared nets and a share that a document states.
+
+    None where no document states a share for this board: then nothing is asked.
+    """
+    one = found.interface
+    try:
+        share = share_of(ctx, one, found.row)
+    except MissingFact:
+        documented = any(one.document_of(f"board_loss_db.{role}") != ENGINEERING for role in one.board_loss_db)
+        return SHARE if found.declared and documented else ASSUMED
+    if share is None:
+        return None
+    return SHARE if found.declared and share.document is not None else ASSUMED
+
+
+@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged)
+def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[Draft]:
+    """Yield one finding per interface whose worst link exceeds the share; not verifiable unless all surely fit."""
+    one = found.interface
+    share = share_of(ctx, one, found.row)
+    if share is None:
+        return
+    losses = ctx.link_losses.of(one.id, declared=found.declared)
+    ctx.rests_on(losses.confidence)
+    if not found.declared:
+        ctx.rest_on_assignment(ctx.nets_of(one.id))
+    links = [link for link in losses.known if found.nets.intersection(link.nets)]
+    over = [link for link in links if _charged(link, share).nominal > share.db]
+    if over:
+        yield _draft(ctx, found, share, over, len(links))
+        return
+    for nets, fact in losses.missing:
+        if found.nets.intersection(nets):
+            raise fact
+    doubtful = [link for link in links if _charged(link, share).high > share.db]
+    if doubtful:
+        raise _doubt(ctx, found, share, max(doubtful, key=lambda link: link.total_db.high))
+
+
+def _charged(link: LinkLoss, share: Share) -> Interval:
+    return link.total_db.plus(share.allowance_db)
+
+
+def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss], count: int) -> Draft:
+    one, worst = found.interface, over[0]
+    charged = _charged(worst, share)
+    sure = charged.low > share.db and share.document is not None and not (share.from_form and not worst.on_socket)
+    others = f" (and {len(over) - 1} more of {count} links)" if len(over) > 1 else ""
+    board_db = share.db - share.allowance_db.nominal
+    return Draft(
+        title=(
+            f"{one.title}: {worst.name} loses {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz over "
+            f"{worst.length_mm:.0f} mm, share {share.in_words}{others}"
+        ),
+        why=". ".join((_parts(worst, share), _sources(share, charged), *_notes(worst))),
+        fix=_fix(ctx, worst, board_db),
+        ids=(one.id, "declared" if found.declared else "inferred", share.role),
+        measured=Measured(value=round(min(charged.nominal, 999.0), 2), unit="dB"),
+        limit_value=share.db,
+        limit_unit=f"dB at {one.nyquist_ghz:g} GHz",
+        places=tuple(_place(ctx, link) for link in over[:PLACES_SHOWN]),
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        inferred=not found.declared,
+    )
+
+
+def _db(value: float) -> str:
+    return f"{value:.1f} dB" if value < 999 else "all of the signal (a stub resonates at or below it)"
+
+
+def _parts(link: LinkLoss, share: Share) -> str:
+    """Return where the decibels go: `dielectric 3.1, copper 2.4, roughness 0.9, vias 0.4, package 3 (assumed) dB`."""
+    allowances = [
+        f"{part} {db.nominal:g}{' (assumed)' if part in share.assumed else ''}"
+        for part, db in share.allowances_db.items()
+        if db.high
+    ]
+    named = {"dielectric": link.dielectric_db, "copper": link.copper_db, "roughness": link.roughness_db}
+    holes = link.holes_db.nominal
+    parts = [f"{name} {db:.1f}" for name, db in named.items()]
+    parts.append(f"{link.hole_count:g} vias and pins {holes:.1f}" if holes < 999 else "a stub near its resonance")
+    return ", ".join([*parts, *allowances]) + " dB"
+
+
+def _sources(share: Share, charged: Interval) -> str:
+    document = share.document
+    stated = "as declared" if document == "declared" else cite(Source(document=document)) if document else "no document"
+    most = f"{charged.high:.1f}" if charged.high < 999 else "far more"
+    return f"{charged.low:.1f} to {most} dB with what is not known; the share stands in: {stated}"
+
+
+def _notes(link: LinkLoss) -> tuple[str, ...]:
+    return (f"assumed: {'; '.join(link.notes)}",) if link.notes else ()
+
+
+def _fix(ctx: Context, link: LinkLoss, board_db: float) -> str:
+    names = [layer.name for layer in ctx.board.copper_layers]
+    parts = []
+    if link.holes_db.nominal < board_db:
+        for layer in link.length_mm_by_layer:
+            usual = next(s for s in link.stretches if s.key[0] == layer)
+            per_mm = usual.loss.total_db_per_mm.nominal
+            parts.append(f"{longest_length_mm(board_db, link.holes_db.nominal, per_mm):.0f} mm on {names[layer]}")
+        text = f"at most {', or '.join(parts)}"
+        closes = df_that_closes(ctx, link, board_db)
+        text += f"; or {closes} for the dielectrics beside it" if closes else "; no Df alone closes it"
+        smooth = link.total_db.nominal - link.roughness_db
+        return text + ("; or the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
+    return "drill the stubs away: vias and pins alone use the share up"
+
+
+def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> MissingFact:
+    """Return what would decide whether a link fits that nominally does."""
+    one, charged = found.interface, _charged(link, share)
+    most = f"{charged.high:.1f}" if charged.high < 999 else "far more, near a stub's resonance,"
+    name = f"whether {one.title} fits: {link.name} loses {charged.nominal:.1f}, at most {most} of {share.db:g} dB"
+    layer = link.stretches[0].key[0]
+    foil = ctx.foil_name(layer)
+    if not foil.known:
+        return MissingFact(name, foil.how_to_give)
+    if share.assumed:
+        part = share.assumed[0]
+        asked = f'{part}_loss_db = "?"  # {share.allowances_db[part].nominal:g} dB assumed'
+        return MissingFact(name, declaration_lines(ctx, one, found.row, asked))
+    return MissingFact(name, "give Df, foil and backdrill depths more exactly, or shorten the link")
+
+
+def _place(ctx: Context, link: LinkLoss) -> Place:
+    layer = ctx.board.copper_layers[link.stretches[0].key[0]].name
+    return Place(layer=layer, net=link.name)
