@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stackup_lib.errors import ConfigError, StackwrightError
@@ -236,6 +236,7 @@ def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
     thickness=st.one_of(st.none(), st.floats(0.4, 5.0)),
     family=st.sampled_from(["370HR", "Megtron 6", "Tachyon 100G", "NP-155F", "RO4350B"]),
 )
+@example(fast=0, slow=2, power=1, ounces=2.0, build_ups=0, thickness=None, family="Megtron 6")
 def test_random_goals_give_sound_stackups_or_a_reason(
     *, fast: int, slow: int, power: int, ounces: float, build_ups: int, thickness: float | None, family: str
 ) -> None:

@@ -235,7 +235,7 @@ def _fitting(
         at = {gap: one.pressed_mm(facing_copper(order, gap, copper)) for gap in gaps}
         pressed = {gap: t for gap, t in at.items() if t is not None}
         key = tuple(round(t, 3) for t in pressed.values())
-        if len(pressed) < len(gaps) or min(key) < goals.least_dielectric_mm or key in seen:
+        if len(pressed) < len(gaps) or min(pressed.values()) < goals.least_dielectric_mm or key in seen:
             continue
         if place != "middle core" and max(key) > 0.4:
             continue
