@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stackwright import __version__
+from stackwright import __version__, cli_build
 
 app = typer.Typer(
     name="stackwright",
@@ -56,20 +56,6 @@ Exit codes:
   0  everything asked for was solved
   1  something cannot be reached, or a fact is missing; it says which
   2  the board cannot be read, or an option makes no sense
-"""
-
-
-APPLY_EPILOG = """
-\b
-Examples:
-  stackwright stackup card.kicad_pcb --plan --output card.stackwright-plan.toml
-  stackwright apply card.stackwright-plan.toml card.kicad_pcb
-  stackwright apply card.stackwright-plan.toml card.kicad_pcb --write --change-stackup
-
-\b
-Exit codes:
-  0  shown, or written
-  2  the plan does not fit, KiCad has the board open, or nothing may be written; every file is as it was
 """
 
 
@@ -288,36 +274,6 @@ def stackup(
     return show_stackup(board, form=named[0] if named else "text", to_scale=to_scale, output=output)
 
 
-@app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)
-def apply(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --plan`.")],
-    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
-    *,
-    write: Annotated[
-        bool, typer.Option("--write", help="Change the files; without it they are only compared.")
-    ] = False,
-    change_stackup: Annotated[
-        bool, typer.Option("--change-stackup", help="With --write: what is built may change.")
-    ] = False,
-    layers: Annotated[bool, typer.Option("--layers", help="Copper layers may be added or removed.")] = False,
-    classes: Annotated[bool, typer.Option("--classes", help="The plan's net classes too, into the project.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="The plan's design rules too, into the .kicad_dru.")] = False,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copy of the former files.")] = False,
-) -> int:
-    """Compare a plan with a board: what would change in its files, and what that does to its lines; write on demand."""
-    from stackwright.commands.apply import Parts, apply_plan
-
-    parts = Parts(
-        write=write,
-        change_stackup=change_stackup,
-        layers=layers,
-        classes=classes,
-        rules=rules,
-        backup=not no_backup,
-    )
-    return apply_plan(plan, board, parts)
-
-
 @app.command(short_help="Impedance and loss of a board's lines.", epilog=IMPEDANCE_EPILOG)
 def impedance(
     board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
@@ -441,3 +397,6 @@ def materials(
 def _words(given: list[str] | None) -> tuple[str, ...]:
     """Split `STK,MAT001` and repeated options into words."""
     return tuple(word for part in given or () for word in part.replace(",", " ").split())
+
+
+cli_build.register(app)

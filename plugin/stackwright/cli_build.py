@@ -1,0 +1,104 @@
+"""The command line on the way to the fab: apply, compare, fab-pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+APPLY_EPILOG = """
+\b
+Examples:
+  stackwright stackup card.kicad_pcb --plan --output card.stackwright-plan.toml
+  stackwright apply card.stackwright-plan.toml card.kicad_pcb
+  stackwright apply card.stackwright-plan.toml card.kicad_pcb --write --change-stackup
+
+\b
+Exit codes:
+  0  shown, or written
+  2  the plan does not fit, KiCad has the board open, or nothing may be written; every file is as it was
+"""
+
+
+COMPARE_EPILOG = """
+\b
+Examples:
+  stackwright compare card.kicad_pcb fab.csv
+  stackwright compare card.kicad_pcb - < pasted.txt
+  stackwright compare card.kicad_pcb fab.csv --json
+
+\b
+Columns, in any order and under their usual names: layer, type, thickness (mm, um, mil, inch), material, Dk, Df,
+copper oz; optional width, gap and impedance of the lines on a layer.
+
+\b
+Exit codes:
+  0  the fab builds what the board states
+  1  something differs, or cannot be compared
+  2  the table or the board cannot be read, or they do not match
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)(apply)
+    app.command("fab-pack", short_help="Tables and notes for the fab.")(fab_pack)
+    app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
+
+
+def apply(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --plan`.")],
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the files; without it they are only compared.")
+    ] = False,
+    change_stackup: Annotated[
+        bool, typer.Option("--change-stackup", help="With --write: what is built may change.")
+    ] = False,
+    layers: Annotated[bool, typer.Option("--layers", help="Copper layers may be added or removed.")] = False,
+    classes: Annotated[bool, typer.Option("--classes", help="The plan's net classes too, into the project.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="The plan's design rules too, into the .kicad_dru.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copy of the former files.")] = False,
+) -> int:
+    """Compare a plan with a board: what would change in its files, and what that does to its lines; write on demand."""
+    from stackwright.commands.apply import Parts, apply_plan
+
+    parts = Parts(
+        write=write,
+        change_stackup=change_stackup,
+        layers=layers,
+        classes=classes,
+        rules=rules,
+        backup=not no_backup,
+    )
+    return apply_plan(plan, board, parts)
+
+
+def fab_pack(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go; made when it is not there.")],
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+) -> int:
+    """Write stackup, impedance and backdrill tables and notes for the fab; what nobody states is NOT STATED."""
+    from stackwright.commands.fab_pack import write_fab_pack
+
+    return write_fab_pack(board, output, config)
+
+
+def compare(
+    board: Annotated[Path, typer.Argument(metavar="BOARD", help="Board, project or folder.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", help="The fab's stackup as CSV or text; - for pasted text.")
+    ],
+    *,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Compare a fab's stackup with the board's, layer by layer, and say what each difference does to the lines."""
+    from stackwright.commands.compare import compare_tables
+
+    return compare_tables(board, table, config=config, as_json=json, output=output)
