@@ -73,6 +73,7 @@ def build_mesh(parts: Sequence[Piece], resolution: Resolution, scale_mm: float, 
     at_end = np.abs(ends[:, :, None] - corner) <= 1e-9 * scale_mm
     distance = np.where(at_end, offset[:, :, None], distance)
     length = resolution.growth * (distance + smallest).min(axis=2)
+    length = np.minimum(length, FACING * _facing(parts, start, along, sample))
     length *= np.sqrt(1.0 + np.abs(sample) / (FAR * scale_mm))
     step = np.abs(along)[:, None] * fraction * (1.0 - fraction) / length  # elements per unit of u
     count = np.concatenate(
@@ -88,6 +89,25 @@ def build_mesh(parts: Sequence[Piece], resolution: Resolution, scale_mm: float, 
         owner += [k] * number
     first, last = np.array(a), np.array(b)
     return Mesh((first + last) / 2, (last - first) / 2, np.array(owner))
+
+
+FACING = 4.0
+"""Elements are at most this many times as long as the way across to a trace: closer together, one feels where the
+polynomials of the other end."""
+
+
+def _facing(
+    parts: Sequence[Piece], start: NDArray[np.complex128], along: NDArray[np.complex128], sample: NDArray[np.complex128]
+) -> NDArray[np.float64]:
+    """Distance from samples, (pieces, samples), to the nearest face of a trace that does not meet their own piece."""
+    ends = np.stack([start, start + along], axis=1)
+    near = 1e-9 * np.abs(along).min()
+    touches = (np.abs(ends[:, None, :, None] - ends[None, :, None, :]) < near).any(axis=(2, 3))
+    share = ((sample[:, :, None] - start) * along.conj()).real / np.abs(along) ** 2
+    foot = start + along * np.clip(share, 0.0, 1.0)
+    across = np.abs(sample[:, :, None] - foot)
+    trace = np.array([p.conductor is not None and p.conductor >= 0 for p in parts])
+    return np.asarray(np.where(touches[:, None, :] | ~trace, np.inf, across).min(axis=2))
 
 
 FAR = 10.0

@@ -24,6 +24,10 @@ from pydantic import model_validator
 from stackup_lib.errors import StackwrightError
 from stackup_lib.frozen import Frozen
 
+MOST_LEAN = 5.0
+"""How far a wall may lean over its height: etching leaves 0.2 to 1. Beyond it the edge is a wedge, where the solver's
+estimate is no longer to be trusted."""
+
 SMALLEST_MM = 1e-3
 """Gaps and solid dimensions below 1 um are drawing errors, not lines."""
 
@@ -121,6 +125,10 @@ def _check_strips(section: Section) -> None:
         _demand(width >= SMALLEST_MM, f"trace width {width:g} mm is under 1 um", "give the base width in mm")
         _demand(t == 0 or top >= SMALLEST_MM, f"trace top width {top:g} mm", "reduce the taper or widen the base")
         _demand(top <= width, f"top width {top:g} mm exceeds base width {width:g} mm", "the base is the wider side")
+        leans = t > 0 and width - top > 2 * MOST_LEAN * t
+        _demand(
+            not leans, f"walls that lean {(width - top) / 2 / t if t else 0:.1f} to 1", "give the top width as etched"
+        )
         _demand(t == 0 or t >= SMALLEST_MM / 10, f"copper thickness {t:g} mm", "give it in mm, or 0 for a thin strip")
 
 

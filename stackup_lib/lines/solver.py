@@ -38,13 +38,19 @@ LADDER = (
     Resolution(1, 3, 1.6),
     Resolution(3, 4, 1.6),
     Resolution(5, 4, 1.3),
+    Resolution(6, 5, 1.2),
     Resolution(7, 6, 1.2),
     Resolution(10, 8, 1.0),
 )
 """Resolutions from coarse to fine."""
 
-LEAST_ERROR = (1e-4, 5e-5, 5e-6, 2e-6)
+LEAST_ERROR = (1e-4, 1e-4, 4e-5, 5e-6, 2e-6)
 """Floors of the error estimate, from the second rung on: what each rung leaves on the worst of the reference cases."""
+
+SAFETY_OPEN = 2.2
+"""What the difference to the rung before, and the floor of the second rung, are multiplied by where the field reaches
+into the open: on 480 random lines of board dimensions the error reached 2.19 times the difference there, and with two
+planes it never exceeded the estimate."""
 
 TOLERANCE = 1e-4
 """Relative; ten times better than any input of a real board."""
@@ -57,10 +63,12 @@ def solve(section: Section, tolerance: float = TOLERANCE) -> LineSolution:
     """
     last = solve_once(section, LADDER[0])
     before = 0.0
-    for resolution, least in zip(LADDER[1:], LEAST_ERROR, strict=True):
+    safety = 1.0 if section.plane_above else SAFETY_OPEN
+    floors = (LEAST_ERROR[0] * safety, *LEAST_ERROR[1:])
+    for resolution, least in zip(LADDER[1:], floors, strict=True):
         now = solve_once(section, resolution)
         difference = now.difference(last)
-        now = now.with_error(max(difference, before / 8, least))
+        now = now.with_error(max(safety * difference, before / 8, least))
         if now.error_estimate <= tolerance:
             break
         last, before = now, difference
