@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+from pydantic import computed_field
+
 from drc_rules.config import Config, DielectricDeclaration
 from drc_rules.context import Context
 from drc_rules.dielectrics import DielectricPly
@@ -53,6 +55,7 @@ class LayerMatch(Frozen):
     lines: tuple[int, ...]
     figures: tuple[Compared, ...]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def outcome(self) -> Outcome:
         """The worst of its figures; a row of which the table states nothing is open."""
@@ -76,6 +79,7 @@ class WidthJudged(Frozen):
     model_pct: float | None = None
     problem: str = ""
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def outcome(self) -> Outcome:
         """Whether the fab's impedance is ours, within what the model does not know."""

@@ -216,13 +216,14 @@ def _notes(ctx: Context) -> Iterator[tuple[str, str]]:
 
 def _laminates(ctx: Context) -> list[str]:
     rows: dict[str, list[str]] = {}
-    for ply in ctx.plies:
-        laminate = ply.laminate.value.family if ply.laminate.known and ply.laminate.value else ""
-        if ply.stated:
-            rows.setdefault(laminate or f'"{ply.stated}" (not in the catalogue)', []).append(ply.label)
+    for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
+        laminate = ply.laminate.value
+        if not ply.stated or (ply.is_declared and ctx.declarations.stale):
+            name = NOT_STATED
         else:
-            rows.setdefault(NOT_STATED, []).append(ply.label)
-    return [f"{name}: {', '.join(labels)}" for name, labels in rows.items()] if ctx.board.stackup else []
+            name = laminate.family if laminate else f'"{ply.stated}" (not in our catalogue)'
+        rows.setdefault(name, []).append(ply.label)
+    return [f"{name}: {', '.join(labels)}" for name, labels in rows.items()]
 
 
 def _foils(ctx: Context) -> list[str]:

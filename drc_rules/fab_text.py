@@ -121,7 +121,8 @@ def _split(lines: Sequence[str]) -> list[list[str]]:
     def columns(delimiter: str) -> int:
         return max((len(head.columns) for row in cut(delimiter) if (head := _head(row))), default=0)
 
-    return cut(max((",", ";", "\t", "|", "  "), key=columns))
+    best = cut(max((",", ";", "\t", "|", "  "), key=columns))
+    return [["" if re.fullmatch(r"[-:=_]+", cell) else cell for cell in row] for row in best]
 
 
 def _head(row: Sequence[str]) -> _Head | None:

@@ -22,6 +22,7 @@ from stackup_lib.kicad.project_writer import set_net_classes
 from stackup_lib.kicad.rules_writer import replace_rules
 from stackup_lib.kicad.stackup_writer import replace_stackup
 from stackwright.commands.effects_page import effects_block
+from stackwright.commands.files import read_bytes
 from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import Column, Page, styled, terminal_console
 from stackwright.paths import find_board
@@ -109,7 +110,7 @@ def propose(plan: Plan, board_path: Path, parts: Parts) -> Proposal:
     Raises:
         StackwrightError: see `apply_plan`.
     """
-    content = board_path.read_bytes()
+    content = read_bytes(board_path)
     before = read_board(board_path, text=content)
     _refuse_other_layers(plan, before, parts)
     new = replace_stackup(content, plan.planned, label=str(board_path), change_layers=parts.layers)
@@ -163,7 +164,7 @@ def _refuse_other_layers(plan: Plan, board: Board, parts: Parts) -> None:
 def _settings(plan: Plan, before: Board, after: Board, board_path: Path) -> tuple[FileChange, Config, tuple[str, ...]]:
     path = board_path.with_name(FILE_NAME)
     config = find_config(board_path, None)
-    old = path.read_bytes() if path.exists() else None
+    old = read_bytes(path) if path.exists() else None
     facts, retire = declared_facts(plan, before, after, config)
     text = (old or b"").decode("utf-8")
     edit = edit_settings(text.replace("\r\n", "\n"), facts, retire, label=str(path))
@@ -177,13 +178,13 @@ def _project(plan: Plan, board_path: Path) -> FileChange:
     path = board_path.with_suffix(PROJECT_SUFFIX)
     if not path.exists():
         raise NotWrittenError(str(path), "there is no project for the net classes", "leave --classes out")
-    old = path.read_bytes()
+    old = read_bytes(path)
     return FileChange(path, old, set_net_classes(old, plan.net_class, label=str(path)).content)
 
 
 def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tuple[str, ...]]:
     path = board_path.with_suffix(RULES_SUFFIX)
-    old = path.read_bytes() if path.exists() else None
+    old = read_bytes(path) if path.exists() else None
     new = replace_rules(old, plan.rule, label=str(path), format_version=board.format_version)
     winners = tuple(f"{path.name}, {one}" for one in rules_that_win(new.decode("utf-8"), plan.rule))
     return FileChange(path, old, new), winners

@@ -20,6 +20,7 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackwright.commands.effects_page import effects_block
+from stackwright.commands.files import read_bytes
 from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import Column, Page, styled, terminal_console
 from stackwright.paths import find_board
@@ -35,9 +36,9 @@ class ComparisonDocument(Frozen):
     format: Literal["stackwright-comparison"] = "stackwright-comparison"
     version: Literal[1] = 1
     board: dict[str, str]
-    layers: tuple[dict[str, object], ...]
+    layers: tuple[LayerMatch, ...]
     lines: tuple[LineEffect, ...]
-    widths: tuple[dict[str, object], ...]
+    widths: tuple[WidthJudged, ...]
 
 
 def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bool, output: Path | None) -> int:
@@ -51,7 +52,7 @@ def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bo
         check_target(output, [typed, board_path, table])
     where = "the pasted table" if table == STDOUT else str(table)
     fab = read_fab_table(_text(table), where)
-    content = board_path.read_bytes()
+    content = read_bytes(board_path)
     settings = find_config(board_path, config)
     context, _, _ = prepare(read_board(board_path, text=content), settings, CommandLine())
     try:
@@ -80,11 +81,7 @@ def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bo
 
 def _text(table: Path) -> str:
     """The table's text; old spreadsheets write Windows' code page instead of UTF-8."""
-    try:
-        data = sys.stdin.buffer.read() if table == STDOUT else table.read_bytes()
-    except OSError as error:
-        reason = f"cannot be read ({error.strerror})"
-        raise StackwrightError(str(table), reason, "give a CSV or text file, or - for pasted text") from error
+    data = sys.stdin.buffer.read() if table == STDOUT else read_bytes(table)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -96,9 +93,9 @@ def _json(
 ) -> str:
     document = ComparisonDocument(
         board={"path": path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
-        layers=tuple({**m.model_dump(mode="json"), "outcome": m.outcome.value} for m in matched.layers),
+        layers=matched.layers,
         lines=effects,
-        widths=tuple({**w.model_dump(mode="json"), "outcome": w.outcome.value} for w in widths),
+        widths=widths,
     )
     return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
 

@@ -11,6 +11,7 @@ from drc_rules.check import find_config, prepare
 from drc_rules.declared import CommandLine
 from drc_rules.fab_tables import NOT_STATED, FabTable, fab_tables, proposed_drills
 from stackup_lib.kicad import read_board
+from stackwright.commands.files import read_bytes
 from stackwright.drawing.tables import in_csv
 from stackwright.output import OutputError, show, write_file
 from stackwright.page import Page, styled, terminal_console
@@ -26,7 +27,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None) -> int
         StackwrightError: the board cannot be read, or the folder cannot be written.
     """
     board_path = find_board(typed)
-    content = board_path.read_bytes()
+    content = read_bytes(board_path)
     context, _, _ = prepare(read_board(board_path, text=content), find_config(board_path, config), CommandLine())
     tables = fab_tables(context)
     _make(folder)

@@ -1,0 +1,89 @@
+"""A plan that was applied, in a real KiCad 10: the board opens, its stackup is the plan's, its rules are obeyed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from drc_rules.config import Config
+from drc_rules.plan_file import parse_plan, plan_of, write_plan
+from stackup_lib.kicad import read_board
+from stackup_lib.planned import planned_from
+from stackwright.commands.apply import Parts, apply_plan
+from tests.conftest import KicadCli
+
+pytestmark = pytest.mark.kicad
+
+BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
+FIT = "inference_pcie_gen5_fit"
+CLASS = "85Ohm-diff_PCIE"
+RULE = f"""
+[[rule]]
+net_class = "{CLASS}"
+layer = "In2.Cu"
+width_mm = 0.2
+gap_mm = 0.13
+requirement = "85 ohm by the plan"
+"""
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    """A copy of our PCIe card, as KiCad itself would save it."""
+    shutil.copytree(BOARDS / FIT, tmp_path / "card")
+    return tmp_path / "card" / f"{FIT}.kicad_pcb"
+
+
+def edited(card: Path, *swaps: tuple[str, str], extra: str = "") -> Path:
+    """The card's own plan with some texts replaced."""
+    text = write_plan(plan_of(read_board(card), Config()))
+    for old, new in swaps:
+        assert old in text
+        text = text.replace(old, new)
+    path = card.parent / "card.stackwright-plan.toml"
+    path.write_text(text + extra, encoding="utf-8")
+    return path
+
+
+def test_kicad_saves_the_applied_stackup_as_planned(card: Path, kicad_cli: KicadCli) -> None:
+    """After KiCad has read and written the board, it states the plan's rows, Dk and Df that nobody knows included."""
+    path = edited(
+        card,
+        (
+            'thickness_mm = 0.075, material = "R-5775(N) 2013 RC56%", laminate = "Megtron 6(N)", dk = 3.35, df = 0.004',
+            'thickness_mm = 0.1, material = "I-Tera MT40"',
+        ),
+        ('name = "In2.Cu"', 'name = "In2.Cu", foil = "HVLP"'),
+    )
+    apply_plan(path, card, Parts(write=True, change_stackup=True))
+    ours = read_board(card).stackup
+    kicad_cli("pcb", "upgrade", "--force", card)
+    theirs = read_board(card).stackup
+    assert ours is not None and theirs is not None
+    planned = parse_plan(path.read_text(encoding="utf-8"), "plan").planned
+    told = [(r.name, r.kind, [(p.thickness_mm, p.material, p.dk, p.df) for p in r.plies]) for r in planned.rows]
+    after = planned_from(theirs)
+    assert [(r.name, r.kind, [(p.thickness_mm, p.material, p.dk, p.df) for p in r.plies]) for r in after.rows] == told
+    assert theirs.digest == ours.digest  # so the facts in stackwright.toml still hold
+    before = card.read_bytes()
+    apply_plan(path, card, Parts(write=True, change_stackup=True))
+    assert card.read_bytes() == before
+
+
+def test_kicads_design_rule_check_holds_the_plans_width(card: Path, kicad_cli: KicadCli, tmp_path: Path) -> None:
+    """The card is routed at 0.094 mm: a rule for 0.2 mm is violated on In2.Cu, by the name that we gave it."""
+
+    def violations(name: str) -> list[str]:
+        report = tmp_path / name
+        kicad_cli("pcb", "drc", "--format", "json", "--output", report, card)
+        found = json.loads(report.read_text(encoding="utf-8"))["violations"]
+        return [one["description"] for one in found if one["type"] == "track_width"]
+
+    assert violations("before.json") == []
+    apply_plan(edited(card, extra=RULE), card, Parts(write=True, rules=True))
+    after = violations("after.json")
+    assert after
+    assert all(f"stackwright: {CLASS}, pair width on In2.Cu" in one for one in after)
