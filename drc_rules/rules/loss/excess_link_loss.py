@@ -40,7 +40,7 @@ from drc_rules.link_loss import LinkLoss, df_that_closes, longest_length_mm
 from drc_rules.loss_shares import Share, declaration_lines, share_of
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.interval import Interval
 
 SHARE, ASSUMED = "link_loss", "link_loss_assumed"
@@ -107,10 +107,10 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     if share is None:
         return
     losses = ctx.link_losses.of(one.id, declared=found.declared)
-    ctx.rests_on(losses.confidence)
     if not found.declared:
         ctx.rest_on_assignment(ctx.nets_of(one.id))
     links = [link for link in losses.known if found.nets.intersection(link.nets)]
+    ctx.rests_on(max(losses.confidence, _despite_df(links, share), key=lambda c: c.rank))
     over = [link for link in links if _charged(link, share).nominal > share.db]
     if over:
         yield _draft(ctx, found, share, over, len(links))
@@ -125,6 +125,12 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
 
 def _charged(link: LinkLoss, share: Share) -> Interval:
     return link.total_db.plus(share.allowance_db)
+
+
+def _despite_df(links: list[LinkLoss], share: Share) -> Confidence:
+    """Return how sure it is, whatever is known of Df, that links fit: at least medium where twice the Df fits too."""
+    fits = all(_charged(link, share).high + link.dielectric_db <= share.db for link in links)
+    return Confidence.MEDIUM if fits else Confidence.LOW
 
 
 def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss], count: int) -> Draft:
