@@ -18,7 +18,7 @@ from drc_rules.fast_vias import groups_of
 from drc_rules.hole_loss import HoleLosses
 from drc_rules.interfaces import Interface, interface
 from drc_rules.lines import LossAt
-from drc_rules.loss_shares import declarations_by_net
+from drc_rules.loss_shares import declarations_by_net, share_of
 from drc_rules.routed import References, RoutedLine, routed_lines
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import Confidence, MissingFact, least
@@ -157,6 +157,29 @@ def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float
     now = df_beside(ctx, link, frequency)
     needed = df_needed(link, budget_db, now) if now else None
     return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
+
+
+def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
+    """Return a sentence with the Df at which the worst declared link closes; empty where that cannot be computed.
+
+    Args:
+        ctx: the board and its facts.
+        interface_id: whose links.
+        at_ghz: frequency of the requirement's Df.
+    """
+    losses, one = ctx.link_losses, interface(interface_id)
+    nets = losses.nets_of(interface_id, declared=True)
+    try:
+        share = share_of(ctx, one, losses.rows.get(nets[0])) if nets and one.nyquist_ghz else None
+        if share is None:
+            return ""
+        known = losses.of(interface_id, declared=True).known
+        text = df_that_closes(ctx, known[0], share.db - share.allowance_db.nominal, at_ghz) if known else None
+    except (MissingFact, StackwrightError):
+        return ""
+    if text is None:
+        return ""
+    return f"; by its loss, the worst link ({known[0].name}, {known[0].length_mm:.0f} mm) closes with {text}"
 
 
 def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.dielectrics import DielectricPly
+from drc_rules.link_loss import physics_beside_df
 from drc_rules.numbers import at_precision
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place
@@ -58,18 +59,18 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
         return
     if not fact.known and ply.ply.df and ply.ply.df >= CLEARLY_ABOVE * limit and not ctx.is_default_stackup:
         ctx.rests_on(Confidence.LOW)
-        yield _finding(clause, fast, ply.ply.df, f"Df {ply.ply.df:g} (in the board file, at no stated frequency)")
+        yield _finding(ctx, clause, fast, ply.ply.df, f"Df {ply.ply.df:g} (in the board file, at no stated frequency)")
         return
     df = ctx.need(fact)
     if at_precision(df, clause.limit.decimals) > limit:
-        yield _finding(clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
+        yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
 
 
-def _finding(clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
+def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
     ply = fast.ply
     return Draft(
         title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",
-        why=_WHY,
+        why=_WHY + physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0),
         fix=_FIX,
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),

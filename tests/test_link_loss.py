@@ -1,0 +1,186 @@
+"""Loss of links at Nyquist, the share of the budget that a board has, and what would make a link close."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from drc_rules.check import prepare
+from drc_rules.config import Role, parse_config
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.hole_loss import barrel_loss_db
+from drc_rules.interfaces import families, interface
+from drc_rules.link_loss import LinkLoss, df_needed, longest_length_mm
+from drc_rules.loss_shares import FILE, assumed_allowances, share_of
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.facts import MissingFact
+from stackup_lib.kicad import read_board
+
+CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+STACKUP = """
+F.Cu 0.035
+prepreg 0.1 "R-5670(N) 1078" dk=3.4
+In1.Cu 0.015
+core 1.2 "R-5775(N)" dk=3.4
+In2.Cu 0.015
+prepreg 0.1 "R-5670(N) 1078" dk=3.4
+B.Cu 0.035
+"""
+
+
+def pad(number: str, net: str, x_mm: float = 0.0) -> dict[str, object]:
+    return {"number": number, "net": net, "at_mm": [x_mm, 0], "size_mm": [0.2, 0.2]}
+
+
+def context(folder: Path, *, form: str | None = None, config: str = CONFIG, **keys: object) -> Context:
+    """A 1.5 mm board of Megtron 6 with a trace of 100 mm on the surface, unless `keys` says otherwise."""
+    board: dict[str, object] = {
+        "size_mm": (130, 40),
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+        "stackup": STACKUP,
+        "config": config,
+        "tracks": [{"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}],
+        "parts": [
+            {"reference": "U1", "at_mm": [5, 10], "pads": [pad("1", "/PCIE_TX0_P")]},
+            {"reference": "J1", "at_mm": [105, 10], "pads": [pad("1", "/PCIE_TX0_P")]},
+        ],
+    }
+    path = write(MiniBoard.model_validate(board | keys), folder, "board")
+    return prepare(read_board(path), parse_config(config), CommandLine(form=form))[0]
+
+
+def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:
+    losses = ctx.link_losses.of(interface_id, declared=True)
+    assert losses.missing == ()
+    (link,) = losses.known
+    return link
+
+
+def test_a_matched_barrel_loses_nothing_and_a_quarter_wave_of_twice_the_impedance_reflects_36_percent() -> None:
+    """|S21|^2 = 1/(1 + 0.75^2) = 0.64 exactly; half a wave is transparent again."""
+    quarter = 299.792458 / 4
+
+    assert barrel_loss_db(1.0, quarter, 1.0, 50.0, 50.0) == 0.0
+    assert barrel_loss_db(1.0, quarter, 1.0, 50.0, 100.0) == pytest.approx(-10 * math.log10(0.64))
+    assert barrel_loss_db(1.0, 2 * quarter, 1.0, 50.0, 100.0) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_longest_length_uses_the_budget_up() -> None:
+    """16 dB less 1 dB of holes at 0.1 dB/mm is 150 mm; holes that cost more than the budget leave no length."""
+    assert longest_length_mm(16, 1, 0.1) == pytest.approx(150)
+    assert longest_length_mm(1, 2, 0.1) == 0.0
+
+
+def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
+    """A microstrip: 8.686 pi f sqrt(e)/c x (1 - 1/e)/(1 - 1/Dk) x Df, with the solved e."""
+    ctx = context(tmp_path)
+    link = only_link(ctx)
+
+    layer, width_mm, gap_mm, references = link.stretches[0].key
+    eps_eff = ctx.lines.solved(layer, width_mm, gap_mm, references).eps_eff
+    df = ctx.plies[0].df_at(16).need()
+    share = (1 - 1 / eps_eff) / (1 - 1 / 3.4)
+    by_hand = 20 / math.log(10) * math.pi * 16 * math.sqrt(eps_eff) / 299.792458 * share * df
+    assert link.length_mm == pytest.approx(100)
+    assert link.dielectric_db == pytest.approx(100 * by_hand, rel=0.03)
+    assert link.dielectric_db + link.copper_db + link.roughness_db == pytest.approx(link.total_db.nominal)
+
+
+def test_only_the_path_from_end_to_end_counts(tmp_path: Path) -> None:
+    """A branch of 20 mm that leads nowhere is not in the way."""
+    run = {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2}
+    tracks = [{**run, "path_mm": [[5, 10], [105, 10]]}, {**run, "path_mm": [[50, 10], [50, 30]]}]
+
+    assert only_link(context(tmp_path, tracks=tracks)).length_mm == pytest.approx(100)
+
+
+def test_a_coupling_capacitor_is_passed(tmp_path: Path) -> None:
+    """40 mm before it and 30 mm behind it are one link of 70 mm."""
+    tracks = [
+        {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [45, 10]]},
+        {"net": "/PCIE_TX0_C_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[46, 10], [76, 10]]},
+    ]
+    parts = [
+        {"reference": "U1", "at_mm": [5, 10], "pads": [pad("1", "/PCIE_TX0_P")]},
+        {
+            "reference": "C1",
+            "value": "220n",
+            "at_mm": [45, 10],
+            "pads": [pad("1", "/PCIE_TX0_P"), pad("2", "/PCIE_TX0_C_P", 1.0)],
+        },
+        {"reference": "J1", "at_mm": [76, 10], "pads": [pad("1", "/PCIE_TX0_C_P")]},
+    ]
+
+    assert only_link(context(tmp_path, tracks=tracks, parts=parts)).length_mm == pytest.approx(70)
+
+
+def test_a_via_costs_its_stub_and_its_barrel(tmp_path: Path) -> None:
+    """The same length over a through via loses more, and the least that it may lose is not more than nothing."""
+    run = {"net": "/PCIE_TX0_P", "width_mm": 0.2}
+    tracks = [
+        {**run, "layer": "F.Cu", "path_mm": [[5, 10], [55, 10]]},
+        {**run, "layer": "B.Cu", "path_mm": [[55, 10], [105, 10]]},
+    ]
+    parts = [
+        {"reference": "U1", "at_mm": [5, 10], "pads": [pad("1", "/PCIE_TX0_P")]},
+        {"reference": "J1", "at_mm": [105, 10], "side": "back", "pads": [pad("1", "/PCIE_TX0_P")]},
+    ]
+    vias = [{"net": "/PCIE_TX0_P", "at_mm": [55, 10]}]
+    link = only_link(context(tmp_path, tracks=tracks, parts=parts, vias=vias))
+
+    assert link.hole_count == 1
+    assert link.holes_db.low == 0.0 < link.holes_db.nominal < link.holes_db.high
+    assert sorted(link.length_mm_by_layer) == [0, 3]
+
+
+def test_the_df_that_is_needed_closes_the_link(tmp_path: Path) -> None:
+    """At that Df the dielectric loss is what the rest leaves; where the rest alone is too much there is none."""
+    link = only_link(context(tmp_path))
+    rest = link.total_db.nominal - link.dielectric_db
+
+    needed = df_needed(link, rest + 2 * link.dielectric_db, 0.004)
+    assert needed == pytest.approx(0.008)
+    assert df_needed(link, 0.9 * rest, 0.004) is None
+
+
+def test_a_card_takes_the_share_of_an_add_in_card_and_others_have_to_say(tmp_path: Path) -> None:
+    """The form factor decides; without it nobody knows which board of the channel it is."""
+    card = share_of(context(tmp_path / "card", form="pcie-card"), interface("pcie5"), None)
+
+    assert card is not None
+    assert (card.role, card.db, card.document, card.from_form) == ("add_in_card", 9.5, "nvidia-connectx8", True)
+    assert (card.allowance_db.low, card.assumed) == (0.0, ("package",))
+    with pytest.raises(MissingFact, match="which board of the channel"):
+        share_of(context(tmp_path / "any"), interface("pcie5"), None)
+
+
+def test_a_declared_package_takes_the_place_of_the_assumed_one(tmp_path: Path) -> None:
+    """Then nothing is assumed any more."""
+    row = parse_config(f'{CONFIG}role = "add_in_card"\npackage_loss_db = 2.5').interface[0]
+
+    share = share_of(context(tmp_path), interface("pcie5"), row)
+    assert share is not None
+    assert share.assumed == ()
+    assert (share.allowance_db.low, share.allowance_db.high) == (2.5, 2.5)
+
+
+def test_every_share_of_every_interface_can_be_declared() -> None:
+    """A role that no user may write would leave its share without effect."""
+    roles = {role for of in families() for one in of.interfaces for role in one.board_loss_db}
+
+    assert roles <= set(get_args(Role))
+
+
+def test_allowances_belong_to_shares_that_exist_and_are_never_sure() -> None:
+    """They rest on no document, so the least of each is nothing: no error can come of them."""
+    rows = tomllib.loads(FILE.read_text(encoding="utf-8"))
+
+    for one, roles in rows.items():
+        for role in roles:
+            assert role in interface(one).board_loss_db
+            assert all(part.low == 0.0 < part.high for part in assumed_allowances(one, role).values())
