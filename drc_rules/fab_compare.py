@@ -161,6 +161,9 @@ def _groups(rows: Sequence[PlannedRow], fab: Sequence[FabRow], where: str) -> li
         if not between:
             what = f"no dielectric stands between the copper of lines {fab[c].line} and {fab[d].line}"
             raise ConfigError(where, what, "add its row, or name the rows' type")
+        if b - a > 2:
+            what = f"{rows[a].name} and {rows[b].name} have {b - a - 1} dielectric rows between them in the board"
+            raise ConfigError(where, what, "open the board in KiCad and save it")
         for k in range(a + 1, b):
             found[k] = tuple(between)
     masks = (
@@ -191,7 +194,8 @@ def _compare(
         if kinds:
             same = kinds == {row.kind.value}
             figures.append(_said("type", row.kind.value, " + ".join(sorted(kinds)), accept=same))
-    stated = [ply.stated for ply in plies] or [ply.material or "" for ply in row.plies]
+    stale = bool(plies) and plies[0].declarations.stale
+    stated = [(p.ply.material or "") if stale else p.stated for p in plies] or [ply.material or "" for ply in row.plies]
     figures += _material(stated, [one.material for one in fab if one.material])
     figures += _permittivity(row, plies, fab)
     differs = {one.what for one in figures if one.outcome is not Outcome.ACCEPT and one.fab}
@@ -299,7 +303,7 @@ def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence
     """Dk in series over the sheets; Df only where both state one, as neither states its frequency."""
     found: list[Compared] = []
     theirs = _in_series([(one.thickness_mm, one.dk) for one in fab])
-    ours = _in_series([(p.ply.thickness_mm, p.declaration.dk or p.ply.dk) for p in plies])
+    ours = _in_series([(p.ply.thickness_mm, _dk(p)) for p in plies])
     if not plies:
         ours = row.plies[0].dk
     if theirs is not None and ours is not None:
@@ -312,6 +316,11 @@ def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence
         remark = "" if a == b else "neither states its frequency"
         found.append(_said("Df", f"{a:g}", f"{b:g}", accept=abs(a - b) < 1e-9, remark=remark))
     return found
+
+
+def _dk(ply: DielectricPly) -> float | None:
+    declared = None if ply.declarations.stale else ply.declaration.dk
+    return ply.ply.dk if declared is None else declared
 
 
 def _in_series(sheets: Sequence[tuple[float | None, float | None]]) -> float | None:
@@ -360,7 +369,7 @@ def layer_index(board: Board, name: str, where: str) -> int:
             return k
     if plain in ("top", "bottom"):
         return 0 if plain == "top" else board.layer_count - 1
-    number = re.fullmatch(r"(?:l|layer)?\s*0*(\d+)", plain)
+    number = re.fullmatch(r"(?:l|layer)?\s*0*(\d{1,2})", plain)
     if number and 1 <= int(number[1]) <= board.layer_count:
         return int(number[1]) - 1
     raise ConfigError(where, f'the board has no copper layer "{name}"', "call it as in KiCad, or L1, L2 ...")

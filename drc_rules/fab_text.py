@@ -6,6 +6,7 @@ Nothing is guessed: a length without a unit, or a row that could be anything, is
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -15,6 +16,8 @@ from stackup_lib.frozen import Frozen
 
 RowKind = Literal["copper", "core", "prepreg", "dielectric", "mask"]
 
+MOST_MM = 20.0
+MOST_DK = 100.0
 MM_PER = {"mm": 1.0, "um": 0.001, "mil": 0.0254, "inch": 25.4}
 _UNIT = r"(mm|um|µm|μm|microns?|mils?|thou|inch(?:es)?|in\b|\")"
 _UNIT_NAMES = {"µm": "um", "μm": "um", "micron": "um", "mils": "mil", "thou": "mil", "in": "inch", '"': "inch"}
@@ -22,6 +25,8 @@ _COLUMNS = {
     "layer": r"(layer|layer ?(name|no|nr|number|id|#)|name|no|nr|#|l)",
     "kind": r"(type|layer type|description|desc|function|kind|usage|layer description|category)",
     "thickness": r"((finished|final|pressed|nominal|layer|after press(ing)?)? ?(thickness|thick|thk|height))",
+    "copper thickness": r"((copper|cu|foil|conductor) ?(thickness|thick|thk))",
+    "dielectric thickness": r"((dielectric|diel|insulation|insulator) ?(thickness|thick|thk|height))",
     "material": r"(material|laminate|product|material (name|type)|dielectric material|dielectric|brand|resin)",
     "dk": r"(dk|er|εr|ɛr|e r|epsilon ?r|dielectric constant|permittivity|dk ?/ ?er|dielectric const)",
     "df": r"(df|tan ?[dδ]|loss tangent|dissipation factor|loss tan|tan delta)",
@@ -30,6 +35,7 @@ _COLUMNS = {
     "gap": r"((line|trace|pair|diff)? ?(gap|spacing|space|separation)|s)",
     "ohm": r"((target|calc|calculated|simulated|diff|se)? ?(impedance|ohms?|z0|zo|zdiff|z))",
 }
+_THICKNESSES = ("thickness", "copper thickness", "dielectric thickness")
 _AT = re.compile(r"@.*|\bat [0-9.]+ ?[gm]hz.*", re.IGNORECASE)
 _NUMBER = re.compile(rf"([-+]?\d*[.,]?\d+)\s*{_UNIT}?", re.IGNORECASE)
 _KINDS: tuple[tuple[RowKind | None, str], ...] = (
@@ -37,9 +43,13 @@ _KINDS: tuple[tuple[RowKind | None, str], ...] = (
     ("mask", r"mask|lpi|resist|coverlay"),
     ("prepreg", r"pre-?preg|\bpp\b|b-stage|bondply"),
     ("core", r"\bcore\b|c-stage|\bccl\b"),
-    ("copper", r"copper|\bcu\b|\.cu\b|signal|plane|\bgnd\b|ground|power|\bpwr\b|mixed|foil|conductor|\bsig\b"),
+    (
+        "copper",
+        r"copper|\bcu\b|\.cu\b|signal|plane|\bgnd\b|ground|power|\bpwr\b|mixed|foil|conductor|conductive|\bsig\b",
+    ),
     ("dielectric", r"dielectric|substrate|insulat"),
 )
+_RULE = re.compile(r"[-:=_]+")
 _TOTAL = re.compile(r"\s*(total|overall|sum|board|finished|tolerance|note)\b", re.IGNORECASE)
 
 
@@ -91,12 +101,11 @@ def read_fab_table(text: str, where: str) -> FabStackup:
     Raises:
         ConfigError: no header is found, or a row or a cell cannot be understood; names line and column.
     """
-    lines = text.lstrip("\ufeff").splitlines()
-    cells = _split(lines)
+    cells = _split(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     rows: list[FabRow] = []
     widths: list[FabWidth] = []
     head: _Head | None = None
-    for number, row in enumerate(cells, start=1):
+    for number, row in cells:
         found = _head(row)
         if found is not None:
             head = found
@@ -108,21 +117,29 @@ def read_fab_table(text: str, where: str) -> FabStackup:
     return FabStackup(rows=tuple(rows), widths=tuple(widths))
 
 
-def _split(lines: Sequence[str]) -> list[list[str]]:
-    """Cells by the delimiter under which most header columns are found."""
+def _split(text: str) -> list[tuple[int, list[str]]]:
+    """Line numbers and cells, by the delimiter under which most header columns are found."""
 
-    def cut(delimiter: str) -> list[list[str]]:
-        if delimiter == "  ":
-            return [[c.strip() for c in re.split(r"\t|\s{2,}", line.strip())] for line in lines]
-        if delimiter == "|":
-            return [[c.strip() for c in line.strip().strip("|").split("|")] for line in lines]
-        return [[c.strip() for c in next(csv.reader([line], delimiter=delimiter), [])] for line in lines]
+    def columns(cells: list[tuple[int, list[str]]]) -> int:
+        return max((len(head.columns) for _, row in cells if (head := _head(row))), default=0)
 
-    def columns(delimiter: str) -> int:
-        return max((len(head.columns) for row in cut(delimiter) if (head := _head(row))), default=0)
+    return max((_cut(text, delimiter) for delimiter in (",", ";", "\t", "|", "  ")), key=columns)
 
-    best = cut(max((",", ";", "\t", "|", "  "), key=columns))
-    return [["" if re.fullmatch(r"[-:=_]+", cell) else cell for cell in row] for row in best]
+
+def _cut(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    if delimiter == "  ":
+        rows = [re.split(r"\t|\s{2,}", line.strip()) for line in text.split("\n")]
+        found = list(enumerate(rows, start=1))
+    elif delimiter == "|":
+        rows = [line.strip().strip("|").split("|") for line in text.split("\n")]
+        found = list(enumerate(rows, start=1))
+    else:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            found = [(reader.line_num, row) for row in reader]
+        except csv.Error:
+            found = []
+    return [(number, ["" if _RULE.fullmatch(c.strip()) else c.strip() for c in row]) for number, row in found]
 
 
 def _head(row: Sequence[str]) -> _Head | None:
@@ -136,12 +153,14 @@ def _head(row: Sequence[str]) -> _Head | None:
         bare = re.sub(rf"[/ _]{_UNIT}\s*$", " ", bare)
         bare = " ".join(bare.replace("_", " ").replace(".", " ").split())
         key = next((k for k, pattern in _COLUMNS.items() if re.fullmatch(pattern, bare)), None)
+        if key == "copper thickness" and re.search(r"\boz\b", plain):
+            key = "oz"
         if key is None or key in columns:
             continue
         columns[key], names[key] = index, cell
         if unit:
             units[key] = _unit(unit[1])
-    has_figures = any(key in columns for key in ("thickness", "width", "oz"))
+    has_figures = any(key in columns for key in (*_THICKNESSES, "width", "oz"))
     is_head = len(columns) >= 3 or (len(columns) == 2 and has_figures)
     numbers = sum(bool(re.fullmatch(r"[-+]?[\d.,]+", cell)) for cell in row)
     return _Head(columns=columns, units=units, names=names) if is_head and has_figures and numbers < 2 else None
@@ -162,9 +181,9 @@ def _read_row(row: Sequence[str], head: _Head, where: str, rows: list[FabRow], w
         gap, _ = _length(cell, "gap", head, where)
         ohm = _figure(cell, "ohm", where)
         widths.append(FabWidth(line=line, layer=name, width_mm=width, gap_mm=gap, stated_ohm=ohm))
-    if "thickness" not in head.columns and "kind" not in head.columns and "material" not in head.columns:
+    if not {*_THICKNESSES, "kind", "material"} & head.columns.keys():
         return
-    if not any(cell.get(key) for key in ("kind", "thickness", "material", "dk", "oz")):
+    if not any(cell.get(key) for key in ("kind", *_THICKNESSES, "material", "dk", "oz")):
         return
     found, kind = _kind(cell)
     if not found:
@@ -173,7 +192,12 @@ def _read_row(row: Sequence[str], head: _Head, where: str, rows: list[FabRow], w
         raise ConfigError(where, what, "name it in a column Type")
     if kind is None:
         return
-    thickness, rounding = _length(cell, "thickness", head, where)
+    own = "copper thickness" if kind == "copper" else "dielectric thickness"
+    column = own if _is_stated(cell.get(own, "")) else "thickness"
+    thickness, rounding = _length(cell, column, head, where)
+    dk = _figure(cell, "dk", where) if kind != "copper" else None
+    if dk is not None and not 1 < dk < MOST_DK:
+        raise ConfigError(where, f'column "{head.names["dk"]}": a Dk of {dk:g}', "correct it")
     rows.append(
         FabRow(
             line=line,
@@ -182,7 +206,7 @@ def _read_row(row: Sequence[str], head: _Head, where: str, rows: list[FabRow], w
             thickness_mm=thickness,
             rounding_mm=rounding,
             material=cell.get("material", "") if kind != "copper" else "",
-            dk=_figure(cell, "dk", where) if kind != "copper" else None,
+            dk=dk,
             df=_figure(cell, "df", where) if kind != "copper" else None,
             copper_oz=_figure(cell, "oz", where) if kind == "copper" else None,
         )
@@ -218,8 +242,8 @@ def _length(cell: Mapping[str, str], key: str, head: _Head, where: str) -> tuple
     number = match[1].replace(",", ".")
     digits = len(number.partition(".")[2])
     value = float(number) * MM_PER[unit]
-    if value <= 0:
-        raise ConfigError(where, f'column "{head.names[key]}": "{text}" is no length', "write a number above 0")
+    if not 0 < value < MOST_MM:
+        raise ConfigError(where, f'column "{head.names[key]}": "{text}" is no length', "check number and unit")
     return value, 0.5 * 10.0**-digits * MM_PER[unit]
 
 
@@ -227,7 +251,7 @@ def _figure(cell: Mapping[str, str], key: str, where: str) -> float | None:
     text = cell.get(key, "")
     if not _is_stated(text):
         return None
-    fraction = re.search(r"(\d+)\s*/\s*(\d+)", text) if key == "oz" else None
+    fraction = re.search(r"\b(\d{1,2})\s*/\s*(\d{1,2})\b", text) if key == "oz" else None
     if fraction and int(fraction[2]):
         return int(fraction[1]) / int(fraction[2])
     if key == "oz" and text.strip().upper() in ("H", "HOZ"):

@@ -19,6 +19,7 @@ from stackup_lib.errors import ConfigError, did_you_mean
 from stackup_lib.materials import catalogue, find_foil
 from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
 
+MOST_MM = 100.0
 FORMAT = "stackwright-plan"
 SUFFIX = ".stackwright-plan.toml"
 
@@ -143,6 +144,11 @@ def parse_plan(text: str, where: str, *, is_json: bool = False) -> Plan:
         if row.foil is not None and find_foil(row.foil).grade is None:
             names = ("STD", "RTF", "LP", "VLP", "HVLP", *find_foil(row.foil).alternatives)
             raise ConfigError(label, f'"{row.foil}" is no known foil or grade', did_you_mean(row.foil, names))
+    for item in (*plan.net_class, *plan.rule):
+        for key, value in item.model_dump().items():
+            if key.endswith("_mm") and value is not None and not value < MOST_MM:
+                label = f"{where}, {getattr(item, 'name', '') or getattr(item, 'net_class', '')}"
+                raise ConfigError(label, f'"{key}" is {value}', f"write millimetres, less than {MOST_MM:g}")
     return plan
 
 

@@ -64,7 +64,7 @@ def edit_settings(
         NotWrittenError: the text is laid out in a way that cannot be edited safely.
     """
     before = tomllib.loads(text)
-    wanted, lines = deepcopy(before), text.splitlines()
+    wanted, lines = deepcopy(before), text.removesuffix("\n").split("\n")
     was, done = [], []
     for path, key in retire:
         if (value := _get(before, path, key)) is not None and (path, key) not in facts:

@@ -114,6 +114,8 @@ def test_a_boards_own_plan_changes_no_byte_of_it(path: Path) -> None:
         ('name = "In1.Cu"', 'name = "In1.Cu", foil = "HVPL"', 'did you mean "HVLP"?'),
         ('name = "F.Mask"', 'name = "F.Mask", foil = "VLP"', "belong to a copper row"),
         ("dk = 3.23", "dk = 0.5", "greater than 1"),
+        ("diff_pair_width_mm = 0.094", "diff_pair_width_mm = inf", '"diff_pair_width_mm" is inf'),
+        ("dk = 3.23", "dk = nan", "got nan"),
         ("version = 1", "version = 2", "version"),
         ("rows = [", "rows = [ [", "not valid TOML"),
     ],

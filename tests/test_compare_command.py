@@ -75,6 +75,19 @@ L4;Copper;35,56;;;1/2
 | Mask | Solder Mask | 0.0008 | LPI | 3.5 | |
 """,
 }
+FOUR_LAYERS["quoted header over two lines, columns of their own"] = """Layer,Type,"Cu thickness
+(um)","Dielectric thickness
+(um)",Material,Dk,Weight (oz)
+,Mask,,20.32,LPI,3.5,
+L1,CONDUCTOR,35.56,,,,0.5
+,Prepreg,,88.9,370HR 1080,3.9,
+L2,PLANE,30.48,,,,1
+,Core,,1016,370HR,4.2,
+L3,PLANE,30.48,,,,1
+,Prepreg,,88.9,370HR 1080,3.9,
+L4,CONDUCTOR,35.56,,,,0.5
+,Mask,,20.32,LPI,3.5,
+"""
 MIL = 0.0254
 
 
@@ -107,6 +120,9 @@ def test_the_rounding_of_a_thickness_is_half_its_last_digit() -> None:
         ("Layer,Type,Thickness (mm)\nL1,Copper,thin\n", 'line 2: column "Thickness (mm)": "thin" is no length'),
         ("Layer,Type,Thickness (mm)\nL1,Copper,0.0\n", 'line 2: column "Thickness (mm)": "0.0" is no length'),
         ("Layer,Type,Thickness (mm)\nL1,Copper,0.03\nX,Frobnicate,0.1\n", 'line 3: "Frobnicate" does not say'),
+        ("Layer,Type,Thickness (mm),Dk\nL1,Prepreg,0.03,0.4\n", 'line 2: column "Dk": a Dk of 0.4'),
+        (f"Layer,Type,Thickness (mm)\nL1,Copper,{'9' * 5000}\n", "is no length"),
+        ("Layer,Type,Thickness (mm)\nL1,Copper,35\n", '"35" is no length'),
         ("Layer,Type,Thickness (mm),Dk\nL1,Prepreg,0.03,high\n", 'line 2: column "dk": "high" is no number'),
     ],
 )

@@ -134,7 +134,7 @@ def _figure(layer: str, one: Compared) -> tuple[str | Text, ...]:
 
 
 def _widths(page: Page, widths: tuple[WidthJudged, ...]) -> None:
-    page.heading("the fab's lines", "solved in the fab's stackup")
+    page.heading("the fab's lines", "solved in the fab's stackup; widths taken at the base of the trace")
     head = tuple(styled(word, "dim") for word in ("layer", "", "width/gap", "fab says", "we solve", "known to"))
     rows = []
     for one in widths:
