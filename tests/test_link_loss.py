@@ -77,8 +77,8 @@ def test_the_longest_length_uses_the_budget_up() -> None:
 
 
 def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
-    """A microstrip: 8.686 pi f sqrt(e)/c x (1 - 1/e)/(1 - 1/Dk) x Df, with the solved e."""
-    ctx = context(tmp_path)
+    """A thin microstrip: 8.686 pi f sqrt(e)/c x (1 - 1/e)/(1 - 1/Dk) x Df, with the solved e."""
+    ctx = context(tmp_path, stackup=STACKUP.replace("F.Cu 0.035", "F.Cu 0.005"))
     link = only_link(ctx)
 
     layer, width_mm, gap_mm, references = link.stretches[0].key

@@ -20,6 +20,7 @@ FAMILIES = {
     "impedance": "IMP",
     "via": "VIA",
     "intent": "NET",
+    "loss": "LOS",
 }
 
 
