@@ -39,7 +39,7 @@ def test_a_stated_distance_beside_the_wall_is_horizontal() -> None:
 def test_mask_thicker_than_copper_and_coat_is_flat() -> None:
     """Where c1 reaches t + c2 nothing of the trace shows."""
     outline = mask_outline(_coated(on_laminate_mm=0.06), 10.0)
-    assert [p.imag for p in outline] == pytest.approx([0.16, 0.16])
+    assert [p.imag for p in outline] == pytest.approx([0.16] * len(outline))
 
 
 def test_mask_between_close_traces_fills_to_a_notch_or_wholly() -> None:

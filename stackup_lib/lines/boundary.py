@@ -207,8 +207,11 @@ def mask_outline(section: Section, extent: float) -> list[complex]:
     t, y0 = strips[0].thickness_mm, section.height_mm
     top = y0 + t + mask.on_trace_mm
     beside = y0 + mask.on_laminate_mm
-    if beside >= top:
-        return [complex(-extent, beside), complex(extent, beside)]
+    if beside >= top:  # flat; cut over the edges of the copper, where its charge changes
+        edges = sorted(
+            x for s in strips for x in (s.centre_mm - s.base_width_mm / 2, s.centre_mm + s.base_width_mm / 2)
+        )
+        return [complex(x, beside) for x in (-extent, *edges, extent)]
     between = min(y0 + (mask.on_laminate_mm if mask.between_mm is None else mask.between_mm), top)
     slope = (strips[0].base_width_mm - strips[0].top_width_mm) / 2 / t if t else 0.0
     away = mask.on_trace_mm * (1 + slope**2) ** 0.5 if mask.beside_mm is None else mask.beside_mm
