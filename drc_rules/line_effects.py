@@ -13,6 +13,7 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.lines.dielectric_models import DielectricDataError
 from stackup_lib.lines.tolerance import spread
+from stackup_lib.planned import PlannedRule
 
 
 class LineState(Frozen):
@@ -126,6 +127,43 @@ def line_state(
         yield_pct=100 * production.inside(10.0).share,
         problem=problem,
     )
+
+
+class PlannedLine(Frozen):
+    """A planned width and gap on a layer, in the planned stackup; `target` is None where no routed net asks for one."""
+
+    rule: PlannedRule
+    target: LineTarget | None
+    state: LineState
+
+
+def planned_lines(before: Context, after: Context, rules: Sequence[PlannedRule]) -> tuple[PlannedLine, ...]:
+    """Return what the widths and gaps of a plan's rules have in the planned stackup."""
+    lines = Lines(after)
+    targets = [target.model_copy(update={"routed": ()}) for target in board_targets(before)]
+    found = []
+    for rule in rules:
+        kind = "single" if rule.gap_mm is None else "differential"
+        asked = (t for t in targets if t.target.kind == kind and f"net class {rule.net_class}" in t.source.split(", "))
+        target = next(asked, None)
+        if target is not None:
+            state = line_state(lines, rule.layer, target, rule.width_mm, rule.gap_mm)
+        else:
+            state = _bare_state(lines, rule)
+        found.append(PlannedLine(rule=rule, target=target, state=state))
+    return tuple(found)
+
+
+def _bare_state(lines: Lines, rule: PlannedRule) -> LineState:
+    index = lines.ctx.board.layer_index.get(rule.layer)
+    if index is None:
+        return LineState(problem=f"there is no {rule.layer}")
+    try:
+        return LineState(impedance_ohm=lines.solved(index, rule.width_mm, rule.gap_mm).impedance_ohm)
+    except MissingFact as missing:
+        return LineState(problem=f"{missing.name} is not known")
+    except StackwrightError as error:
+        return LineState(problem=error.what)
 
 
 def changed(effects: Sequence[LineEffect], least_ohm: float = 0.05, least_db: float = 5e-5) -> tuple[LineEffect, ...]:

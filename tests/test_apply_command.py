@@ -255,6 +255,11 @@ def test_classes_and_rules_come_only_when_asked_for(
     assert "net classes that the project has not: --classes" in out
     assert "1 design rule: --rules" in out
     assert state(card.parent) == before
+    apply_plan(path, card, Parts(rules=True))
+    out = capsys.readouterr().out
+    solved = re.search(r"85Ohm-diff_PCIE\s+In2\.Cu\s+0\.1/0\.13\s+(\S+)\s+85\s", out)
+    assert solved and float(solved[1]) == pytest.approx(85.0, abs=0.3)  # what `stackwright impedance` asks for
+    assert state(card.parent) == before
     apply_plan(path, card, Parts(write=True, classes=True, rules=True))
     out = capsys.readouterr().out
     classes = {row["name"]: row for row in json.loads(project.read_text(encoding="utf-8"))["net_settings"]["classes"]}

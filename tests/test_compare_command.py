@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from drc_rules.fab_text import read_fab_table
 from stackup_lib.board import LayerKind
@@ -130,6 +133,23 @@ def test_what_cannot_be_read_is_told_by_line_and_column(text: str, said: str) ->
     """Nothing is guessed, least of all a unit."""
     with pytest.raises(ConfigError, match=re.escape(said)):
         read_fab_table(text, "fab")
+
+
+HEADS = ["Layer", "Type", "Thickness (mm)", "Dk", "oz", "Width (um)", "total"]
+VALUES = ["Copper", "Core", "mask", "L1", "0.1", "1e5", "1/0", "1/2", "3.5 mil", "1,5", "9" * 400]
+NOISE = ["", "-", "\x00", '"', "\u2028", "@", "[", ";", "|", "\n"]
+CELLS = st.sampled_from([*HEADS, *VALUES, *NOISE])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(CELLS, max_size=6), max_size=6), st.sampled_from([",", ";", "\t", " | ", "   "]))
+def test_whatever_is_pasted_is_read_or_refused(cells: list[list[str]], delimiter: str) -> None:
+    """Never anything but a stackup or one line that says where it is at fault."""
+    text = "\n".join(delimiter.join(row) for row in cells)
+    with contextlib.suppress(ConfigError):
+        for row in read_fab_table(text, "fab").rows:
+            assert row.thickness_mm is None or 0 < row.thickness_mm < 20
+            assert row.dk is None or 1 < row.dk < 100
 
 
 # --- against a board --------------------------------------------------------------------------------------------------

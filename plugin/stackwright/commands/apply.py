@@ -10,7 +10,7 @@ from drc_rules.check import find_config, prepare
 from drc_rules.config import FILE_NAME, Config, parse_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
-from drc_rules.line_effects import LineEffect, line_effects
+from drc_rules.line_effects import line_effects, planned_lines
 from drc_rules.plan_changes import PlanChange, declared_facts, prove_laminates, rules_that_win, stackup_changes
 from drc_rules.plan_file import Plan, plan_of, read_plan, write_plan
 from drc_rules.settings_edit import edit_settings
@@ -21,7 +21,7 @@ from stackup_lib.kicad.file_edit import FileEdit, Written, apply_together, diff_
 from stackup_lib.kicad.project_writer import set_net_classes
 from stackup_lib.kicad.rules_writer import replace_rules
 from stackup_lib.kicad.stackup_writer import replace_stackup
-from stackwright.commands.effects_page import effects_block
+from stackwright.commands.effects_page import effects_block, planned_block
 from stackwright.commands.files import read_bytes
 from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import Column, Page, styled, terminal_console
@@ -223,7 +223,9 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
         return page
     _changes_block(page, proposal)
     if proposal.changes or proposal.settings_before != proposal.settings_after:
-        effects_block(page, _effects(proposal), ("now", "planned"))
+        effects_block(page, line_effects(*_contexts(proposal)), ("now", "planned"))
+    if proposal.plan.rule:
+        planned_block(page, planned_lines(*_contexts(proposal), proposal.plan.rule))
     for file in pending:
         page.heading(file.path.name, "new file" if file.old is None else "")
         page.verbatim(diff_text(file.old or b"", file.new, name=file.path.name).splitlines())
@@ -238,10 +240,6 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
     page.line("nothing was written; next:")
     page.verbatim([f"stackwright apply {plan_path} {typed} --write{consent}{flags}"])
     return page
-
-
-def _effects(proposal: Proposal) -> tuple[LineEffect, ...]:
-    return line_effects(*_contexts(proposal))
 
 
 def _changes_block(page: Page, proposal: Proposal) -> None:

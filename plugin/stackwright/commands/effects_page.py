@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.text import Text
 
 from drc_rules.impedance_table import LineTarget
-from drc_rules.line_effects import LineEffect, LineState, changed
+from drc_rules.line_effects import LineEffect, LineState, PlannedLine, changed
 from stackwright.page import Column, Page, styled
 from stackwright.words import count
 
@@ -55,6 +55,26 @@ def _cells(row: LineEffect) -> tuple[str | Text, ...]:
         f"{_db(a)} -> {_db(b)}" if row.target.nyquist_ghz else "",
         f"{_share(a)} -> {_share(b)}",
     )
+
+
+def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
+    """Add what the widths of the plan's rules have in the planned stackup."""
+    page.heading("rules", "the plan's widths, solved in the planned stackup")
+    head = tuple(
+        styled(word, "dim") for word in ("net class", "layer", "width/gap", "ohm", "asked", "dB/inch", "in +-10 %")
+    )
+    rows: list[tuple[str | Text, ...]] = []
+    for one in lines:
+        rule, state = one.rule, one.state
+        gap = "" if rule.gap_mm is None else f"/{rule.gap_mm:g}"
+        asked = f"{one.target.target.ohm:g}" if one.target else "nobody"
+        db = _db(state) if one.target and one.target.nyquist_ghz else ""
+        share = _share(state) if one.target else ""
+        rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", _ohm(state), asked, db, share))
+    page.rows([Column(max_width=26), *[Column()] * 6], [head, *rows])
+    for one in lines:
+        if one.state.problem:
+            page.line(styled(one.rule.layer, "yellow"), f": {one.state.problem}", indent=2)
 
 
 def _ohm(state: LineState) -> str:
