@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from drc_rules.config import Config
 from drc_rules.plan_file import Plan
@@ -177,12 +178,21 @@ def rules_that_win(text: str, rules: Sequence[PlannedRule]) -> tuple[str, ...]:
     found = []
     for rule in parse_design_rules(text).rules:
         kinds = [c.kind for c in rule.constraints if c.kind in _LIMITED]
-        elsewhere = _COPPER.fullmatch(rule.layer or "") and rule.layer not in layers
-        if not kinds or rule.line in ours or elsewhere:
+        if not kinds or rule.line in ours or not _meets(rule.layer, layers):
             continue
-        quoted = set(re.findall(r"'([^']*)'", rule.condition or ""))
-        if quoted and not quoted & names and not any("*" in word for word in quoted):
+        condition = rule.condition or ""
+        patterns = [word.lower() for word in re.findall(r"'([^']*)'", condition)]
+        named = any(fnmatchcase(name.lower(), pattern) for name in names for pattern in patterns)
+        if "netclass" in condition.lower() and not named:
             continue
-        certain = "holds" if quoted & names or not rule.condition else "may hold"
+        certain = "holds" if named or not condition else "may hold"
         found.append(f'line {rule.line}: your rule "{rule.name}" ({", ".join(kinds)}) {certain} instead of the plan\'s')
     return tuple(found)
+
+
+def _meets(layer: str | None, layers: set[str]) -> bool:
+    """Whether a rule's layer may be one of the plan's."""
+    outer = {"F.Cu", "B.Cu"}
+    if layer in ("inner", "outer"):
+        return bool(layers - outer if layer == "inner" else layers & outer)
+    return not _COPPER.fullmatch(layer or "") or layer in layers
