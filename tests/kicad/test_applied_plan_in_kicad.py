@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.config import Config
+from drc_rules.config import Config, load_config
 from drc_rules.plan_file import parse_plan, plan_of, write_plan
+from fixtures.miniboard import build
 from stackup_lib.kicad import read_board
 from stackup_lib.planned import planned_from
 from stackwright.commands.apply import Parts, apply_plan
@@ -87,3 +88,36 @@ def test_kicads_design_rule_check_holds_the_plans_width(card: Path, kicad_cli: K
     after = violations("after.json")
     assert after
     assert all(f"stackwright: {CLASS}, pair width on In2.Cu" in one for one in after)
+
+
+def test_layers_are_added_to_an_unrouted_board(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Two layers become four where nothing lies on them yet; KiCad keeps layers, types and thicknesses."""
+    board = build({"copper_layers": 2, "stackup": 'F.Cu 0.035\ncore 1.5 "370HR"\nB.Cu 0.035'}, tmp_path, "board")
+    plan = tmp_path / "four.stackwright-plan.toml"
+    plan.write_text(
+        """rows = [
+  { kind = "copper", thickness_mm = 0.035 },
+  { kind = "prepreg", thickness_mm = 0.1, material = "370HR 1080", laminate = "370HR", dk = 3.9 },
+  { kind = "copper", thickness_mm = 0.0152, layer_type = "power", foil = "RTF" },
+  { kind = "core", thickness_mm = 1.2, material = "370HR", laminate = "370HR", dk = 4.2 },
+  { kind = "copper", thickness_mm = 0.0152, layer_type = "power" },
+  { kind = "prepreg", thickness_mm = 0.1, material = "370HR 1080", laminate = "370HR", dk = 3.9 },
+  { kind = "copper", thickness_mm = 0.035 },
+]
+""",
+        encoding="utf-8",
+    )
+    apply_plan(plan, board, Parts(write=True, change_stackup=True, layers=True))
+    kicad_cli("pcb", "upgrade", "--force", board)
+    found = read_board(board)
+    assert [(layer.name, layer.kicad_type) for layer in found.copper_layers] == [
+        ("F.Cu", "signal"),
+        ("In1.Cu", "power"),
+        ("In2.Cu", "power"),
+        ("B.Cu", "signal"),
+    ]
+    assert found.stackup is not None
+    assert [row.thickness_mm for row in found.stackup.dielectrics] == [0.1, 1.2, 0.1]
+    declared = load_config(board.with_name("stackwright.toml")).declared
+    assert declared.copper["In1.Cu"].foil == "RTF"
+    assert declared.stackup_hash == found.stackup.digest
