@@ -53,6 +53,7 @@ class HoleLosses:
         """
         total, count = ZERO, 0.0
         for route in routes:
+            self._need_vias(route)
             for place in self._places(route):
                 rows = self._by_place.get(place, [])
                 for k, row in enumerate(rows):
@@ -72,6 +73,16 @@ class HoleLosses:
                 for hole in group.holes:
                     self._at.setdefault(_place(hole.net, hole.x_mm, hole.y_mm), []).append(row)
         return self._at
+
+    def _need_vias(self, route: Route) -> None:
+        """Refuse to count a via as nothing because its net, behind a series part, was not taken for the interface."""
+        vias = self.ctx.board.vias
+        for crossing in route.crossings:
+            k = crossing.via
+            if _place(route.net, float(vias.x_mm[k]), float(vias.y_mm[k])) not in self._by_place:
+                name, one = self.ctx.board.nets[route.net], self.interface
+                how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # beside those that are declared'
+                raise MissingFact(f"whether {name}, on a link of {one.title}, is of it too", how)
 
     def _places(self, route: Route) -> set[tuple[int, int, int]]:
         board = self.ctx.board
