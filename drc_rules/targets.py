@@ -1,4 +1,4 @@
-"""Which impedance a net asks for, and who says so: settings, tuning profile, net class name, interface."""
+"""Which impedance a net asks for, and who says so: settings, tuning profile, design rule, net class name, interface."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from drc_rules.config import Config
 from drc_rules.interfaces import Assignment, Family, Interface, family, interface
 from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
+from stackup_lib.design_rules import DesignRule
+from stackup_lib.errors import BoardFileError
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.frozen import Frozen
+from stackup_lib.kicad.rules_conditions import TrackOfNet, holds
+from stackup_lib.kicad.rules_file import read_design_rules
 from stackup_lib.pairs import Pairs
 
 Kind = Literal["single", "differential"]
@@ -73,11 +77,12 @@ def target_of_name(name: str) -> NamedImpedance | None:
 
 
 class Targets:
-    """The targets of one board's nets, in the order: settings, tuning profile, net class name, interface."""
+    """The targets of one board's nets: settings, then tuning profile, design rule, net class name, interface."""
 
     def __init__(self, board: Board, config: Config, assignment: Assignment, pairs: Pairs) -> None:
         self.board, self.assignment, self.pairs = board, assignment, pairs
         self._declared: dict[int, ImpedanceTarget] = {}
+        self._rules = _named_rules(board)
         for row in config.impedance:
             target = ImpedanceTarget(
                 ohm=row.ohm,
@@ -92,8 +97,8 @@ class Targets:
     def of(self, net: int) -> ImpedanceTarget | None:
         """Return the target of a net; None where nobody asks, or where what is asked does not fit the net."""
         is_pair = self.pairs.partner_of(net) is not None
-        asked = self._declared.get(net) or self._of_profile(net) or self._of_class(net)
-        asked = asked or self._of_interface(net, is_pair=is_pair)
+        asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
+        asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
         return asked if asked and (asked.kind == "differential") == is_pair else None
 
     def _of_profile(self, net: int) -> ImpedanceTarget | None:
@@ -109,6 +114,23 @@ class Targets:
             source=f"KiCad's tuning profile {profile.name}",
             confidence=Confidence.HIGH,
         )
+
+    def _of_rule(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
+        """Return what the last design rule that is named after an impedance, and certainly applies, asks for."""
+        name = self.board.nets[net]
+        classes = self.board.project.net_classes_of.get(name, ()) or ("Default",)
+        track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
+        for rule, named in reversed(self._rules):
+            if holds(rule.condition, track):
+                usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
+                return ImpedanceTarget(
+                    ohm=named.ohm,
+                    kind=named.kind or usual,
+                    origin=Origin.INFERRED,
+                    source=f"design rule {rule.name}",
+                    confidence=Confidence.MEDIUM,
+                )
+        return None
 
     def _of_class(self, net: int) -> ImpedanceTarget | None:
         for name in self.board.project.net_classes_of.get(self.board.nets[net], ()):
@@ -143,6 +165,22 @@ class Targets:
             source=f"{one.title if one else of.title}, {one.document_of(field) if one else 'all generations agree'}",
             confidence=role.confidence,
         )
+
+
+def _named_rules(board: Board) -> list[tuple[DesignRule, NamedImpedance]]:
+    """Return the rules of the board's `.kicad_dru` that are named after an impedance; none where KiCad ignores it.
+
+    A rule without a condition says nothing of single nets, and one that asks for its layer cannot be told for a net.
+    """
+    if board.path is None:
+        return []
+    try:
+        rules = read_design_rules(board.path.with_suffix(".kicad_dru"))
+    except BoardFileError:
+        return []
+    usable = rules.rules if rules is not None and rules.fault is None else ()
+    named = ((rule, target_of_name(rule.name)) for rule in usable if rule.condition and "Layer" not in rule.condition)
+    return [(rule, target) for rule, target in named if target is not None]
 
 
 def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None:

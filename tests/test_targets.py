@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from drc_rules.targets import target_of_name
+from drc_rules.check import prepare
+from drc_rules.config import parse_config
+from drc_rules.declared import CommandLine
+from drc_rules.targets import Targets, target_of_name
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.kicad import read_board
 
 
 @pytest.mark.parametrize(
@@ -45,3 +52,50 @@ def test_a_class_named_after_its_impedance_says_it(name: str, ohm: float, kind: 
 def test_other_numbers_in_names_are_no_impedances(name: str) -> None:
     """Resistors, voltages, frequencies, rates, and names that contradict themselves."""
     assert target_of_name(name) is None
+
+
+RULES = """(version 1)
+(rule "zdiff_100R_outer" (layer outer) (constraint track_width (opt 0.115mm)) (condition "A.inDiffPair('*')"))
+(rule "zse_50R" (constraint track_width (opt 0.2mm)) (condition "A.NetClass == 'SLOW'"))
+"""
+
+
+def targets(folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST") -> dict[str, str]:
+    """Target and source of each net of a small board with a PCIe pair and a single line."""
+    tracks = [
+        {"net": net, "layer": "F.Cu", "path_mm": [[5, y], [40, y]]}
+        for net, y in (("/PCIE_TX0_P", 10), ("/PCIE_TX0_N", 10.3), ("/X", 20))
+    ]
+    classes = [{"name": net_class, "nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"]}, {"name": "SLOW", "nets": ["/X"]}]
+    path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
+    if rules:
+        path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
+    ctx = prepare(read_board(path), parse_config(config), CommandLine())[0]
+    of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs)
+    asked = {name: of.of(net) for net, name in enumerate(ctx.board.nets) if name}
+    return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items() if t is not None}
+
+
+def test_the_interface_asks_where_nobody_else_does(tmp_path: Path) -> None:
+    """PCIe of any generation is 85 ohm; a single net without a role is asked nothing."""
+    found = targets(tmp_path)
+
+    assert found["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
+    assert "/X" not in found
+
+
+def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_over_all(tmp_path: Path) -> None:
+    """100 ohm by class, 100 by the rule's own name, 90 as declared."""
+    settings = '[[impedance]]\nohm = 90\nkind = "differential"\nnets = ["/PCIE_*"]\n'
+
+    assert targets(tmp_path / "a", net_class="92ohm_diff")["/PCIE_TX0_N"] == "92 differential: net class 92ohm_diff"
+    with_rules = targets(tmp_path / "b", net_class="92ohm_diff", rules=RULES)
+    assert with_rules["/PCIE_TX0_N"] == "100 differential: design rule zdiff_100R_outer"
+    assert with_rules["/X"] == "50 single: design rule zse_50R"
+    declared = targets(tmp_path / "c", net_class="92ohm_diff", rules=RULES, config=settings)
+    assert declared["/PCIE_TX0_N"].startswith("90 differential: stackwright.toml")
+
+
+def test_rules_that_kicad_ignores_ask_for_nothing(tmp_path: Path) -> None:
+    """One error in the file and none of its rules counts, as in KiCad."""
+    assert targets(tmp_path, rules=RULES + "(rule")["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
