@@ -39,7 +39,7 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers
         ConfigError: the layers that are asked for do not fit.
     """
     lost: list[str] = []
-    built: list[CandidateStackup] = []
+    found: list[Evaluated] = []
     evaluator = Evaluator(goals)
     todo = orders(goals)
     for laminate in catalogue().laminates:
@@ -53,24 +53,8 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers
             closed = closest(order, laminate.family, goals, most=1)
             if not closed:
                 lost.append(_not_closed(order, laminate.family, goals))
-            built += closed
-    inner = Evaluator(goals.model_copy(update={"lines": tuple(g for g in goals.lines if g.where == "stripline")}))
-    first = [inner.evaluate(c) for c in built]
-    good = [e for e in first if not e.faults]
-    front = [e for e in good if not any(_dominates(o, e) for o in good)]
-    found = [_judged(evaluator.evaluate(e.candidate, judge)) for e in front]
-    if all(e.faults for e in found):
-        found += [_judged(evaluator.evaluate(e.candidate, judge)) for e in first if e not in front]
-    else:
-        lost += [_why_behind(e, good) for e in first if e not in front]
+            found += [_judged(evaluator.evaluate(c, judge)) for c in closed]
     return _answer(goals, found, lost, limit)
-
-
-def _why_behind(one: Evaluated, good: list[Evaluated]) -> str:
-    if one.faults:
-        return f"{one.candidate.name}: {one.faults[0]}"
-    better = next(o for o in good if _dominates(o, one))
-    return f"{one.candidate.name}: {better.candidate.name} is no worse in anything and {_how(better, one)}"
 
 
 def _judged(one: Evaluated) -> Evaluated:
