@@ -205,7 +205,7 @@ def _read_row(row: Sequence[str], head: _Head, where: str, rows: list[FabRow], w
             kind=kind,
             thickness_mm=thickness,
             rounding_mm=rounding,
-            material=cell.get("material", "") if kind != "copper" else "",
+            material=_stated(cell.get("material", "")) if kind != "copper" else "",
             dk=dk,
             df=_figure(cell, "df", where) if kind != "copper" else None,
             copper_oz=_figure(cell, "oz", where) if kind == "copper" else None,
@@ -262,5 +262,9 @@ def _figure(cell: Mapping[str, str], key: str, where: str) -> float | None:
     return float(match[0].replace(",", "."))
 
 
+def _stated(text: str) -> str:
+    return text if _is_stated(text) else ""
+
+
 def _is_stated(text: str) -> bool:
-    return text.strip().lower() not in ("", "-", "--", "n/a", "na", "none", "/")
+    return text.strip().lower() not in ("", "-", "--", "n/a", "na", "none", "/", "?", "not stated")

@@ -114,6 +114,21 @@ def test_the_rounding_of_a_thickness_is_half_its_last_digit() -> None:
     assert (row.thickness_mm, row.rounding_mm) == pytest.approx((3.5 * MIL, 0.05 * MIL))
 
 
+def test_the_pack_for_the_fab_can_be_compared_when_it_comes_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """NOT STATED is no figure: our own table is accepted, but for what nobody has stated."""
+    assert run(["fab-pack", str(CARD), "--output", str(tmp_path)]) == 0
+    capsys.readouterr()
+
+    code = run(["compare", str(CARD), str(next(tmp_path.glob("*stackup.csv")))])
+
+    out = capsys.readouterr().out
+    assert code in (0, 1)
+    assert "differs" not in out
+    assert "none changes" in out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -50,7 +50,7 @@ class Outcome(Frozen):
 
 
 class Summary(Frozen):
-    """All cases together; differences in per cent of the reference, over all that were solved and not explained."""
+    """All cases together; differences in per cent, of shares in per cent of the whole, over all that were solved."""
 
     rows: int
     solved: int
@@ -151,15 +151,16 @@ def _loss_figures(section: Section, solution: LineSolution, mode: str) -> dict[s
     if section.mask is not None:
         figures["q_mask"] = shares.mask
     impedance = value_of_quantity(solution, {"single": "Z0", "odd": "Zodd", "even": "Zeven"}[known])
-    # the estimate is relative to the total, and absolute for shares, which are parts of 1
-    scale = {name: crowding.total_per_mm if name.startswith("R_") else 1.0 for name in figures}
-    out = {name: (value, found.error_estimate * scale[name] / value) for name, value in figures.items()}
+    # the estimate is relative to the total crowding, and absolute for shares, which are parts of 1
+    scale = {name: crowding.total_per_mm / value if name.startswith("R_") else 1.0 for name, value in figures.items()}
+    out = {name: (value, found.error_estimate * scale[name]) for name, value in figures.items()}
     return out | {"Z": (impedance, solution.error_estimate)}
 
 
 def _judged(case: Case, solved: _Solved, limit_pct: float) -> Outcome:
     value, estimate = solved.value(case.quantity)
-    difference_pct = (value / case.reference - 1) * 100
+    whole = 1.0 if case.quantity.startswith("q_") else case.reference  # a share is a part of 1, however small
+    difference_pct = (value - case.reference) / whole * 100
     estimate_pct = estimate * 100
     far = abs(difference_pct)
     uncertainty = case.uncertainty_pct
