@@ -617,7 +617,7 @@ def test_init_writes_what_the_board_says_and_declares_nothing_else(board: Callab
 
 
 def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> None:
-    """From init to fit: the four answers that the fixture board's own settings hold."""
+    """From init to fit: the answers that the fixture board's own settings hold, the chip's own loss among them."""
     path = board(FIT, configured=False)
     run("init", path, "--yes")
     target = path.with_name("stackwright.toml")
@@ -627,7 +627,7 @@ def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> N
         ("profile", '"inference-pcie"'),
         ("impedance_tolerance_pct", "5"),
         ("foil", '"VLP"'),
-        ("is", '"pcie5"'),
+        ("is", '"pcie5"\npackage_loss_db = 3'),
     ):
         text = re.sub(rf'^{key} = "\?"', f"{key} = {value}", text, flags=re.MULTILINE)
     target.write_text(text)
@@ -656,7 +656,9 @@ def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callab
     prompts = re.findall(r"Workload, e|Form factor, e|Impedance tolerance asked|Foil grade or|Which are the nets", said)
     assert len(prompts) == len(typed)
     assert len(set(prompts)) == 4
-    assert run("check", path).out.startswith("FIT  for inference-pcie")
+    checked = run("check", path).out
+    assert checked.startswith("NOT PROVEN  for inference-pcie")
+    assert "1 clause not proven: board.loss.share" in checked  # nobody was asked what the chip's package loses
 
 
 def all_of(terminal: int) -> str:
