@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from drc_rules.lines import DK_KNOWN_TO, IMPEDANCE_GHZ, Lines, LossAt, limit_of, production_process
+from drc_rules.lines import DK_KNOWN_TO, Lines, LossAt, limit_of, production_process
+from drc_rules.sites import IMPEDANCE_GHZ
 from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.lines.dielectric_models import DielectricDataError
