@@ -127,7 +127,7 @@ class Targets:
                     ohm=named.ohm,
                     kind=named.kind or usual,
                     origin=Origin.INFERRED,
-                    source=f"design rule {rule.name}",
+                    source=f'design rule "{rule.name}"',
                     confidence=Confidence.MEDIUM,
                 )
         return None

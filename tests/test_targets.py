@@ -90,8 +90,8 @@ def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_
 
     assert targets(tmp_path / "a", net_class="92ohm_diff")["/PCIE_TX0_N"] == "92 differential: net class 92ohm_diff"
     with_rules = targets(tmp_path / "b", net_class="92ohm_diff", rules=RULES)
-    assert with_rules["/PCIE_TX0_N"] == "100 differential: design rule zdiff_100R_outer"
-    assert with_rules["/X"] == "50 single: design rule zse_50R"
+    assert with_rules["/PCIE_TX0_N"] == '100 differential: design rule "zdiff_100R_outer"'
+    assert with_rules["/X"] == '50 single: design rule "zse_50R"'
     declared = targets(tmp_path / "c", net_class="92ohm_diff", rules=RULES, config=settings)
     assert declared["/PCIE_TX0_N"].startswith("90 differential: stackwright.toml")
 

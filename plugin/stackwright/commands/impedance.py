@@ -204,6 +204,7 @@ def _without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
 
 
 _FREQUENCY = re.compile(r" at [0-9.]+ GHz")
+_AT_GHZ = re.compile(r"(?<=at_ghz = )[0-9.]+")
 _ROW = re.compile(r"(?<=dielectric\.\")[^\"]+(?=\")|(?<=at_ghz = )[0-9.]+")
 
 
@@ -330,9 +331,14 @@ def _losses(page: Page, report: LineReport) -> None:
         page.rows([Column(right=True)] * 6, rows)
     if any(row.loss and not row.loss.is_quasi_static for row in report.losses):
         page.line("* beyond the range of a quasi-static answer", indent=2)
+    problems: dict[tuple[str, str], list[str]] = {}
     for row in report.losses:
         if row.problem:
-            page.line(f"{row.frequency_ghz:g} GHz: {row.problem}; {row.cure}".replace("\n", " | "), indent=2)
+            cause = (_FREQUENCY.sub("", row.problem), _AT_GHZ.sub("...", row.cure))
+            problems.setdefault(cause, []).append(f"{row.frequency_ghz:g}")
+    for (problem, cure), frequencies in problems.items():
+        page.line(f"none at {', '.join(frequencies)} GHz: {problem}", indent=2)
+        page.verbatim((styled(text, "dim") for text in cure.split("\n")), indent=4)
 
 
 def _effects(report: LineReport) -> list[tuple[str | Text, ...]]:
