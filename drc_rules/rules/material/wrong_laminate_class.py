@@ -47,7 +47,7 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterato
         yield Draft(
             title=f"{ply.label} ({ply.stated}) beside {fast.touching} is {found.label} loss; {clause.title}",
             why="one class too lossy changes every height and width when it is mended late",
-            fix=f"choose a {wanted.label}-loss laminate for the plies beside {fast.touching}",
+            fix=f"choose {wanted.label}-loss laminate for the plies beside {fast.touching}",
             ids=(ply.label,),
             measured=Measured(value=found.label, unit="loss class"),
             limit_value=wanted.label,
