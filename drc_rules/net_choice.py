@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import translate
 from functools import lru_cache
-from itertools import takewhile
+from itertools import groupby, takewhile
 
 from stackup_lib.board import Board
 
@@ -41,13 +41,26 @@ SHORTEST_START = 3
 
 
 def nets_line(board: Board, nets: Iterable[int]) -> str:
-    """Return the `nets = [...]` line that chooses exactly these nets: what they all begin with, else every name."""
+    """Return the `nets = [...]` line that chooses exactly these nets: by what they begin with, else by name."""
     wanted = frozenset(nets)
-    names = sorted(board.nets[net] for net in wanted)
+    names = sorted({board.nets[net] for net in wanted})
+    others = [name for net, name in enumerate(board.nets) if name and net not in wanted]
+    patterns = list(_starts(names, others))
+    exact = chosen_nets(board, (), patterns) == wanted
+    return f"nets = {toml_value(patterns if exact else names)}"
+
+
+def _starts(names: list[str], others: list[str]) -> Iterator[str]:
+    """Yield wildcards for sorted names that take none of the others: the fewest that differ by their start."""
     start = _shared_start(names[0], names[-1])
-    if len(start) >= SHORTEST_START and chosen_nets(board, (), (f"{start}*",)) == wanted:
-        names = [f"{start}*"]
-    return f"nets = {toml_value(names)}"
+    strangers = [name for name in others if name.startswith(start)]
+    if len(names) == 1:
+        yield names[0]
+    elif len(start) >= SHORTEST_START and not strangers:
+        yield f"{start}*"
+    else:
+        for _, branch in groupby(names, key=lambda name: name[len(start) : len(start) + 1]):
+            yield from _starts(list(branch), strangers)
 
 
 def toml_value(value: object) -> str:

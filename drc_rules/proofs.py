@@ -34,7 +34,7 @@ def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
     if declarations.profile.value is None:
         hints.insert(0, declarations.profile.how_to_give)
         hints += [generation_lines(context, family) for family in context.assignment.families_without_generation()]
-    return paste_lines(in_general(hints))
+    return paste_lines(in_general(dict.fromkeys(hints)))
 
 
 def in_general(hints: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from drc_rules.config import Config, parse_config
 from drc_rules.documents import documents
 from drc_rules.interfaces import Assignment, Interface, assign_nets, families, family, interface, interface_ids
 from drc_rules.interfaces.names import family_by_class, family_by_name, mates, normalise
+from drc_rules.net_choice import nets_line
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError
@@ -305,6 +306,34 @@ def test_wildcards_choose_over_the_whole_name(board_with: MakeBoard) -> None:
     found = assigned(board, '[[interface]]\nis = "pcie5"\nnets = ["/a/X_{?}*"]')
 
     assert sorted(taken(board, found)) == ["/a/X_{1}+", "/a/X_{1}-"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "line"),
+    [
+        (["/SFP0.RX", "/SFP0.TX", "/SFP1.RX"], ["/X"], 'nets = ["/SFP*"]'),
+        (["/SFP0.RX", "/SFP0.TX", "/SFP1.RX"], ["/SFP1.LOS"], 'nets = ["/SFP0.*", "/SFP1.RX"]'),
+        (["/PET", "/PET0", "/PET1"], ["/PER"], 'nets = ["/PET*"]'),
+        (["/PET", "/PET0", "/PET1"], ["/PET2"], 'nets = ["/PET", "/PET0", "/PET1"]'),
+        (["/A", "/B"], ["/C"], 'nets = ["/A", "/B"]'),
+    ],
+)
+def test_nets_are_named_by_the_fewest_starts_that_take_no_other(
+    wanted: list[str], others: list[str], line: str, board_with: MakeBoard
+) -> None:
+    """What a user is asked to paste chooses exactly the nets that were meant."""
+    board = board_with(*wanted, *others)
+
+    assert nets_line(board, [board.net_index[name] for name in wanted]) == line
+
+
+def test_a_net_whose_name_holds_a_star_is_named_whole(board_with: MakeBoard) -> None:
+    """A name that acts as a wildcard takes more than itself; then every name is written, and nothing is shortened."""
+    board = board_with("/PET*", "/PET0", "/PET1", "/PER")
+
+    line = nets_line(board, [board.net_index[name] for name in ("/PET*", "/PET0")])
+
+    assert line == 'nets = ["/PET*", "/PET0"]'
 
 
 def test_a_declared_class_leaves_its_sidebands_out(board_with: MakeBoard) -> None:
