@@ -550,6 +550,16 @@ def test_every_rule_is_listed_and_can_be_explained() -> None:
         assert piece in by_code.out
 
 
+@pytest.mark.parametrize("word", ["PRF001", "not-proven", "sup001", "stale-suppression"])
+def test_what_sarif_says_of_the_check_itself_can_be_explained(word: str) -> None:
+    """Every code that a report shows leads to a page."""
+    ran = run("explain", word)
+
+    assert ran.code == 0
+    assert "about the check itself" in ran.out
+    assert "stackwright.toml" in ran.out
+
+
 def test_a_clause_is_explained_with_its_source() -> None:
     """Numbers come from a document that can be opened."""
     ran = run("explain", "training.df.nvlink5")

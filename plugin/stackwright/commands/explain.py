@@ -11,6 +11,7 @@ from stackup_lib.errors import ConfigError, did_you_mean
 from stackwright.commands.shipped import Shipped, shipped_clauses
 from stackwright.output import show
 from stackwright.page import Column, Page, styled, terminal_console
+from stackwright.remarks import REMARKS
 from stackwright.reporters.text import SEVERITY_STYLE
 from stackwright.words import count, some
 
@@ -37,13 +38,19 @@ def explain_word(word: str) -> int:
     """
     page = Page()
     rule = next((r for r in all_rules() if word.lower() in (r.code.lower(), r.name)), None)
+    remark = next((r for r in REMARKS if word.lower() in (r.code.lower(), r.name)), None)
     clauses = [s for s in shipped_clauses() if s.clause.id == word.lower()]
     if rule:
         _rule(page, rule)
     elif clauses:
         _clause(page, clauses)
+    elif remark:
+        page.line(styled(f"{remark.code} {remark.name}", "bold"), "  about the check itself, in SARIF")
+        page.line(f"{remark.summary} {remark.text}")
     else:
-        known = {r.code for r in all_rules()} | {r.name for r in all_rules()} | {s.clause.id for s in shipped_clauses()}
+        known = {text for one in all_rules() for text in (one.code, one.name)}
+        known |= {text for one in REMARKS for text in (one.code, one.name)}
+        known |= {s.clause.id for s in shipped_clauses()}
         hint = did_you_mean(word, known)
         near = hint if hint.startswith("did") else "stackwright rules and stackwright profiles list them"
         raise ConfigError(word, "no such rule or clause", near)

@@ -16,6 +16,7 @@ from drc_rules.config import FILE_NAME
 from drc_rules.report import Accepted, ClauseVerdict, Finding, Report, StaleSuppression, Verdict
 from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackwright import __version__
+from stackwright.remarks import NOT_PROVEN, REMARKS, STALE, Remark
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean
 
@@ -24,7 +25,6 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 ROOT = "%SRCROOT%"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 FINGERPRINT = "stackwright/v1"
-NOT_PROVEN, STALE = "PRF001", "SUP001"
 RELATED = 20
 """Further places of a finding that are listed."""
 
@@ -140,11 +140,11 @@ def _open(verdict: ClauseVerdict, report: Report) -> Json:
     more = f" and {len(verdict.missing) - 4} more" if len(verdict.missing) > 4 else ""
     text = _sentences(f"Not proven: {verdict.clause.title}", f"It needs: {'; '.join(facts)}{more}")
     return {
-        "ruleId": NOT_PROVEN,
+        "ruleId": NOT_PROVEN.code,
         "level": "note",
         "message": {"text": text},
         "locations": [_location(uri, base, 1)],
-        "partialFingerprints": {FINGERPRINT: f"{NOT_PROVEN}-{verdict.clause.id}"},
+        "partialFingerprints": {FINGERPRINT: f"{NOT_PROVEN.code}-{verdict.clause.id}"},
         "suppressions": [],
         "properties": {"clause": verdict.clause.id, "rule": verdict.code},
     }
@@ -154,11 +154,11 @@ def _stale(stale: StaleSuppression, checked: Checked) -> Json:
     uri, base = _uri(checked.config_path or FILE_NAME)
     text = _sentences(f"The suppression of {stale.entry} {stale.problem}", f"It said: {stale.reason} ({stale.owner})")
     return {
-        "ruleId": STALE,
+        "ruleId": STALE.code,
         "level": "warning",
         "message": {"text": f"{text} Fix: remove it, or mend it."},
         "locations": [_location(uri, base, stale.line)],
-        "partialFingerprints": {FINGERPRINT: f"{STALE}-{clean(stale.entry)}"},
+        "partialFingerprints": {FINGERPRINT: f"{STALE.code}-{clean(stale.entry)}"},
         "suppressions": [],
         "properties": {"owner": clean(stale.owner)},
     }
@@ -177,14 +177,14 @@ def _rules(report: Report) -> list[Json]:
         if severity.rank >= worst.get(verdict.code, severity).rank:
             worst[verdict.code] = severity
     rules = [_rule(one, worst[one.code]) for one in all_rules() if one.code in worst]
-    return [*rules, *_REMARKS]
+    return [*rules, *(_remark(one) for one in REMARKS)]
 
 
 def _rule(rule: Rule, worst: Severity) -> Json:
     sections = {heading: rule.section(heading) for heading in PAGE_SECTIONS}
     return {
         "id": rule.code,
-        "name": "".join(part.capitalize() for part in rule.name.split("-")),
+        "name": _camel(rule.name),
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": " ".join(sections["What it checks"].split()) or rule.summary},
         "help": {
@@ -196,36 +196,20 @@ def _rule(rule: Rule, worst: Severity) -> Json:
     }
 
 
-def _remark(code: str, name: str, level: str, summary: str, text: str) -> Json:
+def _remark(remark: Remark) -> Json:
     return {
-        "id": code,
-        "name": name,
-        "shortDescription": {"text": summary},
-        "fullDescription": {"text": text},
-        "help": {"text": text, "markdown": text},
-        "defaultConfiguration": {"level": level},
+        "id": remark.code,
+        "name": _camel(remark.name),
+        "shortDescription": {"text": remark.summary},
+        "fullDescription": {"text": remark.text},
+        "help": {"text": remark.text, "markdown": remark.text},
+        "defaultConfiguration": {"level": remark.level},
         "properties": {"tags": ["pcb", "check"]},
     }
 
 
-_REMARKS = (
-    _remark(
-        NOT_PROVEN,
-        "NotProven",
-        "note",
-        "A demand of severity error could not be decided.",
-        "A fact is missing, so the demand counts neither as met nor as failed. The message names the fact and how to "
-        "give it; `stackwright check` prints the lines to paste into stackwright.toml.",
-    ),
-    _remark(
-        STALE,
-        "StaleSuppression",
-        "warning",
-        "A suppression does nothing any more.",
-        "A [[suppress]] table of stackwright.toml has expired, or matches no finding. Remove it, so that it does not "
-        "one day hide something else.",
-    ),
-)
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
 
 
 def _location(uri: str, base: str | None, line: int | None) -> Json:
