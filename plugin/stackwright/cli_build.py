@@ -40,9 +40,24 @@ Exit codes:
 """
 
 
+NEW_EPILOG = """
+\b
+Examples:
+  stackwright new --profile training-b200 board.kicad_pcb
+  stackwright new --profile inference-pcie --form pcie-fhhl card.kicad_pcb
+  stackwright new --profile edge --plan mine.stackwright-plan.toml board.kicad_pcb
+
+\b
+Exit codes:
+  0  board, project, design rules and settings are written
+  2  something is there already, or the plan makes no board; nothing is written
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)(apply)
+    app.command(short_help="Begin a board: its stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
     app.command("fab-pack", short_help="Tables and notes for the fab.")(fab_pack)
     app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
 
@@ -74,6 +89,31 @@ def apply(
         backup=not no_backup,
     )
     return apply_plan(plan, board, parts)
+
+
+def new(
+    board: Annotated[Path, typer.Argument(metavar="BOARD", help="The board to begin: a .kicad_pcb that is not there.")],
+    *,
+    profile: Annotated[str, typer.Option(metavar="NAME", help="Workload that it is for; see `stackwright profiles`.")],
+    form: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Form factor, where the profile does not say it.")
+    ] = None,
+    interface: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; may be repeated.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN", help="Begin from this plan, not from the best suggestion.")
+    ] = None,
+    finish: Annotated[str | None, typer.Option(metavar="NAME", help="Copper finish, e.g. ENIG.")] = None,
+) -> int:
+    """Begin an empty board: .kicad_pcb with the stackup, .kicad_pro with net classes, design rules, settings.
+
+    Nothing that is there is replaced; all files are written or none.
+    """
+    from stackwright.commands.new import Wanted, new_board
+
+    said = tuple(word for part in interface or () for word in part.replace(",", " ").split())
+    return new_board(board, Wanted(profile=profile, form=form, interfaces=said, plan=plan, finish=finish))
 
 
 def fab_pack(
