@@ -62,7 +62,7 @@ def check_board(
         taken_as=context.assignment.taken_as(),
         proofs=proofs(context, outcome),
         crashes=tuple(outcome.crashes),
-        notes=(*context.board.warnings, *context.assignment.notes),
+        notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
         stackup=stackup_view(context),
     )
     if not config.suppress or not options.suppress:

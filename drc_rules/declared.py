@@ -46,6 +46,14 @@ class Declarations:
     backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
     stale: bool = field(default=False)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a report has to know of the declarations as a whole."""
+        if not self.stale:
+            return ()
+        declared = self.config.declared.stackup_hash
+        return (f"{FILE_NAME} declares facts for another stackup ({declared}): they are stale, and count as unknown",)
+
     def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
         """Return a declared fact of the stackup, stale when the stackup has changed since; None when not declared."""
         if value is None:
