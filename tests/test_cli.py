@@ -550,6 +550,14 @@ def test_every_rule_is_listed_and_can_be_explained() -> None:
         assert piece in by_code.out
 
 
+def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
+    """`--json` and `--format json` give the same bytes where both are known."""
+    board = "fixtures/boards/inference_pcie_gen5_fit"
+
+    assert run("nets", board, "--json") == run("nets", board, "--format", "json")
+    assert run("nets", board, "--json").out.startswith("{")
+
+
 @pytest.mark.parametrize("word", ["PRF001", "not-proven", "sup001", "stale-suppression"])
 def test_what_sarif_says_of_the_check_itself_can_be_explained(word: str) -> None:
     """Every code that a report shows leads to a page."""

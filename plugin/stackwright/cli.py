@@ -325,13 +325,14 @@ def nets(
         str | None, typer.Option(metavar="NET", help="Everything about one net: class, name, pair, link, route.")
     ] = None,
     format_: Annotated[CasesFormat, typer.Option("--format", help="text or json.")] = CasesFormat.TEXT,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Show what every net was taken for and why: interfaces with their links, rails, and the rest counted."""
     from stackwright.commands.nets import Question, show_nets
 
-    as_json = format_ == CasesFormat.JSON
+    as_json = json or format_ == CasesFormat.JSON
     return show_nets(board, Question(explain=explain, as_json=as_json, config=config, output=output))
 
 
@@ -343,6 +344,7 @@ def validate(
         float, typer.Option(metavar="PCT", help="Largest difference beyond the reference's own uncertainty.")
     ] = 0.1,
     format_: Annotated[CasesFormat, typer.Option("--format", help="text or json.")] = CasesFormat.TEXT,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Solve every row of a file of reference impedances or skin-effect figures and compare."""
@@ -351,7 +353,8 @@ def validate(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: its threads slow small matrices down
     from stackwright.commands.validate import Question, validate_cases
 
-    return validate_cases(cases, Question(limit_pct=limit_pct, as_json=format_ == CasesFormat.JSON, output=output))
+    as_json = json or format_ == CasesFormat.JSON
+    return validate_cases(cases, Question(limit_pct=limit_pct, as_json=as_json, output=output))
 
 
 @app.command(short_help="Explain a rule or a clause.")
