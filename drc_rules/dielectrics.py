@@ -138,14 +138,20 @@ class DielectricPly:
     def df_spread_at(self, frequency_ghz: float) -> tuple[float, float]:
         """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
 
-        A text without a construction may be any of the laminate's; a declared Df, or a named construction, is itself.
+        A text without a construction may be any of the laminate's, a glass style any of its resin contents; a declared
+        Df is itself.
         """
         df = self.df_at(frequency_ghz).value or 0.0
-        laminate = self.laminate.value
-        if self.declaration.df is not None or laminate is None or (self.match and self.match.style):
+        laminate, match = self.laminate.value, self.match
+        if self.declaration.df is not None or laminate is None or match is None:
             return df, df
-        spread = laminate.df_range_at(frequency_ghz).value
-        return (min(spread.low, df), max(spread.high, df)) if spread else (df, df)
+        resin = match.resin_content_pct
+        rows = laminate.constructions_of(match.style, resin) if match.style else ()
+        contents = {row.resin_content_pct for row in rows}
+        found = [laminate.df_at(frequency_ghz, style=match.style, resin_content_pct=rc).value for rc in contents]
+        values = [df, *(value for value in found if value is not None)]
+        spread = None if rows else laminate.df_range_at(frequency_ghz).value
+        return min(*values, spread.low if spread else df), max(*values, spread.high if spread else df)
 
     @cached_property
     def tg(self) -> Fact[Tg]:

@@ -10,6 +10,7 @@ from drc_rules.fabs import Tier
 from drc_rules.fabs.process import typical_processes
 from drc_rules.routed import RoutedLine
 from drc_rules.sites import IMPEDANCE_GHZ, BoardSite, board_site
+from stackup_lib.facts import Confidence, least
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.lines.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
@@ -39,6 +40,7 @@ DK_KNOWN_TO = 0.02
 """How well a stated Dk holds for an impedance: KiCad states no frequency, laminates lose 1 to 3 % of Dk from 1 to 10
 GHz, and methods of measurement differ by as much."""
 
+SiteKey = tuple[int, tuple[int | None, int | None] | None]
 Triple = tuple[Roughness, Roughness, Roughness]
 Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
 
@@ -75,15 +77,19 @@ class Lines:
     """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`."""
 
     ctx: Context
-    _sites: dict[tuple[int, tuple[int | None, int | None] | None], BoardSite] = field(default_factory=dict)
+    _sites: dict[SiteKey, tuple[BoardSite, Confidence]] = field(default_factory=dict)
     _solved: dict[Key, SolvedLine] = field(default_factory=dict)
 
     def site(self, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
         """Return the site of a copper layer, between its nearest planes or those that are named."""
         key = (index, references)
         if key not in self._sites:
-            self._sites[key] = board_site(self.ctx, index, references)
-        return self._sites[key]
+            with self.ctx.recording() as used:
+                found = board_site(self.ctx, index, references)
+            self._sites[key] = found, least(Confidence.HIGH, *used)
+        where, confidence = self._sites[key]
+        self.ctx.rests_on(confidence)  # whoever asks second rests on the same facts as who asked first
+        return where
 
     def solved(
         self,
@@ -94,9 +100,9 @@ class Lines:
     ) -> SolvedLine:
         """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
         width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
-        key = (index, width, gap, references)
+        key, where = (index, width, gap, references), self.site(index, references)
         if key not in self._solved:
-            self._solved[key] = solve_line(self.site(index, references).site, width, gap, tolerance=LINE_TOLERANCE)
+            self._solved[key] = solve_line(where.site, width, gap, tolerance=LINE_TOLERANCE)
         return self._solved[key]
 
     def loss(

@@ -112,11 +112,19 @@ class LinkLoss:
 
 @dataclass(frozen=True)
 class InterfaceLosses:
-    """The links of one interface: the worst first, and by nets why the loss of others is not known."""
+    """The links of one interface.
+
+    Attributes:
+        known: the worst first.
+        missing: by nets, why the loss of others is not known.
+        confidence: how sure all is that the losses rest on, but for the Df: stackup, Dk, route.
+        df_confidence: how sure the Df is.
+    """
 
     known: tuple[LinkLoss, ...]
     missing: tuple[tuple[tuple[int, ...], MissingFact], ...]
     confidence: Confidence
+    df_confidence: Confidence
 
 
 def longest_length_mm(budget_db: float, holes_db: float, loss_db_per_mm: float) -> float:
@@ -213,9 +221,11 @@ class LinkLosses:
         """Return the losses of an interface's declared links, or of those that were only inferred to be of it."""
         key = (interface_id, declared)
         if key not in self._found:
+            one = interface(interface_id)
             with self.ctx.recording() as used:
-                known, missing = self._losses(interface(interface_id), declared=declared)
-            self._found[key] = InterfaceLosses(known, missing, least(Confidence.HIGH, *used))
+                known, missing = self._losses(one, declared=declared)
+            of_df = least(Confidence.HIGH, *(self._df_confidence(link) for link in known))
+            self._found[key] = InterfaceLosses(known, missing, least(Confidence.HIGH, *used), of_df)
         return self._found[key]
 
     def nets_of(self, interface_id: str, *, declared: bool) -> tuple[int, ...]:
@@ -266,6 +276,9 @@ class LinkLosses:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
         stretches = tuple(self._stretch(one, key, length) for key, length in lengths.items())
         holes_db, count = holes.on(routes, share)
+        doubts = tuple(note for trace in traces for note in trace.notes)
+        if doubts or any(not s.loss.is_quasi_static for s in stretches):
+            self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
         return LinkLoss(
             interface=one,
             nets=nets,
@@ -274,7 +287,7 @@ class LinkLosses:
             holes_db=holes_db,
             hole_count=count,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
-            notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes))),
+            notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes, *doubts))),
         )
 
     def _complete_routes(self, link: Link) -> tuple[Route, ...]:
@@ -288,8 +301,17 @@ class LinkLosses:
 
     def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> Stretch:
         layer, width, gap, references = key
-        loss = self.ctx.lines.loss(layer, width, gap, one.nyquist_ghz or 0.0, references)
+        lines = self.ctx.lines
+        line, where = lines.solved(layer, width, gap, references), lines.site(layer, references)
+        with self.ctx.recording():  # only Df is needed in here, and how sure that is counts apart
+            loss = lines.loss_of(line, where, one.nyquist_ghz or 0.0)
         return Stretch(key, length_mm, loss)
+
+    def _df_confidence(self, link: LinkLoss) -> Confidence:
+        """Return how sure the least sure Df beside a link is."""
+        sites = [self.ctx.lines.site(index, references) for index, _, _, references in (s.key for s in link.stretches)]
+        nyquist = link.interface.nyquist_ghz or 0.0
+        return least(Confidence.HIGH, *(ply.df_at(nyquist).confidence for where in sites for ply in where.plies))
 
     def _notes(self, stretches: Sequence[Stretch]) -> Iterator[str]:
         for s in stretches:

@@ -13,12 +13,16 @@ from drc_rules.check import prepare
 from drc_rules.config import Role, parse_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
+from drc_rules.engine import run
 from drc_rules.hole_loss import barrel_loss_db
 from drc_rules.interfaces import families, interface
 from drc_rules.link_loss import LinkLoss, df_needed, longest_length_mm
 from drc_rules.loss_shares import FILE, assumed_allowances, share_of
+from drc_rules.report import Verdict
+from drc_rules.requirements import load_profile
+from drc_rules.rule import all_rules
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.facts import MissingFact
+from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.kicad import read_board
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
@@ -184,3 +188,78 @@ def test_allowances_belong_to_shares_that_exist_and_are_never_sure() -> None:
         for role in roles:
             assert role in interface(one).board_loss_db
             assert all(part.low == 0.0 < part.high for part in assumed_allowances(one, role).values())
+
+
+FR4 = STACKUP.replace("R-5670(N) 1078", "370HR 2116").replace("R-5775(N)", "370HR").replace("3.4", "4.0")
+AMPLE = f"{CONFIG}board_loss_db = 60\n"
+
+
+def pair_over_capacitors(folder: Path, *values: str) -> Context:
+    """A pair of 100 mm with a capacitor in each trace."""
+    parts: list[dict[str, object]] = []
+    tracks: list[dict[str, object]] = []
+    for row, (letter, value) in enumerate(zip("PN", values, strict=True)):
+        y_mm, ends = 10 + 0.4 * row, (f"/PCIE_TX0_{letter}", f"/PCIE_TX0_C_{letter}")
+        small = {"number": "1", "size_mm": [0.2, 0.2]}
+        parts += [
+            {"reference": f"U{row}", "at_mm": [5, y_mm], "pads": [{**small, "net": ends[0]}]},
+            {"reference": f"J{row}", "at_mm": [106, y_mm], "pads": [{**small, "net": ends[1]}]},
+            {
+                "reference": f"C{row}",
+                "value": value,
+                "at_mm": [55, y_mm],
+                "pads": [{**small, "net": ends[0]}, {**small, "number": "2", "net": ends[1], "at_mm": [1, 0]}],
+            },
+        ]
+        run = {"layer": "F.Cu", "width_mm": 0.2}
+        tracks += [
+            {**run, "net": ends[0], "path_mm": [[5, y_mm], [55, y_mm]]},
+            {**run, "net": ends[1], "path_mm": [[56, y_mm], [106, y_mm]]},
+        ]
+    return context(folder, config=AMPLE, parts=parts, tracks=tracks)
+
+
+def confidence_of_the_share(ctx: Context) -> Confidence:
+    """Confidence of a pass of the clause on the share."""
+    clauses = [c for c in load_profile("board").clauses if c.id == "board.loss.share"]
+    (verdict,) = run(ctx, clauses, all_rules(), all_rules()).verdicts
+    assert verdict.verdict is Verdict.PASSED
+    return verdict.confidence
+
+
+def test_a_df_that_is_hardly_known_does_not_matter_where_twice_the_loss_fits(tmp_path: Path) -> None:
+    """No figure of the laminate reaches 16 GHz; a share of 60 dB holds twice the dielectric loss."""
+    ctx = context(tmp_path, config=AMPLE, stackup=FR4)
+
+    losses = ctx.link_losses.of("pcie5", declared=True)
+    assert (losses.confidence, losses.df_confidence) == (Confidence.MEDIUM, Confidence.LOW)
+    assert confidence_of_the_share(ctx) is Confidence.MEDIUM
+
+
+def test_a_doubtful_way_stays_doubtful_whatever_the_share(tmp_path: Path) -> None:
+    """Capacitors of different values in a pair: the links that were found may not be those that were meant."""
+    alike = pair_over_capacitors(tmp_path / "alike", "220n", "220n")
+    unlike = pair_over_capacitors(tmp_path / "unlike", "220n", "100n")
+
+    assert confidence_of_the_share(alike) is Confidence.MEDIUM
+    assert confidence_of_the_share(unlike) is Confidence.LOW
+    assert "its series parts are not those of its partner /PCIE_TX0_N" in only_link(unlike).notes
+
+
+def test_confidence_does_not_depend_on_who_asked_first(tmp_path: Path) -> None:
+    """A line that was solved for its impedance before rests on the same facts when its loss is asked for."""
+    first, second = context(tmp_path / "a"), context(tmp_path / "b")
+    link = only_link(second)
+    first.lines.solved(*link.stretches[0].key[:3], link.stretches[0].key[3])
+
+    assert only_link(first).total_db == link.total_db
+    confidences = [ctx.link_losses.of("pcie5", declared=True).confidence for ctx in (first, second)]
+    assert confidences == [Confidence.MEDIUM, Confidence.MEDIUM]
+
+
+def test_a_glass_style_may_have_any_of_its_resin_contents(tmp_path: Path) -> None:
+    """At 10 GHz the maker tabulates 370HR on 1080 glass with Df 0.025 (61 % resin) to 0.030."""
+    ply = context(tmp_path, stackup=FR4.replace("2116", "1080")).plies[0]
+
+    assert ply.df_at(10).need() == pytest.approx(0.030)
+    assert ply.df_spread_at(10) == pytest.approx((0.025, 0.030))

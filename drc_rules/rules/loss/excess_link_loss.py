@@ -110,7 +110,8 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     if not found.declared:
         ctx.rest_on_assignment(ctx.nets_of(one.id))
     links = [link for link in losses.known if found.nets.intersection(link.nets)]
-    ctx.rests_on(max(losses.confidence, _despite_df(links, share), key=lambda c: c.rank))
+    ctx.rests_on(losses.confidence)
+    ctx.rests_on(max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank))
     over = [link for link in links if _charged(link, share).nominal > share.db]
     if over:
         yield _draft(ctx, found, share, over, len(links))
