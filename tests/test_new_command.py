@@ -333,6 +333,15 @@ def test_an_empty_project_is_kicads_default_and_the_plans_classes() -> None:
     assert data["meta"]["filename"] == "x.kicad_pro"
 
 
+def test_kicads_own_limit_forbids_no_planned_width(plan: Path, target: Path) -> None:
+    """KiCad 10 takes nothing below 0.2 mm by itself; the limit is lowered to the narrowest line, and never raised."""
+    new_board(target, Wanted("edge", plan=plan))
+    rules = json.loads(target.with_suffix(".kicad_pro").read_bytes())["board"]["design_settings"]["rules"]
+    assert rules["min_track_width"] == 0.116
+    wide = json.loads(empty_project("x.kicad_pro", [], least_width_mm=0.4))
+    assert wide["board"]["design_settings"]["rules"]["min_track_width"] == 0.2
+
+
 def test_a_large_outline_gets_a_large_sheet() -> None:
     """The smallest sheet on which it lies with 50 mm around; beyond all sheets the largest."""
     planned = parse_plan(SIX_LAYERS, "plan").planned

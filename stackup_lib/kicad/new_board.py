@@ -22,6 +22,8 @@ PAGES_MM = {"A4": (297, 210), "A3": (420, 297), "A2": (594, 420), "A1": (841, 59
 CORNER_MM = 50.0
 """The outline's upper-left corner on the sheet, both ways; as much stays free on the other sides."""
 _LINE_MM = 0.1
+_LEAST_WIDTH_MM = 0.2
+"""KiCad 10's own limit for tracks of a project that states none."""
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "new-board.stackwright")
 _PROJECT_VERSION, _CLASSES_VERSION = 3, 5
 """What KiCad 10 writes."""
@@ -67,19 +69,27 @@ def empty_board(
     return replace_stackup(text, planned, label=label, change_layers=True)
 
 
-def empty_project(name: str, classes: Iterable[PlannedClass], *, label: str = "the new project") -> bytes:
+def empty_project(
+    name: str,
+    classes: Iterable[PlannedClass],
+    *,
+    least_width_mm: float = _LEAST_WIDTH_MM,
+    label: str = "the new project",
+) -> bytes:
     """Return a `.kicad_pro` with KiCad's own Default and these net classes.
 
     Args:
         name: file name of the project, e.g. `card.kicad_pro`.
         classes: the net classes, the first with the highest priority.
+        least_width_mm: the narrowest track that is planned; KiCad's own limit is lowered where it forbids that.
         label: what errors call the project.
 
     Raises:
         NotWrittenError: the classes cannot be written.
     """
+    least = round(min(least_width_mm, _LEAST_WIDTH_MM), 6)
     project = {
-        "board": {"design_settings": {"defaults": {}, "rules": {}}},
+        "board": {"design_settings": {"defaults": {}, "rules": {"min_track_width": least}}},
         "meta": {"filename": name, "version": _PROJECT_VERSION},
         "net_settings": {
             "classes": [_DEFAULT_CLASS],

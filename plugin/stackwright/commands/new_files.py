@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -74,11 +75,20 @@ def files_of(plan: Plan, board: Path, purpose: Purpose) -> dict[Path, bytes]:
     digest = read.stackup.digest if read.stackup else ""
     found = {
         pcb: text,
-        project: empty_project(project.name, plan.net_class, label=str(project)),
+        project: empty_project(
+            project.name, plan.net_class, least_width_mm=min(_widths_mm(plan), default=math.inf), label=str(project)
+        ),
         rules: replace_rules(None, plan.rule, label=str(rules), format_version=read.format_version),
         settings: settings_text(plan, digest, purpose, pcb).encode(),
     }
     return {path: content for path, content in found.items() if content}
+
+
+def _widths_mm(plan: Plan) -> Iterator[float]:
+    """Every track width that is planned."""
+    for one in plan.net_class:
+        yield from (width for width in (one.track_width_mm, one.diff_pair_width_mm) if width is not None)
+    yield from (rule.width_mm - rule.tolerance_mm for rule in plan.rule)
 
 
 def settings_text(plan: Plan, digest: str, purpose: Purpose, board: Path) -> str:

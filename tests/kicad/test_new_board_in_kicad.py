@@ -1,0 +1,192 @@
+"""A board that `stackwright new` began, in a real KiCad 10: it opens, is saved as it is, and its rules are obeyed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import check_board, find_config, prepare
+from drc_rules.declared import CommandLine
+from drc_rules.plan_file import parse_plan
+from stackup_lib.board import LayerKind
+from stackup_lib.kicad import read_board, read_project
+from stackup_lib.kicad.new_board import empty_board
+from stackup_lib.kicad.project_writer import set_net_classes
+from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedStackup, planned_from
+from stackwright.commands.new import Wanted, new_board
+from tests.conftest import KicadCli
+from tests.kicad_editor import editor_command
+from tests.test_new_command import CLASS, SIX_LAYERS
+
+pytestmark = pytest.mark.kicad
+
+OURS = b'\t(generator "stackwright")\n'
+KICADS = b'\t(generator "pcbnew")\n\t(generator_version "10.0")\n'
+
+
+def begun(folder: Path, form: str | None = "oam") -> Path:
+    """A new board of six layers with everything beside it."""
+    plan = folder / "six.stackwright-plan.toml"
+    plan.write_text(SIX_LAYERS, encoding="utf-8")
+    (folder / "card").mkdir()
+    board = folder / "card" / "card.kicad_pcb"
+    new_board(board, Wanted("edge", form=form, interfaces=("pcie4",), plan=plan))
+    return board
+
+
+def deep(count: int) -> PlannedStackup:
+    """So many copper layers between prepregs and cores, and masks."""
+    mask = PlannedRow(kind=LayerKind.MASK, plies=(PlannedPly(thickness_mm=0.0152, dk=3.5, material="LPI"),))
+    rows = [mask]
+    for i in range(count):
+        if i:
+            kind = LayerKind.PREPREG if i % 2 else LayerKind.CORE
+            ply = PlannedPly(thickness_mm=0.07, material="Megtron 7(N)", dk=3.3, df=0.002)
+            rows.append(PlannedRow(kind=kind, plies=(ply,)))
+        layer_type = "power" if i % 3 == 1 else "signal"
+        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=0.03),), layer_type=layer_type))
+    return PlannedStackup(rows=(*rows, mask), copper_finish="ENIG", dielectric_constraints=True)
+
+
+@pytest.mark.parametrize(("count", "size_mm"), [(2, (30.0, 20.0)), (32, (1000.0, 400.5)), (8, None)])
+def test_kicad_saves_an_empty_board_as_it_is(
+    count: int, size_mm: tuple[float, float] | None, tmp_path: Path, kicad_cli: KicadCli
+) -> None:
+    """But for its own name in place of ours, every byte."""
+    path = tmp_path / "board.kicad_pcb"
+    ours = empty_board(deep(count), size_mm=size_mm)
+    path.write_bytes(ours)
+    kicad_cli("pcb", "upgrade", "--force", path)
+    assert ours.count(OURS) == 1
+    assert path.read_bytes() == ours.replace(OURS, KICADS)
+    assert read_board(path).layer_count == count
+
+
+def test_declared_facts_hold_after_kicads_save(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """KiCad writes the board anew and the hash of its stackup stays, so foil and Df are not stale."""
+    path = begun(tmp_path)
+    kicad_cli("pcb", "upgrade", "--force", path)
+    board = read_board(path)
+    context, _, _ = prepare(board, find_config(path, None), CommandLine())
+    assert not context.declarations.stale
+    assert context.foil(board.layer_index["In2.Cu"]).known
+    report = check_board(path)
+    assert not report.findings
+    assert not any("stale" in note for note in report.notes)
+
+
+def segment(net: str, layer: str, y_mm: float, width_mm: float) -> str:
+    """A track of 40 mm."""
+    ends = f"(start 60 {y_mm}) (end 100 {y_mm})"
+    identity = uuid.uuid5(uuid.NAMESPACE_DNS, f"{net} {layer} {y_mm}")
+    return f'(segment {ends} (width {width_mm}) (layer "{layer}") (net "{net}") (uuid "{identity}"))\n'
+
+
+def pair(name: str, layer: str, y_mm: float, width_mm: float, gap_mm: float) -> str:
+    """Two tracks side by side."""
+    return segment(f"/{name}_P", layer, y_mm, width_mm) + segment(
+        f"/{name}_N", layer, y_mm + width_mm + gap_mm, width_mm
+    )
+
+
+def violations(path: Path, kicad_cli: KicadCli) -> list[tuple[str, str]]:
+    """Kind and words of what KiCad's design rule check finds in widths, gaps and clearances."""
+    report = path.with_suffix(".drc.json")
+    kicad_cli("pcb", "drc", "--format", "json", "--severity-all", "-o", report, path)
+    found = json.loads(report.read_text(encoding="utf-8"))["violations"]
+    kinds = ("track_width", "diff_pair_gap_out_of_range", "clearance")
+    return sorted({(v["type"], v["description"]) for v in found if v["type"] in kinds})
+
+
+def test_kicad_reports_what_only_our_rules_forbid(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Pairs with their layer's width pass, one with another layer's does not; KiCad's own limits say nothing."""
+    path = begun(tmp_path)
+    project = path.with_suffix(".kicad_pro")
+    with_nets = PlannedClass(name=CLASS, patterns=("/TX*",))
+    project.write_bytes(set_net_classes(project.read_bytes(), [with_nets]).content)
+    empty = path.read_bytes()
+
+    def routed(*pairs: str) -> None:
+        path.write_bytes(empty.replace(b"\t(embedded_fonts no)", "".join(pairs).encode() + b"\t(embedded_fonts no)"))
+
+    good = (pair("TX0", "F.Cu", 60, 0.118, 0.15), pair("TX1", "In2.Cu", 70, 0.13, 0.15))
+    routed(*good)
+    assert violations(path, kicad_cli) == []
+    routed(*good, pair("TX2", "In2.Cu", 80, 0.118, 0.15), pair("TX3", "F.Cu", 90, 0.118, 0.2))
+    found = violations(path, kicad_cli)
+    assert [kind for kind, _ in found] == ["diff_pair_gap_out_of_range", "track_width"]
+    assert f"stackwright: {CLASS}, pair gap on F.Cu" in found[0][1]
+    assert f"stackwright: {CLASS}, pair width on In2.Cu" in found[1][1]
+    path.with_suffix(".kicad_dru").unlink()
+    assert violations(path, kicad_cli) == []
+
+
+def test_the_picture_that_kicad_makes_of_it(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """The three-dimensional view of a board with an outline is not an empty picture."""
+    path = begun(tmp_path)
+    picture = tmp_path / "board.png"
+    kicad_cli("pcb", "render", "--output", picture, path)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert len(set(picture.read_bytes())) > 100
+
+
+@pytest.fixture(scope="module")
+def editor() -> Iterator[tuple[str, Path]]:
+    """The PCB editor with a new board open: its socket, and the board."""
+    command = editor_command()
+    if command is None:
+        pytest.skip("no PCB editor that can be driven")
+    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as folder:
+        path = begun(Path(folder))
+        environment = {**os.environ, "KICAD_API_STATE": str(Path(folder) / "k")}
+        start = [command, "start", "--name", "n", "--fresh", str(path)]
+        run = subprocess.run(start, capture_output=True, text=True, timeout=300, check=True, env=environment)
+        yield run.stdout.strip(), path
+        subprocess.run([command, "stop", "--name", "n"], check=False, timeout=60, env=environment)
+
+
+@pytest.mark.editor
+def test_the_running_editor_reports_the_planned_stackup(editor: tuple[str, Path]) -> None:
+    """Over its API: every row of copper and dielectric with thickness, material, Dk and Df; and the finish."""
+    from kipy import KiCad
+
+    live = KiCad(socket_path=editor[0], timeout_ms=120_000).get_board().get_stackup()
+    planned = [r for r in parse_plan(SIX_LAYERS, "plan").planned.rows if r.kind is not LayerKind.MASK]
+    rows = [row for row in live.layers if row.type == 1 or row.dielectric]
+    assert len(rows) == len(planned) == 11
+    for theirs, ours in zip(rows, planned, strict=True):
+        if theirs.dielectric is None or ours.kind is LayerKind.COPPER:
+            assert theirs.thickness / 1e6 == pytest.approx(ours.thickness_mm)
+            continue
+        plies = [(p.thickness / 1e6, p.material_name, p.epsilon_r) for p in theirs.dielectric.layers]
+        assert [p[1] for p in plies] == [p.material for p in ours.plies]
+        assert [p[0] for p in plies] == pytest.approx([p.thickness_mm for p in ours.plies], abs=1e-6)
+        assert [p[2] for p in plies] == pytest.approx([p.dk for p in ours.plies])
+        assert [p.loss_tangent for p in theirs.dielectric.layers] == pytest.approx([p.df or 0.0 for p in ours.plies])
+
+
+@pytest.mark.editor
+def test_the_editors_save_keeps_board_classes_and_facts(editor: tuple[str, Path]) -> None:
+    """Board and net classes stand as we wrote them, and nothing that was declared is stale."""
+    from kipy import KiCad
+
+    socket, path = editor
+    ours = path.read_bytes()
+    KiCad(socket_path=socket, timeout_ms=120_000).get_board().save()  # type: ignore[no-untyped-call]
+    assert path.read_bytes() == ours.replace(OURS, KICADS)
+    classes = read_project(path.with_suffix(".kicad_pro"), ()).classes
+    assert classes[CLASS].diff_pair_width_mm == 0.118
+    assert classes[CLASS].diff_pair_gap_mm == 0.15
+    board = read_board(path)
+    assert board.stackup is not None
+    assert planned_from(board.stackup).copper_finish == "ENIG"
+    assert find_config(path, None).declared.stackup_hash == board.stackup.digest
+    assert not re.search(rb"stackwright: begin.*stackwright: begin", path.with_suffix(".kicad_dru").read_bytes(), re.S)
