@@ -204,6 +204,7 @@ class LinkLosses:
 
     ctx: Context
     _found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
+    _loss_at: dict[tuple[LineKey, float], LossAt] = field(default_factory=dict)
 
     @cached_property
     def links(self) -> Links:
@@ -301,11 +302,12 @@ class LinkLosses:
 
     def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> Stretch:
         layer, width, gap, references = key
-        lines = self.ctx.lines
+        nyquist, lines = one.nyquist_ghz or 0.0, self.ctx.lines
         line, where = lines.solved(layer, width, gap, references), lines.site(layer, references)
-        with self.ctx.recording():  # only Df is needed in here, and how sure that is counts apart
-            loss = lines.loss_of(line, where, one.nyquist_ghz or 0.0)
-        return Stretch(key, length_mm, loss)
+        if (key, nyquist) not in self._loss_at:  # the many links of a bus share a few geometries
+            with self.ctx.recording():  # only Df is needed in here, and how sure that is counts apart
+                self._loss_at[key, nyquist] = lines.loss_of(line, where, nyquist)
+        return Stretch(key, length_mm, self._loss_at[key, nyquist])
 
     def _df_confidence(self, link: LinkLoss) -> Confidence:
         """Return how sure the least sure Df beside a link is."""
