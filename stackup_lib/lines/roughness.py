@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -150,7 +150,7 @@ class Gradient:
     def multiplier(self, frequency_ghz: ArrayLike, metal: Metal = COPPER) -> Multiplier:
         """Return the multipliers of resistance and reactance."""
         ratio = np.asarray(self.rq_um / _delta_um(frequency_ghz, metal))
-        z = gradient_impedance(ratio.ravel()).reshape(ratio.shape)
+        z = (_gradient_at(ratio.item()) if ratio.size == 1 else gradient_impedance(ratio.ravel())).reshape(ratio.shape)
         return Multiplier(np.asarray(z.real), np.asarray(z.imag))
 
 
@@ -168,6 +168,12 @@ def gradient_impedance(rq_per_delta: Real) -> Complex:
         z = eta * (z + eta * slope) / (eta + z * slope)
     # the outermost point lies 5 Rq above the mean plane: take the j omega mu0 of that gap away again
     return np.asarray(z - 2j * 5 * ratio)
+
+
+@lru_cache(maxsize=1024)
+def _gradient_at(rq_per_delta: float) -> Complex:
+    """`gradient_impedance` of one value: the lines of a board share a few foils and frequencies."""
+    return gradient_impedance(np.array([rq_per_delta]))
 
 
 @cache
