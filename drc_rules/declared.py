@@ -35,6 +35,7 @@ class Declarations:
         profile, form: names, not yet looked up.
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
+        digest: hash of the stackup that the board has now.
     """
 
     profile: Fact[str]
@@ -45,14 +46,18 @@ class Declarations:
     config: Config
     backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
     stale: bool = field(default=False)
+    digest: str = ""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a report has to know of the declarations as a whole."""
         if not self.stale:
             return ()
-        declared = self.config.declared.stackup_hash
-        return (f"{FILE_NAME} declares facts for another stackup ({declared}): they are stale, and count as unknown",)
+        cure = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
+        return (
+            f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
+            f"check them, then {cure}",
+        )
 
     def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
         """Return a declared fact of the stackup, stale when the stackup has changed since; None when not declared."""
@@ -103,6 +108,7 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
         config=config,
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
+        digest=digest or "",
     )
 
 

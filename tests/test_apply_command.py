@@ -264,7 +264,7 @@ def test_classes_and_rules_come_only_when_asked_for(
     out = capsys.readouterr().out
     classes = {row["name"]: row for row in json.loads(project.read_text(encoding="utf-8"))["net_settings"]["classes"]}
     assert classes["85Ohm-diff_PCIE"]["diff_pair_width"] == 0.1
-    assert '(rule "stackwright: 85Ohm-diff_PCIE, pair width on In2.Cu"' in rules.read_text(encoding="utf-8")
+    assert '(rule "stackwright: 85Ohm-diff_PCIE, pair on In2.Cu"' in rules.read_text(encoding="utf-8")
     assert re.search(r'your rule "mine" \(track_width\)\s+holds\s+instead', out)
     assert "tracks keep their widths" in out
     assert card.read_bytes() == before[card.name]

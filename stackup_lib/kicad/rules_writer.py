@@ -111,9 +111,7 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
         if (*place, not is_pair) in seen:
             condition += f" && {'' if is_pair else '!'}A.inDiffPair('*')"
         lines += _comment(rule.requirement)
-        lines += _rule(rule, "width", "track_width", rule.width_mm, condition)
-        if rule.gap_mm is not None:
-            lines += _rule(rule, "gap", "diff_pair_gap", rule.gap_mm, condition)
+        lines += _rule(rule, condition)
     return [*lines, END]
 
 
@@ -140,14 +138,20 @@ def _comment(text: str) -> list[str]:
     return lines
 
 
-def _rule(rule: PlannedRule, what: str, constraint: str, value_mm: float, condition: str) -> list[str]:
-    least, most = max(value_mm - rule.tolerance_mm, 0.0), value_mm + rule.tolerance_mm
+def _rule(rule: PlannedRule, condition: str) -> list[str]:
+    """One rule for width and gap: of two with one condition KiCad's editor warns."""
     kind = "line" if rule.gap_mm is None else "pair"
-    limits = (("min", least), ("opt", value_mm), ("max", most))
-    stated = " ".join(f"({name} {length_text(limit)}mm)" for name, limit in limits)
-    return [
-        f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} {what} on {rule.layer}')}",
+    lines = [
+        f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} on {rule.layer}')}",
         f"\t(layer {quoted(rule.layer)})",
         f"\t(condition {quoted(condition)})",
-        f"\t(constraint {constraint} {stated}))",
+        f"\t{_constraint('track_width', rule.width_mm, rule.tolerance_mm)}",
     ]
+    if rule.gap_mm is not None:
+        lines.append(f"\t{_constraint('diff_pair_gap', rule.gap_mm, rule.tolerance_mm)}")
+    return [*lines[:-1], lines[-1] + ")"]
+
+
+def _constraint(name: str, value_mm: float, tolerance_mm: float) -> str:
+    limits = (("min", max(value_mm - tolerance_mm, 0.0)), ("opt", value_mm), ("max", value_mm + tolerance_mm))
+    return f"(constraint {name} {' '.join(f'({word} {length_text(limit)}mm)' for word, limit in limits)})"

@@ -87,7 +87,7 @@ def test_kicads_design_rule_check_holds_the_plans_width(card: Path, kicad_cli: K
     apply_plan(edited(card, extra=RULE), card, Parts(write=True, rules=True))
     after = violations("after.json")
     assert after
-    assert all(f"stackwright: {CLASS}, pair width on In2.Cu" in one for one in after)
+    assert all(f"stackwright: {CLASS}, pair on In2.Cu" in one for one in after)
 
 
 def test_layers_are_added_to_an_unrouted_board(tmp_path: Path, kicad_cli: KicadCli) -> None:

@@ -123,8 +123,8 @@ def test_kicad_reports_what_only_our_rules_forbid(tmp_path: Path, kicad_cli: Kic
     routed(*good, pair("TX2", "In2.Cu", 80, 0.118, 0.15), pair("TX3", "F.Cu", 90, 0.118, 0.2))
     found = violations(path, kicad_cli)
     assert [kind for kind, _ in found] == ["diff_pair_gap_out_of_range", "track_width"]
-    assert f"stackwright: {CLASS}, pair gap on F.Cu" in found[0][1]
-    assert f"stackwright: {CLASS}, pair width on In2.Cu" in found[1][1]
+    assert f"stackwright: {CLASS}, pair on F.Cu" in found[0][1]
+    assert f"stackwright: {CLASS}, pair on In2.Cu" in found[1][1]
     path.with_suffix(".kicad_dru").unlink()
     assert violations(path, kicad_cli) == []
 
