@@ -1,9 +1,9 @@
 """Insertion loss of links at their Nyquist frequency: lines by length, layer and geometry, and every plated hole.
 
-The loss of a line is length times the solved loss per length of what was really routed, along the path from end to end:
-branches do not count. The loss of a hole is that of its stub, which shorts, and of its barrel, which does not match.
-A pair's loss is the mean of its traces'. Coupling capacitors, pads and bends count nothing. Losses in dB, lengths in
-mm.
+The loss of a line is length times the solved loss per length of what was really routed, along the path from end to end;
+branches do not count, and leave a doubt where they are long. The loss of a hole is that of its stub, which shorts, and
+of its barrel, which does not match. A pair's loss is the mean of its traces'. Coupling capacitors, pads and bends count
+nothing. Losses in dB, lengths in mm.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from drc_rules.config import InterfaceDeclaration
-from drc_rules.context import Context
-from drc_rules.fast_vias import groups_of
+from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
 from drc_rules.hole_loss import HoleLosses
 from drc_rules.interfaces import Interface, interface
 from drc_rules.lines import LossAt
@@ -238,9 +237,9 @@ class LinkLosses:
         self, one: Interface, *, declared: bool
     ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[tuple[int, ...], MissingFact], ...]]:
         nets = self.nets_of(one.id, declared=declared)
-        holes = HoleLosses(self.ctx, one, groups_of(self.ctx, one.id))
+        holes = HoleLosses(self.ctx, one, self.ctx.stub_groups)  # a net may be shared with another interface
         known, missing = [], []
-        for traces in self._traces(nets):
+        for traces in self._traces(one, nets):
             mine = tuple(net for trace in traces for net in trace.nets)
             name = self.ctx.board.nets[mine[0]]
             try:
@@ -252,16 +251,22 @@ class LinkLosses:
         known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
         return tuple(known), tuple(missing)
 
-    def _traces(self, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
+    def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
         """Yield links, those of a pair together; nets with a single pad and no track lead nowhere."""
         done: set[int] = set()
         for link in self.links.of_nets(nets):
-            if link.index in done or not (link.length_mm or len(link.ends) > 1):
+            if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
                 continue
             partner = self.links.partner_of(link)
             traces = (link,) if partner is None or partner.index in done else (link, partner)
             done.update(trace.index for trace in traces)
             yield traces
+
+    def _is_another(self, one: Interface, link: Link) -> bool:
+        """Tell whether a link that shares a net with an interface's is of another family beyond the fork."""
+        beyond = [net for net in link.nets if len(self.links.rows_of_net[net]) == 1]
+        roles = [role for role in (self.ctx.assignment.role_of(net) for net in beyond) if role is not None]
+        return bool(roles) and all(role.family != one.family for role in roles)
 
     def _loss(self, one: Interface, traces: tuple[Link, ...], holes: HoleLosses) -> LinkLoss:
         routes = [route for trace in traces for route in self._complete_routes(trace)]
@@ -277,7 +282,7 @@ class LinkLosses:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
         stretches = tuple(self._stretch(one, key, length) for key, length in lengths.items())
         holes_db, count = holes.on(routes, share)
-        doubts = tuple(note for trace in traces for note in trace.notes)
+        doubts = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
         if doubts or any(not s.loss.is_quasi_static for s in stretches):
             self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
         return LinkLoss(
@@ -290,6 +295,16 @@ class LinkLosses:
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
             notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes, *doubts))),
         )
+
+    def _forks(self, trace: Link) -> Iterator[str]:
+        """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""
+        yield from trace.notes
+        for net in trace.nets:
+            for other in self.links.of(net):
+                ends = {pad.name for pad in other.ends} - {pad.name for pad in trace.ends}
+                if other.index != trace.index and ends:
+                    name, where = self.ctx.board.nets[net], ", ".join(sorted(ends))
+                    yield f"{name} leads to {where} too: counted as if the parts on that way were not fitted"
 
     def _complete_routes(self, link: Link) -> tuple[Route, ...]:
         routes = self.links.routes(link)
@@ -322,6 +337,15 @@ class LinkLosses:
                 name = self.ctx.board.copper_layers[s.key[0]].name
                 limit = f"{s.loss.limit_ghz:.0f} GHz ({s.loss.limit_reason})"
                 yield f"on {name} more is lost than is computed beyond {limit}"
+
+
+def _long_branches(ctx: Context, one: Interface, routes: Sequence[Route]) -> Iterator[str]:
+    """Yield the branches that are long enough at Nyquist to reflect: they are not counted."""
+    lumped_mm = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (one.nyquist_ghz or 1.0)
+    for route in routes:
+        longest = max((branch.reach_mm for branch in route.branches), default=0.0)
+        if longest > lumped_mm:
+            yield f"the branch of {longest:.1f} mm on {ctx.board.nets[route.net]} is not counted"
 
 
 class _Geometry:
