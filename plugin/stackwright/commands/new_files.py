@@ -11,7 +11,6 @@ from pathlib import Path
 from drc_rules.config import FILE_NAME, parse_config
 from drc_rules.forms import ENGINEERING, Form
 from drc_rules.interfaces import interface
-from drc_rules.interfaces.names import family_by_class, spelled_generation
 from drc_rules.plan_changes import prove_laminates
 from drc_rules.plan_file import Plan, toml_string
 from drc_rules.requirements import Profile, load_form
@@ -19,6 +18,7 @@ from drc_rules.settings_edit import Key, Value, edit_settings, facts_of
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.new_board import empty_board, empty_project
 from stackup_lib.kicad.rules_writer import replace_rules
+from stackwright.commands.new_plan import interface_of_class
 from stackwright.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
@@ -127,7 +127,7 @@ def _written(profile: str, folder: Path) -> str:
 
 def _interfaces(plan: Plan, purpose: Purpose) -> Iterator[str]:
     """One block per net class that an interface is named in; a comment for those that the plan has no class for."""
-    found = {one.name: of for one in plan.net_class if (of := interface_of_class(one.name, purpose))}
+    found = {one.name: of for one in plan.net_class if (of := interface_of_class(one.name, purpose.generations))}
     for name, of in found.items():
         yield ""
         yield f"# {interface(of).title}: every net that you give this net class."
@@ -141,11 +141,3 @@ def _interfaces(plan: Plan, purpose: Purpose) -> Iterator[str]:
             yield "# [[interface]]"
             yield f"# is = {toml_string(of)}"
             yield '# nets = ["?"]'
-
-
-def interface_of_class(name: str, purpose: Purpose) -> str | None:
-    """Return the interface that a net class is named after: spelled out, else the one the board has of its family."""
-    family = family_by_class(name)
-    if family is None:
-        return None
-    return spelled_generation(family, name) or purpose.generations.get(family)

@@ -1,0 +1,111 @@
+"""From a suggested stackup to a plan: rows with what KiCad cannot store, a net class per target, a rule per layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from drc_rules.interfaces import Interface, interface, interface_ids
+from drc_rules.interfaces.model import ENGINEERING
+from drc_rules.interfaces.names import family_by_class, spelled_generation
+from drc_rules.plan_file import Plan, PlanRow
+from stackup_lib.lines.inverse import Target
+from stackup_lib.planned import PlannedClass, PlannedRule
+from stackup_lib.stackup import LayerKind
+from stackup_lib.synthesis import CandidateRow, Evaluated, Goals, LineGoal, LineResult
+
+DIGITS = 4
+"""Tenths of a micrometre: finer than any fab etches."""
+
+
+def class_name(of: Interface | None, target: Target) -> str:
+    """Return a net class name that says impedance, kind and interface, e.g. `85Ohm-diff_PCIE5`, or `50Ohm-se`."""
+    kind = "diff" if target.kind == "differential" else "se"
+    return f"{target.ohm:g}Ohm-{kind}" + (f"_{of.id.upper()}" if of else "")
+
+
+def interface_of_class(name: str, generations: Mapping[str, str]) -> str | None:
+    """Return the interface that a net class is named after.
+
+    Args:
+        name: of the class.
+        generations: interface id by family id, for a name that tells only the family.
+    """
+    tail = name.partition("_")[2].lower()
+    if tail in interface_ids():
+        return tail
+    family = family_by_class(name)
+    if family is None:
+        return None
+    return spelled_generation(family, name) or generations.get(family)
+
+
+def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) -> Plan:
+    """Return the plan that builds a suggestion.
+
+    Args:
+        one: the suggestion.
+        goals: the goals that it meets.
+        interfaces: interface id by name of a line goal; a goal without one gets a class of its impedance alone.
+    """
+    by_name = {goal.name: goal for goal in goals.lines}
+    rules: dict[tuple[str, str, bool], PlannedRule] = {}
+    for line in one.lines:
+        goal = by_name[line.goal]
+        rule = _rule(line, goal, interfaces.get(goal.name))
+        rules.setdefault((rule.net_class, rule.layer, rule.gap_mm is None), rule)
+    inner_first = sorted(rules.values(), key=lambda r: not r.layer.startswith("In"))
+    return Plan(
+        note=one.candidate.name,
+        impedance_controlled=True,
+        rows=tuple(_row(row) for row in one.candidate.rows),
+        net_class=tuple(_classes(inner_first)),
+        rule=tuple(rules.values()),
+    )
+
+
+def _row(row: CandidateRow) -> PlanRow:
+    stated: dict[str, object] = {"kind": row.kind.value, "name": row.name, "thickness_mm": row.thickness_mm}
+    if row.kind is LayerKind.COPPER:
+        layer_type = "power" if row.use in ("ground", "power") else "signal"
+        stated |= {"copper_oz": row.copper_oz, "foil": row.foil or None, "layer_type": layer_type}
+    elif row.is_dielectric:
+        sheet = {"material": row.construction, "laminate": row.laminate, "dk": row.dk, "df": row.df}
+        if row.plies == 1:
+            stated |= {**sheet, "at_ghz": row.df_ghz if row.df is not None else None}
+        else:
+            each = {"thickness_mm": round(row.thickness_mm / row.plies, 6), **sheet}
+            stated = {"kind": row.kind.value, "name": row.name, "plies": (each,) * row.plies}
+    return PlanRow.model_validate(stated)
+
+
+def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> PlannedRule:
+    of = interface(interface_id) if interface_id else None
+    z = line.impedance_ohm
+    requirement = f"{goal.target} for {of.title if of else goal.name}"
+    if of is not None:
+        document = of.document_of(_field(goal.target))
+        requirement += f" ({'engineering knowledge' if document == ENGINEERING else document})"
+    return PlannedRule(
+        net_class=class_name(of, goal.target),
+        layer=line.layer,
+        width_mm=round(line.width_mm, DIGITS),
+        gap_mm=None if line.gap_mm is None else round(line.gap_mm, DIGITS),
+        requirement=f"{requirement}; solved: {z.nominal:.1f} ohm, {z.low:.1f} to {z.high:.1f} as built",
+    )
+
+
+def _field(target: Target) -> str:
+    return "impedance_diff_ohm" if target.kind == "differential" else "impedance_single_ohm"
+
+
+def _classes(rules: list[PlannedRule]) -> Iterator[PlannedClass]:
+    """One class per name, with the sizes of its first rule: KiCad routes with them where no rule says otherwise."""
+    for name in dict.fromkeys(rule.net_class for rule in rules):
+        pair = next((r for r in rules if r.net_class == name and r.gap_mm is not None), None)
+        line = next((r for r in rules if r.net_class == name and r.gap_mm is None), pair)
+        yield PlannedClass(
+            name=name,
+            track_width_mm=line.width_mm if line else None,
+            diff_pair_width_mm=pair.width_mm if pair else None,
+            diff_pair_gap_mm=pair.gap_mm if pair else None,
+        )

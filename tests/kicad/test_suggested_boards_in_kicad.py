@@ -1,0 +1,97 @@
+"""Boards begun from suggested stackups, in a real KiCad 10: it saves them as they are and obeys each layer's rule."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import check_board
+from drc_rules.plan_file import Plan, parse_plan, write_plan
+from drc_rules.report import Verdict
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.project_writer import set_net_classes
+from stackup_lib.planned import PlannedClass, planned_from
+from stackup_lib.synthesis import Evaluated, suggest
+from stackwright.commands.new import Wanted, new_board
+from stackwright.commands.new_plan import plan_of_answer
+from tests.conftest import KicadCli
+from tests.kicad.test_new_board_in_kicad import KICADS, OURS, pair, violations
+from tests.test_synthesis import ALL
+
+pytestmark = pytest.mark.kicad
+
+CASES = {
+    "edge": ("edge", {"PCIe Gen3": "pcie3"}),
+    "card": ("inference-pcie", {"PCIe Gen5": "pcie5"}),
+    "baseboard": ("training-b200", {"NVLink": "nvlink5"}),
+}
+
+
+@cache
+def answers(name: str) -> tuple[Evaluated, ...]:
+    """What is suggested for some goals."""
+    return suggest(ALL[name]).ranked
+
+
+def begun(name: str, one: Evaluated, folder: Path) -> tuple[Path, Plan]:
+    """A board from a suggestion, by way of its plan file."""
+    profile, interfaces = CASES[name]
+    plan = plan_of_answer(one, ALL[name], interfaces)
+    text = write_plan(plan)
+    assert parse_plan(text, "plan") == plan
+    plan_file = folder / "suggestion.stackwright-plan.toml"
+    plan_file.write_text(text, encoding="utf-8")
+    (folder / "board").mkdir()
+    board = folder / "board" / "board.kicad_pcb"
+    new_board(board, Wanted(profile, interfaces=tuple(interfaces.values()), plan=plan_file))
+    return board, plan
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_suggestion_opens_and_fails_no_clause(name: str, tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """KiCad saves every ranked answer as it is; our check fails nothing of it, before and after."""
+    assert answers(name)
+    for number, one in enumerate(answers(name)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        board, plan = begun(name, one, folder)
+        ours = board.read_bytes()
+        assert [v.clause.id for v in check_board(board).verdicts if v.verdict is Verdict.FAILED] == []
+        kicad_cli("pcb", "upgrade", "--force", board)
+        assert board.read_bytes() == ours.replace(OURS, KICADS)
+        assert [v.clause.id for v in check_board(board).verdicts if v.verdict is Verdict.FAILED] == []
+        stackup = read_board(board).stackup
+        assert stackup is not None
+        theirs, planned = planned_from(stackup).rows, plan.planned.rows
+        assert [(r.name, r.kind, len(r.plies)) for r in theirs] == [(r.name, r.kind, len(r.plies)) for r in planned]
+        assert [r.thickness_mm for r in theirs] == pytest.approx([r.thickness_mm for r in planned], abs=1e-6)
+        assert [r.plies[0].material for r in theirs] == [r.plies[0].material for r in planned]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kicad_obeys_the_rule_of_every_layer(name: str, tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """On each layer a pair as solved passes; one that is 10 um wider is reported, by the name of that layer's rule."""
+    board, plan = begun(name, answers(name)[0], tmp_path)
+    pairs = [rule for rule in plan.rule if rule.gap_mm is not None]
+    project = board.with_suffix(".kicad_pro")
+    classes = [PlannedClass(name=rule.net_class, patterns=("/TX*",)) for rule in pairs[:1]]
+    project.write_bytes(set_net_classes(project.read_bytes(), classes).content)
+    empty = board.read_bytes()
+
+    def routed(wider_mm: float) -> None:
+        lines = [
+            pair(f"TX{i}", rule.layer, 60 + 5 * i, rule.width_mm + wider_mm, rule.gap_mm or 0.0)
+            for i, rule in enumerate(pairs)
+        ]
+        board.write_bytes(empty.replace(b"\t(embedded_fonts no)", "".join(lines).encode() + b"\t(embedded_fonts no)"))
+
+    routed(0.0)
+    assert violations(board, kicad_cli) == []
+    routed(0.01)
+    found = violations(board, kicad_cli)
+    assert {kind for kind, _ in found} == {"track_width"}
+    assert len(found) == len(pairs)
+    for rule in pairs:
+        assert any(f"stackwright: {rule.net_class}, pair on {rule.layer}" in words for _, words in found)
