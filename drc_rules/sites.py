@@ -59,8 +59,9 @@ def references_of(ctx: Context, index: int) -> tuple[int | None, int | None]:
     above = next((k for k in range(index - 1, -1, -1) if uses[k].is_plane), None)
     below = next((k for k in range(index + 1, len(uses)) if uses[k].is_plane), None)
     if above is None and below is None:
-        name = ctx.board.copper_layers[index].name
-        raise MissingFact(f"the reference plane of {name}", f"give it with --reference, e.g. --reference {name}")
+        names = [layer.name for layer in ctx.board.copper_layers]
+        beside = ",".join(names[k] for k in (index - 1, index + 1) if 0 <= k < len(names))
+        raise MissingFact(f"the reference plane of {names[index]}", f"fill the zones, or give --reference {beside}")
     return above, below
 
 

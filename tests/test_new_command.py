@@ -313,6 +313,19 @@ def test_the_finish_can_be_chosen(plan: Path, target: Path) -> None:
     assert stackup.copper_finish == "Immersion silver"
 
 
+def test_a_line_of_a_board_without_planes_asks_for_them(
+    plan: Path, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is filled yet: which planes a line has must be said, and with the neighbours named it is solved."""
+    new_board(target, Wanted("edge", plan=plan))
+    line = ["impedance", str(target), "--layer", "In2.Cu", "--width", "0.13", "--gap", "0.15"]
+    with pytest.raises(ConfigError, match=r"reference plane of In2\.Cu is not known.*--reference In1\.Cu,In3\.Cu"):
+        run(line)
+    capsys.readouterr()
+    assert run([*line, "--reference", "In1.Cu,In3.Cu"]) == 0
+    assert "Zdiff" in capsys.readouterr().out
+
+
 def test_equal_plans_give_equal_bytes(plan: Path, target: Path, tmp_path: Path) -> None:
     """Nothing of the time, of the machine or of chance gets into the files."""
     new_board(target, Wanted("edge", form="oam", plan=plan))

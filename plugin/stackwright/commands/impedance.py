@@ -23,6 +23,7 @@ from drc_rules.line_report import LineReport, line_report
 from drc_rules.lines import Lines
 from drc_rules.sites import layer_of, named_references
 from stackup_lib.errors import ConfigError
+from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.kicad import read_board
@@ -88,16 +89,20 @@ def _one_line(lines: Lines, question: Question) -> LineReport:
     if question.layer is None:
         raise ConfigError("--width", "says nothing without a layer", "add --layer, e.g. --layer In2.Cu")
     index = layer_of(lines.ctx, question.layer)
-    return line_report(
-        lines,
-        index,
-        width_mm=question.width_mm or 0.0,
-        gap_mm=question.gap_mm,
-        coplanar_gap_mm=question.coplanar_gap_mm,
-        target_ohm=question.target_se_ohm if question.gap_mm is None else question.target_diff_ohm,
-        frequencies_ghz=question.frequencies_ghz,
-        references=_references(lines.ctx, index, question),
-    )
+    try:
+        return line_report(
+            lines,
+            index,
+            width_mm=question.width_mm or 0.0,
+            gap_mm=question.gap_mm,
+            coplanar_gap_mm=question.coplanar_gap_mm,
+            target_ohm=question.target_se_ohm if question.gap_mm is None else question.target_diff_ohm,
+            frequencies_ghz=question.frequencies_ghz,
+            references=_references(lines.ctx, index, question),
+        )
+    except MissingFact as missing:
+        cure = "; ".join(missing.how_to_give.splitlines()) or "declare it in stackwright.toml"
+        raise ConfigError(question.layer, f"{missing.name} is not known", cure) from None
 
 
 def _references(ctx: Context, index: int, question: Question) -> tuple[int | None, int | None] | None:

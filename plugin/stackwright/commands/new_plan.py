@@ -80,7 +80,6 @@ def _row(row: CandidateRow) -> PlanRow:
 
 def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> PlannedRule:
     of = interface(interface_id) if interface_id else None
-    z = line.impedance_ohm
     requirement = f"{goal.target} for {of.title if of else goal.name}"
     if of is not None:
         document = of.document_of(_field(goal.target))
@@ -90,7 +89,7 @@ def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> Planned
         layer=line.layer,
         width_mm=round(line.width_mm, DIGITS),
         gap_mm=None if line.gap_mm is None else round(line.gap_mm, DIGITS),
-        requirement=f"{requirement}; solved: {z.nominal:.1f} ohm, {z.low:.1f} to {z.high:.1f} as built",
+        requirement=f"{requirement}; solved: {line.impedance_ohm.nominal:.1f} ohm",
     )
 
 
