@@ -98,10 +98,9 @@ def depth_mm(ctx: Context, group: HoleGroup) -> float:
         MissingFact: there is no stackup with a thickness for every layer.
     """
     stackup = ctx.stackup()
-    rows = [row for row in stackup.layers if row.is_dielectric or row in stackup.copper]
-    if len(stackup.copper) != ctx.board.layer_count or any(row.thickness_mm is None for row in rows):
-        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
     faces = copper_faces_mm(stackup)
+    if len(faces) != ctx.board.layer_count:
+        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
     if group.kind == "microvia":
         return faces[group.bottom][0] - faces[group.top][1]
     return faces[group.bottom][1] - faces[group.top][0]

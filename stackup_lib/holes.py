@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -66,10 +67,12 @@ class Stub:
 
 
 def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
-    """Return the depth of each copper layer below the board's top, in mm; rows without a thickness count 0.
+    """Return the depth of each copper layer below the board's top, in mm; none at all where a thickness is missing.
 
     Inner layers count at their middle, the outer ones at their outer face: there the barrel of a hole ends.
     """
+    if not _is_whole(stackup):
+        return ()
     heights, depth = [], 0.0
     for row in stackup.layers:
         thickness = row.thickness_mm or 0.0
@@ -81,7 +84,9 @@ def copper_heights_mm(stackup: Stackup) -> tuple[float, ...]:
 
 
 def copper_faces_mm(stackup: Stackup) -> tuple[tuple[float, float], ...]:
-    """Return the depth of the upper and lower face of each copper layer below the board's top, in mm."""
+    """Return the depth of each copper layer's faces below the top, in mm; none where a thickness is missing."""
+    if not _is_whole(stackup):
+        return ()
     faces, depth = [], 0.0
     for row in stackup.layers:
         thickness = row.thickness_mm or 0.0
@@ -90,6 +95,13 @@ def copper_faces_mm(stackup: Stackup) -> tuple[tuple[float, float], ...]:
         if row.kind is LayerKind.COPPER or row.is_dielectric:
             depth += thickness
     return tuple(faces)
+
+
+def _is_whole(stackup: Stackup) -> bool:
+    """Tell whether every row from copper to copper states its thickness, and copper never lies on copper."""
+    rows = [row for row in stackup.layers if row.kind is LayerKind.COPPER or row.is_dielectric]
+    on_copper = any(a.kind is b.kind is LayerKind.COPPER for a, b in pairwise(rows))
+    return not on_copper and all(row.thickness_mm for row in rows)
 
 
 def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:

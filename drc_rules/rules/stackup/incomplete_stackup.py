@@ -1,9 +1,10 @@
-"""A stackup row states no thickness or no material.
+"""A stackup row states no thickness or no material, or is missing.
 
 What it checks
 --------------
 Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric ply a
-material. KiCad writes a loss tangent of 0 for "not set": that is not a value.
+material; and whether a dielectric lies between every two copper rows. KiCad writes a loss tangent of 0 for "not set":
+that is not a value.
 
 Why it matters
 --------------
@@ -23,6 +24,8 @@ KiCad's stackup block as KiCad 6 to 10 write it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -31,19 +34,31 @@ from drc_rules.rule import Draft, rule
 from stackup_lib.board import LayerKind, StackupLayer
 
 
-def _rows(ctx: Context, _clause: Clause) -> list[StackupLayer]:
-    return [row for row in ctx.stackup().layers if row.kind is LayerKind.COPPER or row.is_dielectric]
+@dataclass(frozen=True)
+class Row:
+    """A copper or dielectric row, and the one under it."""
+
+    row: StackupLayer
+    below: StackupLayer | None
+
+
+def _rows(ctx: Context, _clause: Clause) -> list[Row]:
+    rows = [row for row in ctx.stackup().layers if row.kind is LayerKind.COPPER or row.is_dielectric]
+    return [Row(row, below) for row, below in zip_longest(rows, rows[1:])]
 
 
 @rule("STK003", kinds=("stackup_complete",), over=_rows)
-def incomplete_stackup(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draft]:
+def incomplete_stackup(ctx: Context, clause: Clause, found: Row) -> Iterator[Draft]:
     """Yield one finding per row with something missing."""
+    row, below = found.row, found.below
     declared = ctx.declarations.config.declared.dielectric.get(row.name)
     lacks = []
     if any(not ply.thickness_mm for ply in row.plies):
         lacks.append("thickness")
     if row.is_dielectric and any(not ply.material for ply in row.plies) and not (declared and declared.material):
         lacks.append("material")
+    if below is not None and row.kind is below.kind is LayerKind.COPPER:
+        lacks.append(f"dielectric between it and {below.name}")
     if lacks:
         yield Draft(
             title=f"{row.name} states no {' and no '.join(lacks)}",

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
+from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import MissingFact
@@ -72,6 +72,8 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
         return
     heights = copper_heights_mm(ctx.stackup())
+    if len(heights) != ctx.board.layer_count:
+        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
     allowed = clause.limit.max or 0.0
     left = [s for s in stubs(net.holes, heights) if s.length_mm > allowed and not _drilled(ctx, s, heights)]
     if not left:
