@@ -2,15 +2,18 @@
 
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, to_planned
 from stackup_lib.synthesis.change import Change, LeastChange, least_change
+from stackup_lib.synthesis.cost import Cost
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, LineResult
 from stackup_lib.synthesis.goals import DfLimit, Goals, LineGoal, TgLimit
-from stackup_lib.synthesis.search import Answers, suggest
+from stackup_lib.synthesis.lost import LostGroup
+from stackup_lib.synthesis.search import Answers, Relaxation, suggest
 
 __all__ = [
     "Answers",
     "CandidateRow",
     "CandidateStackup",
     "Change",
+    "Cost",
     "DfLimit",
     "Evaluated",
     "Goals",
@@ -18,6 +21,8 @@ __all__ = [
     "LeastChange",
     "LineGoal",
     "LineResult",
+    "LostGroup",
+    "Relaxation",
     "TgLimit",
     "least_change",
     "suggest",

@@ -18,7 +18,10 @@ MORE_LAYERS = 2
 
 
 class Order(Frozen):
-    """Layers from top to bottom and dielectrics between them (`c` core, `p` prepreg)."""
+    """Layers from top to bottom and dielectrics between them (`c` core, `p` prepreg).
+
+    A foil build has prepreg under its outer foils, a core build has cores there.
+    """
 
     layers: str
     gaps: str
@@ -26,9 +29,25 @@ class Order(Frozen):
     build_ups: int = 0
 
     @property
+    def is_any_layer(self) -> bool:
+        """True where build-ups stand on one core: every layer is joined to the next by microvias."""
+        return self.build_ups > 0 and self.build_ups == len(self.layers) // 2 - 1
+
+    @property
     def laminations(self) -> int:
-        """Presses: the core's, and one per build-up."""
-        return self.build_ups + 1
+        """Presses: that of the cores, and one per build-up; one core alone needs none."""
+        return self.build_ups + (0 if self.is_any_layer else 1)
+
+    @property
+    def hdi_class(self) -> str:
+        """`through`, `1+N+1` and so on, or `any-layer`."""
+        if not self.build_ups:
+            return "through"
+        return "any-layer" if self.is_any_layer else f"{self.build_ups}+N+{self.build_ups}"
+
+    def is_build_up(self, gap: int) -> bool:
+        """Tell whether microvias are drilled through a dielectric."""
+        return gap < self.build_ups or gap >= len(self.gaps) - self.build_ups
 
     def is_fast_gap(self, gap: int) -> bool:
         """Tell whether a dielectric touches a fast layer."""
@@ -58,16 +77,18 @@ def orders(goals: Goals) -> tuple[Order, ...]:
     counts = [wanted] if wanted else [n for n in (least, least + MORE_LAYERS) if n <= MOST_LAYERS]
     found: list[Order] = []
     for count in counts:
-        if count // 2 - goals.build_ups < 2:
+        if count // 2 - goals.build_ups < 1:
             raise ConfigError(
                 "goals", f"{goals.build_ups} build-ups on {count} layers", "ask for fewer build-ups or more layers"
             )
-        gaps = _gaps(count, goals.build_ups)
         seen: set[str] = set()
         for pattern, half in _half_orders(goals, count // 2):
             if half not in seen and is_sound(half + half[::-1]):
                 seen.add(half)
-                found.append(Order(layers=half + half[::-1], gaps=gaps, pattern=pattern, build_ups=goals.build_ups))
+                found += [
+                    Order(layers=half + half[::-1], gaps=gaps, pattern=pattern, build_ups=goals.build_ups)
+                    for gaps in _gaps(count, goals)
+                ]
     return tuple(found)
 
 
@@ -117,6 +138,14 @@ def _middle(power: int, ground: int) -> str:
     return out
 
 
-def _gaps(count: int, build_ups: int) -> str:
-    inner = "".join("p" if k % 2 == 0 else "c" for k in range(count - 2 * build_ups - 1))
-    return "p" * build_ups + inner + "p" * build_ups
+def _gaps(count: int, goals: Goals) -> list[str]:
+    """Return the dielectrics of a foil build, a core build or both; build-ups are always foil on prepreg."""
+    around = "p" * goals.build_ups
+    inner = count - 2 * goals.build_ups - 1
+    if inner == 1:
+        return [f"{around}c{around}"]
+    foil = around + ("pc" * inner)[:inner] + around
+    core = ("cp" * inner)[:inner]
+    if goals.build_ups or goals.build == "foil":
+        return [foil]
+    return [core] if goals.build == "core" else [foil, core]

@@ -8,34 +8,23 @@ from dataclasses import dataclass, field
 from stackup_lib.errors import StackwrightError
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
-from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, RzInterval
 from stackup_lib.lines.inverse import GapPerWidth, Limits, Solved, solve_pair, solve_width
-from stackup_lib.lines.laminate_models import laminate_model, through_point
-from stackup_lib.lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of
+from stackup_lib.lines.lossy import SolvedLine, loss_of
 from stackup_lib.lines.site import LineSite
-from stackup_lib.materials import FoilGrade, LossClass, catalogue
-from stackup_lib.synthesis.candidates import MASK_DK, CandidateStackup
-from stackup_lib.synthesis.constructions import DK_GHZ
+from stackup_lib.synthesis.candidates import CandidateStackup
+from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
+from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
 
-TOLERANCE = 1e-3
-"""Of the solver while candidates are compared."""
+COARSE = 1e-3
+"""Tolerance of the solver while candidates are compared."""
 
-MASK_DF = 0.025
-DF_SLACK = 0.1
+FINE = 1e-4
+"""Tolerance of the solver for what is shown."""
+
 THICKNESS_SLACK = 0.1
 DK_SLACK = 0.02
 """Impedance interval to first order: a dielectric is made to a tenth, its Dk is known to 2 %; engineering judgement."""
-
-LAMINATE_COST = {
-    LossClass.STANDARD: 1.0,
-    LossClass.MID: 1.7,
-    LossClass.LOW: 2.3,
-    LossClass.VERY_LOW: 3.5,
-    LossClass.ULTRA_LOW: 5.0,
-    LossClass.SUPER_ULTRA_LOW: 6.0,
-}
-"""Relative to FR-4: up to very low loss as a fab's comparison has it, beyond that engineering judgement."""
 
 Judgement = tuple[str, bool, str]
 Judge = Callable[[CandidateStackup], list[Judgement]]
@@ -60,13 +49,6 @@ class LineResult(Frozen):
     meets_budget: bool | None = None
 
 
-class Cost(Frozen):
-    """Relative cost: 1 is one layer of FR-4 pressed once; engineering judgement throughout, see the drivers."""
-
-    index: float
-    drivers: tuple[str, ...]
-
-
 class Evaluated(Frozen):
     """A candidate with all that is known of it; `faults` is empty when it meets the goals."""
 
@@ -87,30 +69,65 @@ class Evaluated(Frozen):
 
 
 @dataclass
+class Solutions:
+    """Solved lines and their losses; evaluators share them, and equal sites are solved once."""
+
+    widths: dict[tuple[object, ...], Solved | StackwrightError] = field(default_factory=dict)
+    losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
+
+
+@dataclass
 class Evaluator:
-    """Evaluates candidates; equal sites are solved once."""
+    """Evaluates candidates against goals."""
 
     goals: Goals
-    tolerance: float = TOLERANCE
-    _solved: dict[tuple[LineSite, str], Solved | StackwrightError] = field(default_factory=dict)
-    _losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
+    tolerance: float = FINE
+    solutions: Solutions = field(default_factory=Solutions)
 
     def evaluate(self, candidate: CandidateStackup, judge: Judge | None = None) -> Evaluated:
         """Solve every line goal on every layer that carries it, and count what the stackup costs."""
+        found = self._with_lines(candidate, self.goals.lines)
+        if judge is None:
+            return found
+        clauses = tuple(judge(candidate))
+        unmet = tuple(f"{clause}: {words}" for clause, met, words in clauses if not met)
+        return found.model_copy(update={"clauses": clauses, "faults": found.faults + unmet})
+
+    def evaluate_inner(self, candidate: CandidateStackup) -> Evaluated:
+        """Solve the striplines alone: loss, cost and faults are no worse than those of the whole."""
+        return self._with_lines(candidate, tuple(g for g in self.goals.lines if g.where == "stripline"))
+
+    def bound(self, candidate: CandidateStackup) -> tuple[Evaluated, float]:
+        """Return what is known without solving a line, and a loss in dB/inch that the worst line cannot undercut."""
+        found = self._with_lines(candidate, ())
+        least, faults = 0.0, list(found.faults)
+        for goal in self.goals.lines:
+            if goal.nyquist_ghz is None:
+                continue
+            for index in _layers_of(goal, candidate) if goal.where == "stripline" else ():
+                loss = least_loss_db_per_inch(candidate, index, goal.nyquist_ghz)
+                if loss is None:
+                    faults.append(f"{goal.name}: no Df is known at {goal.nyquist_ghz:g} GHz")
+                    continue
+                least = max(least, loss)
+                if goal.loss_budget_db is not None and loss * (goal.longest_mm or 0) / 25.4 > goal.loss_budget_db:
+                    faults.append(_hopeless(goal, loss))
+        return found.model_copy(update={"faults": tuple(dict.fromkeys(faults))}), least
+
+    def _with_lines(self, candidate: CandidateStackup, goals: tuple[LineGoal, ...]) -> Evaluated:
         lines: list[LineResult] = []
         faults: list[str] = []
-        for goal in self.goals.lines:
-            uses = ("fast",) if goal.where == "stripline" else ("outer",)
-            indices = [k for k, c in enumerate(candidate.copper) if c.use in uses]
+        for goal in goals:
+            indices = _layers_of(goal, candidate)
             if not indices:
-                faults.append(f"{goal.name}: no {uses[0]} layer carries it")
+                faults.append(f"{goal.name}: no {'fast' if goal.where == 'stripline' else 'outer'} layer carries it")
             for index in indices:
                 try:
                     lines.append(self._line(candidate, index, goal))
                 except StackwrightError as error:
                     faults.append(f"{goal.name}: {candidate.copper[index].name}: {error.what}")
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
-        aspect = (candidate.thickness_mm) / self.goals.drill_mm
+        aspect = candidate.thickness_mm / self.goals.drill_mm
         if aspect > self.goals.max_aspect_ratio:
             faults.append(
                 f"aspect ratio {aspect:.1f} of a {self.goals.drill_mm:g} mm drill, "
@@ -118,17 +135,16 @@ class Evaluator:
             )
         stubs = self._backdrilled(candidate)
         wanted = self.goals.thickness_mm
-        clauses = tuple(judge(candidate)) if judge else ()
+        sizes = [min(r.width_mm, r.gap_mm or r.width_mm) for r in lines]
         return Evaluated(
             candidate=candidate,
             lines=tuple(lines),
-            cost=cost_of(candidate, aspect, stubs, lines),
+            cost=cost_of(candidate, aspect, stubs, min(sizes, default=None)),
             thickness_error=0.0 if wanted is None else candidate.thickness_mm / wanted - 1,
             laminations=candidate.order.laminations,
             aspect_ratio=round(aspect, 2),
             backdrilled=stubs,
             faults=tuple(dict.fromkeys(faults)),
-            clauses=clauses,
         )
 
     def _backdrilled(self, candidate: CandidateStackup) -> tuple[str, ...]:
@@ -158,78 +174,53 @@ class Evaluator:
         return result.model_copy(update={"loss_db_per_inch": loss, "longest_legal_mm": legal, "meets_budget": meets})
 
     def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
-        key = (site.canonical(), goal.target.model_dump_json())
-        if key not in self._solved:
+        g = self.goals
+        limits = Limits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
+        key = (site.canonical(), goal.target, limits, g.gap_per_width, self.tolerance)
+        if key not in self.solutions.widths:
             try:
-                self._solved[key] = self._width(site, goal)
+                self.solutions.widths[key] = self._width(site, goal, limits)
             except StackwrightError as error:
-                self._solved[key] = error
-        found = self._solved[key]
+                self.solutions.widths[key] = error
+        found = self.solutions.widths[key]
         if isinstance(found, StackwrightError):
             raise found
         return found
 
-    def _width(self, site: LineSite, goal: LineGoal) -> Solved:
-        g = self.goals
-        limits = Limits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
+    def _width(self, site: LineSite, goal: LineGoal, limits: Limits) -> Solved:
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
-        return solve_pair(site, goal.target, limits, how=GapPerWidth(ratio=g.gap_per_width), tolerance=self.tolerance)
+        how = GapPerWidth(ratio=self.goals.gap_per_width)
+        return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
 
     def _loss(
         self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float
     ) -> Interval:
-        rows = {r.name: r for r in candidate.dielectrics}
-        texts = tuple(rows[s.name].construction for s in site.sheets)
-        foil = candidate.copper[index].foil
-        key = (site.canonical(), tuple(sorted(texts)), foil, solved.target.ohm, frequency_ghz)
-        if key not in self._losses:
-            section = site.section(solved.width_mm, solved.gap_mm)
+        decides = loss_key(candidate, site, index)
+        sizes = solved.width_mm, solved.gap_mm
+        key = (site.canonical(), sizes, solved.target, decides, frequency_ghz, self.tolerance)
+        if key not in self.solutions.losses:
+            section = site.section(*sizes)
             line = SolvedLine(site, section, solved.solution, self.tolerance)
-            copper = candidate.copper[1].thickness_mm
             ends = [
                 float(loss_of(line, materials, frequency_ghz).total_db_per_mm) * 25.4
-                for materials in _materials(site, texts, foil, copper, frequency_ghz)
+                for materials in materials_of(candidate, site, index, frequency_ghz)
             ]
-            self._losses[key] = Interval(low=min(ends), nominal=ends[1], high=max(ends))
-        return self._losses[key]
+            self.solutions.losses[key] = Interval(low=min(ends), nominal=ends[1], high=max(ends))
+        return self.solutions.losses[key]
 
 
-class DfUnknownError(StackwrightError):
-    """The catalogue has no Df of a dielectric at the frequency of the goal."""
+def _layers_of(goal: LineGoal, candidate: CandidateStackup) -> list[int]:
+    use = "fast" if goal.where == "stripline" else "outer"
+    return [k for k, c in enumerate(candidate.copper) if c.use == use]
 
 
-def _materials(
-    site: LineSite, texts: tuple[str, ...], foil: str, plane_mm: float, frequency_ghz: float
-) -> list[LineMaterials]:
-    """Least lossy, nominal, lossiest: Df and roughness together at their ends."""
-    rz = roughness_of(foil)
-    out = []
-    for k, factor in enumerate((1 - DF_SLACK, 1.0, 1 + DF_SLACK)):
-        models = []
-        for sheet, text in zip(site.sheets, texts, strict=True):
-            df = catalogue().find(text).df_at(frequency_ghz)
-            if df.value is None:
-                raise DfUnknownError(text, f"no Df of {text} at {frequency_ghz:g} GHz", "leave this laminate out")
-            models.append(laminate_model((), sheet.dk, DK_GHZ, df.value * factor, frequency_ghz))
-        rough = rz.laws()[k]
-        out.append(
-            LineMaterials(
-                sheets=tuple(models),
-                mask=through_point(MASK_DK, MASK_DF, frequency_ghz) if site.mask else None,
-                faces=CopperFaces(rough, rough, rough, rough),
-                plane_copper_mm=(plane_mm, plane_mm),
-            )
-        )
-    return out
-
-
-def roughness_of(foil: str) -> RzInterval:
-    """Return Rz of a foil grade; without one anything from HVLP to standard foil."""
-    low, high = (
-        GRADE_RZ_UM[FoilGrade(foil)] if foil else (GRADE_RZ_UM[FoilGrade.HVLP][0], GRADE_RZ_UM[FoilGrade.STD][1])
+def _hopeless(goal: LineGoal, loss_db_per_inch: float) -> str:
+    least = loss_db_per_inch * (goal.longest_mm or 0) / 25.4
+    return (
+        f"{goal.name}: the dielectrics alone lose {least:.2f} dB or more over {goal.longest_mm:g} mm, "
+        f"{goal.loss_budget_db:g} dB allowed"
     )
-    return RzInterval(low_um=low, nominal_um=(low + high) / 2, high_um=high)
 
 
 def _over_budget(result: LineResult, goals: Goals) -> str:
@@ -240,28 +231,3 @@ def _over_budget(result: LineResult, goals: Goals) -> str:
         f"{result.goal}: {result.layer} loses up to {worst:.2f} dB over {goal.longest_mm:g} mm, "
         f"{goal.loss_budget_db:g} dB allowed"
     )
-
-
-def cost_of(
-    candidate: CandidateStackup, aspect_ratio: float, backdrilled: tuple[str, ...], lines: list[LineResult]
-) -> Cost:
-    """Return the relative cost and what drives it; the factors are engineering judgement."""
-    family = catalogue().get(candidate.laminates[0])
-    loss_class = family.loss_class if family else None
-    laminate = LAMINATE_COST.get(loss_class, 3.5) if loss_class else 3.5
-    layers, presses = len(candidate.copper), candidate.order.laminations
-    index = laminate * layers * (1 + 0.25 * (presses - 1))
-    drivers = [f"{candidate.laminates[0]} at {laminate:g} times FR-4", f"{layers} layers"]
-    if presses > 1:
-        drivers.append(f"{presses} laminations")
-    heavy = max(r.copper_oz or 0 for r in candidate.copper)
-    for applies, factor, words in (
-        (heavy >= 2, 1.1, f"{heavy:g} oz copper"),
-        (bool(backdrilled), 1.1, f"backdrill of {len(backdrilled)} layers"),
-        (any(min(r.width_mm, r.gap_mm or 1) < 0.1 for r in lines), 1.1, "lines or gaps below 0.1 mm"),
-        (aspect_ratio > 10, 1.1, f"aspect ratio {aspect_ratio:.1f}"),
-    ):
-        if applies:
-            index *= factor
-            drivers.append(words)
-    return Cost(index=round(index, 2), drivers=tuple(drivers))

@@ -21,6 +21,8 @@ LENGTHS = (
     "drill_mm",
     "max_aspect_ratio",
     "max_stub_mm",
+    "microvia_drill_mm",
+    "max_microvia_ratio",
     "least_width_mm",
     "least_gap_mm",
     "least_dielectric_mm",
@@ -90,10 +92,15 @@ class Goals(Frozen):
         thickness_mm: finished, with solder mask; None takes what comes.
         thickness_tolerance: relative.
         named_laminates: families that meet `df_limit` by name.
-        foil: least grade on fast layers.
+        foil: least grade on fast layers and on the planes that face them; None takes the plainest that will do where a
+            loss budget decides, else nothing is said.
+        hybrids: low loss only where a fast layer touches it may be offered.
+        build: foil builds (prepreg under the outer foils), core builds, or either; build-ups are foil builds.
         build_ups: HDI layers on either side, each one lamination more (1 is 1+N+1).
         max_laminations: presses at most.
         drill_mm: of the smallest through via.
+        microvia_drill_mm: of the vias through a build-up; a fab's usual 0.1 to 0.15.
+        max_microvia_ratio: depth over diameter of a microvia; fabs state 0.8, the best ones 1.
         max_stub_mm: longest via stub that is left; None where stubs do not matter.
         laminates: only these families; () for all.
         gap_per_width: of pairs.
@@ -113,7 +120,11 @@ class Goals(Frozen):
     named_laminates: tuple[str, ...] = ()
     foil: FoilGrade | None = None
     tg_limit: TgLimit | None = None
+    hybrids: bool = True
+    build: Literal["foil", "core", "either"] = "foil"
     build_ups: int = 0
+    microvia_drill_mm: float = 0.125
+    max_microvia_ratio: float = 0.8
     max_laminations: int | None = None
     drill_mm: float = 0.25
     max_aspect_ratio: float = 12.0
@@ -142,10 +153,16 @@ class Goals(Frozen):
             raise ConfigError("goals", "tolerance or cost weight out of range", "give 0 to 0.5, and 0 to 1")
         if not self.least_width_mm < self.greatest_width_mm < math.inf:
             raise ConfigError("goals", "width limits out of order", "give least_width_mm below greatest_width_mm")
-        if self.max_laminations is not None and self.build_ups + 1 > self.max_laminations:
-            what = f"{self.build_ups} build-ups need {self.build_ups + 1} laminations, {self.max_laminations} allowed"
+        presses = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)
+        if self.max_laminations is not None and presses > self.max_laminations:
+            what = f"{self.build_ups} build-ups need {presses} laminations, {self.max_laminations} allowed"
             raise ConfigError("goals", what, "allow more laminations or ask for fewer build-ups")
         return self
+
+
+def carries_fast_outside(goals: Goals) -> bool:
+    """Tell whether an outer layer carries a line whose loss matters."""
+    return any(line.where == "outer" and line.nyquist_ghz is not None for line in goals.lines)
 
 
 def _positive(where: str, what: str, value: float | None) -> None:

@@ -1,30 +1,70 @@
-"""From goals to ranked stackups, and why others lost. Deterministic."""
+"""From goals to ranked stackups, and why others lost. Deterministic.
+
+Best first: a candidate's loss is bounded from below without solving a line, then its striplines are solved, then the
+whole at full accuracy and judged. Each step can only make it worse, so what a finished candidate beats stays beaten.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from enum import IntEnum
+
 from stackup_lib.frozen import Frozen
-from stackup_lib.materials import Laminate, catalogue
+from stackup_lib.materials import FoilGrade
+from stackup_lib.stackup import LayerKind
 from stackup_lib.synthesis.arrange import Order, orders
-from stackup_lib.synthesis.candidates import CandidateStackup, closest, thickness_range_mm
-from stackup_lib.synthesis.constructions import why_nothing
-from stackup_lib.synthesis.evaluate import Evaluated, Evaluator, Judge
+from stackup_lib.synthesis.blends import blends
+from stackup_lib.synthesis.candidates import CandidateStackup
+from stackup_lib.synthesis.closing import Blend, closest, has_rest, thickness_range_mm, with_smooth_foil
+from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.goals import Goals
+from stackup_lib.synthesis.lost import Lost, LostGroup
+from stackup_lib.synthesis.pareto import Merits, are_alike, how_better, merits_of, undominated
+
+CLOSINGS = 3
+"""Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
+
+SMOOTHER = (FoilGrade.RTF, FoilGrade.VLP, FoilGrade.HVLP)
+"""Foils that are tried where a loss budget is not met."""
+
+
+class Relaxation(Frozen):
+    """A goal that, given up or eased alone, lets the others be met.
+
+    Attributes:
+        goal: which one, e.g. `thickness`.
+        words: from what to what, e.g. `thickness 1.57 mm to 2.61 mm`.
+        result: what can be built then.
+    """
+
+    goal: str
+    words: str
+    result: Evaluated
 
 
 class Answers(Frozen):
     """What was found.
 
     Attributes:
-        ranked: the Pareto of loss, cost, thickness error and laminations, best first; all meet the goals.
+        ranked: the Pareto of loss, cost, thickness and laminations, best first; all meet the goals. Of candidates that
+            are the same but for a hair there is one.
         lost: what was left out and why, one sentence each.
+        lost_groups: the same by reason.
         unreachable: why there is no answer at all; empty when there is one.
         nearest: where nothing meets the goals, what comes nearest, with its faults.
+        fighting: goals that cannot be met together; without any one of them the rest can.
+        relaxations: each a single goal eased, and what can be built then.
+        no_use: goals that may be eased as far as you like without help.
     """
 
     ranked: tuple[Evaluated, ...]
     lost: tuple[str, ...]
     unreachable: tuple[str, ...] = ()
     nearest: Evaluated | None = None
+    lost_groups: tuple[LostGroup, ...] = ()
+    fighting: tuple[str, ...] = ()
+    relaxations: tuple[Relaxation, ...] = ()
+    no_use: tuple[str, ...] = ()
 
 
 def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers:
@@ -32,117 +72,228 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers
 
     Args:
         goals: what is asked for.
-        judge: the caller's clauses: candidate -> (clause id, met, words); an unmet clause is a fault.
+        judge: the caller's clauses: candidate -> (clause id, met, words); an unmet clause is a fault. Asked last, and
+            only of candidates that would be among the answers.
         limit: answers at most.
 
     Raises:
         ConfigError: the layers that are asked for do not fit.
     """
-    lost: list[str] = []
-    found: list[Evaluated] = []
-    evaluator = Evaluator(goals)
-    todo = orders(goals)
-    for laminate in catalogue().laminates:
-        why = _unfit(laminate, goals)
-        if why is None:
-            continue
-        if why:
-            lost.append(f"{laminate.family}: {why}")
-            continue
-        for order in todo:
-            closed = closest(order, laminate.family, goals, most=1)
-            if not closed:
-                lost.append(_not_closed(order, laminate.family, goals))
-            found += [_judged(evaluator.evaluate(c, judge)) for c in closed]
-    return _answer(goals, found, lost, limit)
+    search = Search(goals, judge, limit)
+    found = search.run()
+    if found:
+        return Answers(ranked=tuple(found), lost=search.lost.sentences, lost_groups=search.lost.groups)
+    from stackup_lib.synthesis.conflict import conflict_of  # noqa: PLC0415 - it searches in its turn
 
-
-def _judged(one: Evaluated) -> Evaluated:
-    unmet = tuple(f"{clause}: {words}" for clause, met, words in one.clauses if not met)
-    return one.model_copy(update={"faults": one.faults + unmet}) if unmet else one
-
-
-def _answer(goals: Goals, found: list[Evaluated], lost: list[str], limit: int) -> Answers:
-    good = [e for e in found if not e.faults]
-    lost += [f"{e.candidate.name}: {e.faults[0]}" for e in found if e.faults]
-    front: list[Evaluated] = []
-    for one in good:
-        better = next((o for o in good if _dominates(o, one)), None)
-        if better is None:
-            front.append(one)
-        else:
-            lost.append(
-                f"{one.candidate.name}: {better.candidate.name} is no worse in anything and {_how(better, one)}"
-            )
-    front.sort(key=lambda e: _rank(e, good, goals))
-    lost += [f"{e.candidate.name}: ranked below the first {limit}" for e in front[limit:]]
-    if front:
-        return Answers(ranked=tuple(front[:limit]), lost=tuple(dict.fromkeys(lost)))
-    nearest = min(found, key=lambda e: (len(e.faults), e.cost.index, e.candidate.name), default=None)
-    why = nearest.faults if nearest else tuple(dict.fromkeys(lost))[:10] or ("no laminate is left to build with",)
-    return Answers(ranked=(), lost=tuple(dict.fromkeys(lost)), unreachable=tuple(why), nearest=nearest)
-
-
-def _unfit(laminate: Laminate, goals: Goals) -> str | None:
-    """Return why a laminate is left out; "" when it is not, None when nobody needs to hear of it."""
-    family = laminate.family
-    if family in goals.excluded_laminates:
-        return "excluded"
-    if goals.laminates and family not in goals.laminates:
-        return None
-    why = why_nothing(laminate)
-    if why:
-        return why
-    tg = goals.tg_limit
-    if tg is not None:
-        known = [t.value_c for t in laminate.tg if t.method is tg.method]
-        if not known:
-            return f"no Tg by {tg.method.value} is known, {tg.min_c:g} degrees are needed"
-        if known[0] < tg.min_c:
-            return f"Tg {known[0]:g} degrees by {tg.method.value}, {tg.min_c:g} are needed"
-    limit = goals.df_limit
-    if limit is None or family in goals.named_laminates:
-        return ""
-    df = laminate.df_at(limit.at_ghz).value
-    if df is None:
-        return f"no Df at {limit.at_ghz:g} GHz is known"
-    return "" if limit.is_met_by(df) else f"Df {df:.4f} at {limit.at_ghz:g} GHz, {limit.max:g} allowed"
-
-
-def _not_closed(order: Order, family: str, goals: Goals) -> str:
-    what = f"{len(order.layers)} layers {order.layers} of {family}"
-    span = thickness_range_mm(order, family, goals)
-    if span is None:
-        return f"{what}: no construction of it fills the copper and keeps {goals.least_dielectric_mm:g} mm everywhere"
-    return f"{what}: {span[0]:.2f} to {span[1]:.2f} mm can be built, {goals.thickness_mm or 0:g} mm asked for"
-
-
-def _merits(one: Evaluated) -> tuple[float, float, float, float]:
-    error = round(abs(one.thickness_error), 2)
-    return round(one.worst_loss_db_per_inch, 3), one.cost.index, error, float(one.laminations)
-
-
-def _dominates(a: Evaluated, b: Evaluated) -> bool:
-    first, second = _merits(a), _merits(b)
-    return first != second and all(x <= y for x, y in zip(first, second, strict=True))
-
-
-def _how(a: Evaluated, b: Evaluated) -> str:
-    words = (
-        "loses {:g} instead of {:g} dB/inch",
-        "costs {:g} instead of {:g}",
-        "misses the thickness by {:g}, not {:g}",
+    conflict = conflict_of(goals, search.solutions)
+    nearest = min(search.failed, key=lambda e: (len(e.faults), e.cost.index, e.candidate.name), default=None)
+    tried = search.not_closed or search.lost.sentences
+    why = nearest.faults if nearest else tuple(tried[:10]) or ("no laminate is left to build with",)
+    return Answers(
+        ranked=(),
+        lost=search.lost.sentences,
+        lost_groups=search.lost.groups,
+        unreachable=tuple(why),
+        nearest=nearest or conflict.nearest,
+        fighting=conflict.fighting,
+        relaxations=conflict.relaxations,
+        no_use=conflict.no_use,
     )
-    pairs = list(zip((*words, "takes {:g}, not {:g} laminations"), _merits(a), _merits(b), strict=True))
-    return " and ".join(text.format(x, y) for text, x, y in pairs if x < y)
 
 
-def _rank(one: Evaluated, good: list[Evaluated], goals: Goals) -> tuple[float, float, str]:
-    worst = max(e.worst_loss_db_per_inch for e in good) or 1.0
-    dearest = max(e.cost.index for e in good)
-    score = goals.cost_weight * one.cost.index / dearest
-    score += (1 - goals.cost_weight) * one.worst_loss_db_per_inch / worst
-    return round(score + abs(one.thickness_error), 6), one.cost.index, one.candidate.name
+class Stage(IntEnum):
+    """How much of a candidate is known."""
+
+    BOUNDED = 0
+    INNER = 1
+    WHOLE = 2
 
 
-__all__ = ["Answers", "CandidateStackup", "suggest"]
+@dataclass
+class Entry:
+    """A candidate on its way; `others` are tried where it fails."""
+
+    candidate: CandidateStackup
+    others: tuple[CandidateStackup, ...]
+    known: Evaluated
+    merits: Merits
+    stage: Stage = Stage.BOUNDED
+
+    @property
+    def name(self) -> str:
+        """Of the candidate."""
+        return self.candidate.name
+
+
+@dataclass
+class Search:
+    """One search; `lost`, `failed` (solved, with faults) and `not_closed` (sentences) tell what became of the rest."""
+
+    goals: Goals
+    judge: Judge | None = None
+    limit: int = 5
+    solutions: Solutions = field(default_factory=Solutions)
+    lost: Lost = field(default_factory=Lost)
+    failed: list[Evaluated] = field(default_factory=list)
+    not_closed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.coarse = Evaluator(self.goals, COARSE, self.solutions)
+        self.fine = Evaluator(self.goals, FINE, self.solutions)
+
+    def run(self) -> list[Evaluated]:
+        """Return the answers, best first."""
+        pool = self._pool()
+        while True:
+            ranked, alike = self._ranked(pool)
+            todo = next((e for e in ranked[: self.limit] if e.stage < Stage.WHOLE), None)
+            if todo is None:
+                break
+            if not self._advance(todo):
+                pool.remove(todo)
+        self._say_who_lost(pool, ranked, alike)
+        return [e.known for e in ranked[: self.limit]]
+
+    def _pool(self) -> list[Entry]:
+        todo, offered = orders(self.goals), blends(self.goals, self.lost)
+        pool = []
+        for blend in offered:
+            for order in todo:
+                if blend.is_hybrid and not has_rest(order, self.goals):
+                    continue
+                closed = closest(order, blend, self.goals, CLOSINGS)
+                if not closed:
+                    self._not_closed(order, blend)
+                    continue
+                entry = self._entered(closed[0], closed[1:])
+                if entry is not None:
+                    pool.append(entry)
+        return pool
+
+    def _entered(self, candidate: CandidateStackup, others: tuple[CandidateStackup, ...]) -> Entry | None:
+        """Bound a candidate; None where its bound fails it, and those that would be tried after it."""
+        known, loss = self.coarse.bound(candidate)
+        if not known.faults:
+            return Entry(candidate, others, known, merits_of(known, loss, self.goals))
+        if others:
+            return self._entered(others[0], others[1:])
+        self._fail(known)
+        return None
+
+    def _advance(self, entry: Entry) -> bool:
+        """Take a candidate, or the one that is tried after it, a stage further; False where all of them fail."""
+        inner = entry.stage is Stage.BOUNDED
+        known = (
+            self.coarse.evaluate_inner(entry.candidate) if inner else self.fine.evaluate(entry.candidate, self.judge)
+        )
+        if not known.faults:
+            entry.stage = Stage.INNER if inner else Stage.WHOLE
+            loss = max(known.worst_loss_db_per_inch, entry.merits[0] if inner else 0.0)
+            entry.known, entry.merits = known, merits_of(known, loss, self.goals)
+            return True
+        others = entry.others
+        if any(line.meets_budget is False for line in known.lines):
+            others = (*_smoother(entry.candidate, self.goals), *others)
+        if not others:
+            self._fail(known)
+            return False
+        after = self._entered(others[0], others[1:])
+        if after is None:
+            return False
+        entry.candidate, entry.others, entry.known = after.candidate, after.others, after.known
+        entry.merits, entry.stage = after.merits, Stage.BOUNDED
+        return True
+
+    def _fail(self, known: Evaluated) -> None:
+        self.failed.append(known)
+        fault = known.faults[0]
+        self.lost.add(known.candidate.name, fault, _without_numbers(fault))
+
+    def _not_closed(self, order: Order, blend: Blend) -> None:
+        least = self.goals.least_dielectric_mm
+        what = f"{len(order.layers)} layers {order.layers} of {blend}"
+        span = thickness_range_mm(order, blend, self.goals)
+        if span is None:
+            words = f"no construction of it fills the copper and keeps {least:g} mm everywhere"
+            self.lost.add(what, words)
+        else:
+            wanted = self.goals.thickness_mm or 0
+            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {wanted:g} mm asked for"
+            self.lost.add(what, words, f"cannot be built {wanted:g} mm thick")
+        self.not_closed.append(f"{what}: {words}")
+
+    def _ranked(self, pool: list[Entry]) -> tuple[list[Entry], list[tuple[Entry, Entry]]]:
+        """Return the front, best first and one of each kind; and who was left out for being like which."""
+        if not pool:
+            return [], []
+        front = [pool[k] for k in undominated([e.merits for e in pool])]
+        worst = max(e.merits[0] for e in pool) or 1.0
+        dearest = max(e.merits[1] for e in pool)
+        weight = self.goals.cost_weight
+
+        def key(entry: Entry) -> tuple[float, float, str]:
+            score = weight * entry.merits[1] / dearest + (1 - weight) * entry.merits[0] / worst
+            return round(score + abs(entry.known.thickness_error), 6), entry.merits[1], entry.name
+
+        kept: list[Entry] = []
+        alike: list[tuple[Entry, Entry]] = []
+        for one in sorted(front, key=key):
+            like = next((o for o in kept if are_alike(o.known, o.merits, one.known, one.merits)), None)
+            if like is None:
+                kept.append(one)
+            else:
+                alike.append((one, like))
+        return kept, alike
+
+    def _say_who_lost(self, pool: list[Entry], ranked: list[Entry], alike: list[tuple[Entry, Entry]]) -> None:
+        said = {id(e) for e in ranked}
+        for one, like in alike:
+            said.add(id(one))
+            self.lost.add(one.name, f"as {like.name} but for a hair", "as one that is ranked, but for a hair")
+        front = sorted([*ranked, *(one for one, _ in alike)], key=lambda e: -e.stage)
+        for one in pool:
+            if id(one) in said:
+                continue
+            better = next(o for o in front if _beats(o.merits, one.merits))
+            words = f"{better.name} is no worse in anything and {how_better(better.merits, one.merits)}"
+            self.lost.add(one.name, words, "another one is no worse in anything and better in something")
+        for one in ranked[self.limit :]:
+            words = f"ranked below the first {self.limit}"
+            self.lost.add(one.name, words, words)
+
+
+def _beats(a: Merits, b: Merits) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def _smoother(candidate: CandidateStackup, goals: Goals) -> tuple[CandidateStackup, ...]:
+    """Return a candidate with the next smoother foil where fast currents run; () where there is none."""
+    smooth = with_smooth_foil(candidate.order, goals)
+    now = max((FoilGrade(c.foil).rank for k, c in enumerate(candidate.copper) if k in smooth and c.foil), default=-1)
+    grade = next((g for g in SMOOTHER if g.rank > now), None)
+    if grade is None or not smooth:
+        return ()
+    names = {c.name for k, c in enumerate(candidate.copper) if k in smooth}
+    rows = tuple(
+        r.model_copy(update={"foil": grade.value}) if r.kind is LayerKind.COPPER and r.name in names else r
+        for r in candidate.rows
+    )
+    return (candidate.model_copy(update={"rows": rows}),)
+
+
+def _without_numbers(fault: str) -> str:
+    """Return what faults of one kind have in common: the goal, and what is wrong with it."""
+    for mark, words in (
+        ("dB allowed", "loses more than its budget"),
+        ("a trace narrower", "the narrowest line is too wide for its impedance"),
+        ("a trace wider", "the widest line is too narrow for its impedance"),
+        ("allowed", "aspect ratio of the through vias"),
+        ("no Df", "no Df at its frequency is known"),
+    ):
+        if mark in fault:
+            head = fault.split(":", maxsplit=1)[0] if ": " in fault else ""
+            return f"{head}: {words}" if head else words
+    return fault
+
+
+__all__ = ["Answers", "CandidateStackup", "Relaxation", "Search", "suggest"]

@@ -1,0 +1,302 @@
+"""Fills an order of layers with cores and prepregs that are sold, up to the thickness. Lengths in mm.
+
+Dielectrics are chosen by their place: under the outer layers, in build-ups, beside fast layers, and the rest, which
+closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.frozen import Frozen
+from stackup_lib.materials import catalogue
+from stackup_lib.materials.pressing import FacingCopper
+from stackup_lib.planned import PlannedRow, named
+from stackup_lib.stackup import LayerKind
+from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.candidates import (
+    MASK_DK,
+    MASK_MM,
+    OUTER_COPPER_MM,
+    SIGNAL_OZ,
+    USES,
+    CandidateRow,
+    CandidateStackup,
+    copper_mm,
+    dielectric_row,
+    facing_copper,
+)
+from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
+from stackup_lib.synthesis.goals import Goals, carries_fast_outside
+
+EVEN = 1.5
+"""A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
+
+RESIN_PER_COPPER = 2.0
+"""A prepreg is at least this many times as thick as the copper that it fills: a fab's rule for multilayers (setpcb)."""
+
+THICKEST_MM = 0.4
+"""Of what is not in the middle: engineering judgement."""
+
+MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
+"""Of a place, by the number of places: a spread of them, to keep the number of combinations small."""
+
+Reals = NDArray[np.float64]
+
+
+class Blend(Frozen):
+    """Laminates of a build: one beside fast layers, one elsewhere; the same twice where it is not a hybrid."""
+
+    fast: str
+    rest: str
+
+    @property
+    def is_hybrid(self) -> bool:
+        """True where two laminates are pressed together."""
+        return self.fast != self.rest
+
+    def __str__(self) -> str:
+        return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
+
+
+class Choice(NamedTuple):
+    """A product for all gaps of a place, and its thickness in each."""
+
+    sold: Sold
+    at_mm: dict[int, float]
+
+    @property
+    def sum_mm(self) -> float:
+        """Of all gaps."""
+        return sum(self.at_mm.values())
+
+    @property
+    def mean_mm(self) -> float:
+        """Of one gap."""
+        return self.sum_mm / len(self.at_mm)
+
+
+def closest(order: Order, of: str | Blend, goals: Goals, most: int = 2) -> tuple[CandidateStackup, ...]:
+    """Return candidates of a laminate or two, the best closed to the thickness first; () where none comes within it.
+
+    The dielectrics beside fast layers differ from one candidate to the next, where there are fast layers.
+    """
+    choices = _choices(order, _blend(of), goals)
+    if not choices or any(not c for c in choices.values()):
+        return ()
+    places = list(choices)
+    lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
+    unease, error = _unease(places, lists, bare_mm(order, goals), goals)
+    fits = np.flatnonzero(error.ravel() <= goals.thickness_tolerance)
+    ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(unease.ravel()[fits], 9)))]
+    shape = tuple(len(found) for found in lists)
+    found: list[CandidateStackup] = []
+    seen: set[tuple[int, ...]] = set()
+    for flat in ranked:
+        picks = tuple(int(k) for k in np.unravel_index(flat, shape))
+        fast = tuple(k for place, k in zip(places, picks, strict=True) if place.startswith("fast"))
+        if len(found) == most:
+            break
+        if fast not in seen or not fast:
+            seen.add(fast)
+            chosen = {place: lists[n][k] for n, (place, k) in enumerate(zip(places, picks, strict=True))}
+            found.append(_build(order, chosen, goals))
+    return tuple(found)
+
+
+def thickness_range_mm(order: Order, of: str | Blend, goals: Goals) -> tuple[float, float] | None:
+    """Return the thinnest and thickest that an order can be built, whatever the goal; None where it cannot."""
+    choices = _choices(order, _blend(of), goals)
+    if not choices or any(not c for c in choices.values()):
+        return None
+    bare = bare_mm(order, goals)
+    sums = [[choice.sum_mm for choice in c] for c in choices.values()]
+    return bare + sum(map(min, sums)), bare + sum(map(max, sums))
+
+
+def bare_mm(order: Order, goals: Goals) -> float:
+    """Return the thickness of copper and solder mask."""
+    return sum(layer_mm(order, k, goals) for k in range(len(order.layers))) + 2 * MASK_MM
+
+
+def layer_oz(order: Order, index: int, goals: Goals) -> float:
+    """Return the copper weight of a layer."""
+    kind = order.layers[index]
+    return goals.power_copper_oz if kind == "P" else goals.ground_copper_oz if kind == "G" else SIGNAL_OZ
+
+
+def layer_mm(order: Order, index: int, goals: Goals) -> float:
+    """Return the finished copper thickness of a layer."""
+    return OUTER_COPPER_MM if order.layers[index] == "O" else copper_mm(layer_oz(order, index, goals))
+
+
+def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
+    """Tell whether a dielectric touches a layer whose loss matters."""
+    is_outer = gap in (0, len(order.gaps) - 1)
+    return order.is_fast_gap(gap) or (is_outer and carries_fast_outside(goals))
+
+
+def has_rest(order: Order, goals: Goals) -> bool:
+    """Tell whether some dielectrics touch fast layers and others do not: what a hybrid needs."""
+    fast = [is_fast_gap(order, gap, goals) for gap in range(len(order.gaps))]
+    return any(fast) and not all(fast)
+
+
+def _blend(of: str | Blend) -> Blend:
+    return of if isinstance(of, Blend) else Blend(fast=of, rest=of)
+
+
+def _unease(places: list[str], lists: list[list[Choice]], bare: float, goals: Goals) -> tuple[Reals, Reals]:
+    """Return, over all combinations, how uneasy they are and how far from the thickness (relative).
+
+    Small is good: near the thickness, fast dielectrics alike and thick enough for a trace that can be etched.
+    """
+
+    def along(place: str, values: list[float]) -> Reals:
+        shape = [1] * len(places)
+        shape[places.index(place)] = len(values)
+        return np.array(values, dtype=float).reshape(shape)
+
+    total: Reals = np.full((1,) * len(places), bare)
+    unease: Reals = np.zeros((1,) * len(places))
+    means = {}
+    for place, found in zip(places, lists, strict=True):
+        total = total + along(place, [c.sum_mm for c in found])
+        unease = unease + along(place, [0.02 * (c.sold.plies - 1) for c in found])
+        means[place] = along(place, [c.mean_mm for c in found])
+    core, prepreg = means.get("fast core"), means.get("fast prepreg")
+    if core is not None and prepreg is not None:
+        thin, thick = np.minimum(core, prepreg), np.maximum(core, prepreg)
+        unease = unease + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
+        unease = unease + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
+    if "outer" in means:
+        unease = unease + np.abs(means["outer"] - 0.08) * 2
+    error = np.zeros_like(total)
+    if goals.thickness_mm is None:
+        for mean in means.values():
+            unease = unease + np.maximum(0.0, mean - 0.1)
+    else:
+        error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
+    whole = np.broadcast_shapes(unease.shape, error.shape)
+    return np.broadcast_to(unease + 4 * error, whole), np.broadcast_to(error, whole)
+
+
+def _place(order: Order, gap: int, goals: Goals) -> str:
+    kind = "core" if order.gaps[gap] == "c" else "prepreg"
+    fast = is_fast_gap(order, gap, goals)
+    if order.is_build_up(gap):
+        return "fast build-up" if fast else "build-up"
+    if gap in (0, len(order.gaps) - 1) and not fast:
+        return "outer"
+    return f"{'fast' if fast else 'middle'} {kind}"
+
+
+def _choices(order: Order, blend: Blend, goals: Goals) -> dict[str, list[Choice]]:
+    copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
+    places: dict[str, list[int]] = {}
+    for gap in range(len(order.gaps)):
+        places.setdefault(_place(order, gap, goals), []).append(gap)
+    out = {}
+    for place, gaps in sorted(places.items()):
+        family = blend.fast if place.startswith("fast") else blend.rest
+        is_core = order.gaps[gaps[0]] == "c"
+        faces = {gap: facing_copper(order, gap, copper) for gap in gaps}
+        offers = cores_of(family) if is_core else prepregs_of(family)
+        out[place] = _fitting(offers, faces, place, goals)
+    return out
+
+
+def _fitting(
+    offers: tuple[Sold, ...], faces: Mapping[int, tuple[FacingCopper, ...]], place: str, goals: Goals
+) -> list[Choice]:
+    """What fits in all gaps of a place, one per thickness."""
+    seen: set[tuple[float, ...]] = set()
+    found = []
+    most = THICKEST_MM if place != "middle core" else float("inf")
+    if place.endswith("build-up"):
+        most = goals.microvia_drill_mm * goals.max_microvia_ratio
+    thickest = max((f.thickness_mm or 0.0 for at in faces.values() for f in at), default=0.0)
+    for sold in offers:
+        if place.startswith("fast") and not _meets_df(sold, goals):
+            continue
+        if sold.kind == "prepreg" and sold.cured_mm < RESIN_PER_COPPER * thickest:
+            continue
+        at = {gap: _pressed_mm(sold, around) for gap, around in faces.items()}
+        pressed = {gap: t for gap, t in at.items() if t is not None}
+        key = tuple(round(t, 3) for t in pressed.values())
+        if len(pressed) < len(at) or min(pressed.values()) < goals.least_dielectric_mm or key in seen:
+            continue
+        if max(key) > most:
+            continue
+        seen.add(key)
+        found.append(Choice(sold, pressed))
+    return found
+
+
+def _pressed_mm(sold: Sold, faces: tuple[FacingCopper, ...]) -> float | None:
+    if sold.row is None:
+        return sold.pressed_mm(faces)
+    return _pressed(sold.family, prepregs_of(sold.family).index(sold), faces)
+
+
+@lru_cache(maxsize=8192)
+def _pressed(family: str, number: int, faces: tuple[FacingCopper, ...]) -> float | None:
+    return prepregs_of(family)[number].pressed_mm(faces)
+
+
+def _meets_df(sold: Sold, goals: Goals) -> bool:
+    limit = goals.df_limit
+    if limit is None or sold.family in goals.named_laminates:
+        return True
+    df = _df(sold.text, limit.at_ghz)
+    return df is not None and limit.is_met_by(df)
+
+
+@lru_cache(maxsize=4096)
+def _df(text: str, at_ghz: float) -> float | None:
+    return catalogue().find(text).df_at(at_ghz).value
+
+
+def _spread(found: list[Choice], most: int) -> list[Choice]:
+    if len(found) <= most:
+        return found
+    step = (len(found) - 1) / (most - 1)
+    return [found[round(k * step)] for k in range(most)]
+
+
+def _build(order: Order, chosen: Mapping[str, Choice], goals: Goals) -> CandidateStackup:
+    mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=MASK_MM, dk=MASK_DK)
+    rows = [mask]
+    smooth = with_smooth_foil(order, goals)
+    for index, kind in enumerate(order.layers):
+        rows.append(
+            CandidateRow(
+                kind=LayerKind.COPPER,
+                use=USES[kind],
+                thickness_mm=layer_mm(order, index, goals),
+                copper_oz=layer_oz(order, index, goals),
+                foil=goals.foil.value if goals.foil is not None and index in smooth else "",
+            )
+        )
+        if index < len(order.gaps):
+            choice = chosen[_place(order, index, goals)]
+            rows.append(dielectric_row(choice.sold, choice.at_mm[index]))
+    rows.append(mask)
+    names = named(tuple(PlannedRow.model_validate({"kind": r.kind}) for r in rows))
+    return CandidateStackup(
+        rows=tuple(r.model_copy(update={"name": n.name}) for r, n in zip(rows, names, strict=True)), order=order
+    )
+
+
+def with_smooth_foil(order: Order, goals: Goals) -> frozenset[int]:
+    """Return the layers whose foil carries fast currents: fast layers, and the planes that face them."""
+    last = len(order.layers) - 1
+    fast = {k for k, kind in enumerate(order.layers) if kind == "F"}
+    if carries_fast_outside(goals):
+        fast |= {0, last}
+    return frozenset(k for k in range(last + 1) if k in fast or (order.layers[k] == "G" and {k - 1, k + 1} & fast))

@@ -1,0 +1,250 @@
+"""Goals that cannot be met: which of them fight, and what easing one alone would let be built.
+
+A goal is eased step by step, the smallest step first, until the others can be met. The fighting set comes of leaving
+goals out one after the other for as long as the rest still cannot be met (a deletion filter): what stays is minimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from stackup_lib.errors import StackwrightError
+from stackup_lib.frozen import Frozen
+from stackup_lib.synthesis.arrange import least_layers, orders
+from stackup_lib.synthesis.blends import blends
+from stackup_lib.synthesis.closing import thickness_range_mm
+from stackup_lib.synthesis.evaluate import Evaluated, Solutions
+from stackup_lib.synthesis.goals import Goals
+from stackup_lib.synthesis.lost import Lost
+from stackup_lib.synthesis.search import Relaxation, Search
+
+COPPERS_OZ = (1.0, 0.5)
+FINEST_MM = 0.05
+"""Line and gap that the best fabs etch on inner layers."""
+
+DRILLS_MM = (0.25, 0.3, 0.35, 0.4, 0.5)
+
+
+class Conflict(Frozen):
+    """See `Answers` for the meaning of each."""
+
+    fighting: tuple[str, ...] = ()
+    relaxations: tuple[Relaxation, ...] = ()
+    no_use: tuple[str, ...] = ()
+    nearest: Evaluated | None = None
+
+
+@dataclass(frozen=True)
+class _Eased:
+    """Goals with one of them eased, and how to say it."""
+
+    goals: Goals
+    words: str
+
+
+def conflict_of(goals: Goals, solutions: Solutions | None = None) -> Conflict:
+    """Return which goals fight; the caller's clauses are not among them, and where only those fail nothing does."""
+    shared = solutions or Solutions()
+    relaxations, no_use = [], []
+    if _first(goals, shared) is not None:
+        return Conflict()
+    for name in _EASING:
+        steps = list(_steps(name, goals))
+        if not steps:
+            continue
+        found = next(((s, r) for s in steps if (r := _first(s.goals, shared)) is not None), None)
+        if found is None:
+            no_use.append(steps[-1].words)
+        else:
+            relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found), result=found[1]))
+    nearest = _against(goals, relaxations[0].result) if relaxations else None
+    fighting = _fighting(goals, shared) if relaxations else ()
+    return Conflict(fighting=fighting, relaxations=tuple(relaxations), no_use=tuple(no_use), nearest=nearest)
+
+
+def _fighting(goals: Goals, shared: Solutions) -> tuple[str, ...]:
+    """Return a minimal set of goals that cannot be met together."""
+    left = goals
+    kept = []
+    for name in reversed(tuple(_EASING)):
+        steps = list(_steps(name, left))
+        if not steps:
+            continue
+        if _first(steps[-1].goals, shared) is None:
+            left = steps[-1].goals
+        else:
+            kept.append(name)
+    return tuple(_asked(name, goals) for name in reversed(kept))
+
+
+def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
+    try:
+        found = Search(goals, limit=1, solutions=shared).run()
+    except StackwrightError:
+        return None
+    return found[0] if found else None
+
+
+def _against(goals: Goals, result: Evaluated) -> Evaluated:
+    """Return a stackup that meets eased goals as it stands against those that were asked for."""
+    wanted, faults = goals.thickness_mm, list(result.faults)
+    error = result.candidate.thickness_mm / wanted - 1 if wanted else 0.0
+    if wanted and abs(error) > goals.thickness_tolerance:
+        faults.append(f"the stackup is {result.candidate.thickness_mm:.2f} mm thick, {wanted:g} mm wanted")
+    layers = len(result.candidate.copper)
+    if goals.layer_count is not None and layers != goals.layer_count:
+        faults.append(f"{layers} layers, {goals.layer_count} wanted")
+    return result.model_copy(update={"thickness_error": error, "faults": tuple(faults)})
+
+
+def _with_numbers(name: str, step: _Eased, result: Evaluated) -> str:
+    if name == "thickness":
+        return f"{step.words} to {result.candidate.thickness_mm:.2f} mm"
+    if name == "loss budget":
+        worst = max((r.loss_db_per_inch.high for r in result.lines if r.loss_db_per_inch), default=0.0)
+        return f"{step.words}: up to {worst:.2f} dB/inch is lost"
+    return step.words
+
+
+def _asked(name: str, goals: Goals) -> str:
+    """Return a goal as it was asked for."""
+    limit, tg = goals.df_limit, goals.tg_limit
+    return {
+        "thickness": f"a thickness of {goals.thickness_mm or 0:g} mm",
+        "power copper": f"{goals.power_copper_oz:g} oz power planes",
+        "ground copper": f"{goals.ground_copper_oz:g} oz ground planes",
+        "layers": f"{goals.layer_count or least_layers(goals)} layers",
+        "build-ups": f"{goals.build_ups} build-ups",
+        "drill": f"a {goals.drill_mm:g} mm drill at an aspect ratio of {goals.max_aspect_ratio:g}",
+        "least width": f"lines of {goals.least_width_mm:g} mm or more",
+        "loss budget": "the loss budgets",
+        "Df": f"a Df of {limit.max:g} at {limit.at_ghz:g} GHz" if limit else "",
+        "Tg": f"a Tg of {tg.min_c:g} degrees by {tg.method.value}" if tg else "",
+        "laminates": f"{' or '.join(goals.laminates)}" if goals.laminates else "the laminates that are excluded",
+    }[name]
+
+
+def _steps(name: str, goals: Goals) -> Iterator[_Eased]:
+    """Yield ever looser goals; nothing where there is nothing to loosen."""
+    return _EASING[name](goals)
+
+
+def _thickness(goals: Goals) -> Iterator[_Eased]:
+    """The nearest thickness that can be built, then any."""
+    wanted = goals.thickness_mm
+    if wanted is None:
+        return
+    words = f"thickness {wanted:g} mm"
+    try:
+        offered, todo = blends(goals, Lost()), orders(goals)
+    except StackwrightError:
+        return
+    spans = [s for b in offered for o in todo if (s := thickness_range_mm(o, b, goals)) is not None]
+    if spans and min(low for low, _ in spans) > wanted:
+        low = min(low for low, _ in spans)
+        for more in (1.0, 1.1):
+            yield _eased(goals, words, thickness_mm=round(low * more / (1 + goals.thickness_tolerance) + 0.005, 2))
+    elif spans and max(high for _, high in spans) < wanted:
+        yield _eased(goals, words, thickness_mm=round(max(high for _, high in spans), 2))
+    yield _eased(goals, words, thickness_mm=None)
+
+
+def _power_copper(goals: Goals) -> Iterator[_Eased]:
+    now = goals.power_copper_oz
+    for ounces in (oz for oz in COPPERS_OZ if oz < now and goals.power_planes):
+        yield _eased(goals, f"power copper {now:g} oz to {ounces:g} oz", power_copper_oz=ounces)
+
+
+def _ground_copper(goals: Goals) -> Iterator[_Eased]:
+    now = goals.ground_copper_oz
+    for ounces in (oz for oz in COPPERS_OZ if oz < now):
+        yield _eased(goals, f"ground copper {now:g} oz to {ounces:g} oz", ground_copper_oz=ounces)
+
+
+def _build_ups(goals: Goals) -> Iterator[_Eased]:
+    for count in range(goals.build_ups - 1, -1, -1):
+        yield _eased(goals, f"build-ups {goals.build_ups} to {count}", build_ups=count)
+
+
+def _drill(goals: Goals) -> Iterator[_Eased]:
+    for drill in (d for d in DRILLS_MM if d > goals.drill_mm):
+        yield _eased(goals, f"drill {goals.drill_mm:g} mm to {drill:g} mm", drill_mm=drill)
+
+
+def _least_width(goals: Goals) -> Iterator[_Eased]:
+    now, gap = goals.least_width_mm, goals.least_gap_mm
+    if max(now, gap) > FINEST_MM:
+        words = f"narrowest line and gap {max(now, gap):g} mm to {FINEST_MM:g} mm"
+        finest = {"least_width_mm": min(FINEST_MM, now), "least_gap_mm": min(FINEST_MM, gap)}
+        yield _eased(goals, words, **finest)
+
+
+def _loss_budget(goals: Goals) -> Iterator[_Eased]:
+    if any(line.loss_budget_db is not None for line in goals.lines):
+        lines = tuple(line.model_copy(update={"loss_budget_db": None}) for line in goals.lines)
+        yield _eased(goals, "no loss budgets", lines=lines)
+
+
+def _df(goals: Goals) -> Iterator[_Eased]:
+    if goals.df_limit is not None:
+        yield _eased(goals, f"no limit of Df instead of {goals.df_limit.max:g}", df_limit=None)
+
+
+def _tg(goals: Goals) -> Iterator[_Eased]:
+    if goals.tg_limit is not None:
+        yield _eased(goals, f"no limit of Tg instead of {goals.tg_limit.min_c:g} degrees", tg_limit=None)
+
+
+def _laminates(goals: Goals) -> Iterator[_Eased]:
+    if goals.laminates or goals.excluded_laminates:
+        yield _eased(goals, "any laminate", laminates=(), excluded_laminates=())
+
+
+def _layers(goals: Goals) -> Iterator[_Eased]:
+    """Fewer layers: first those that nothing was asked of, then fewer power, other signal and fast layers."""
+    now = goals.layer_count or least_layers(goals)
+    for count in range(now - 2, 3, -2):
+        fewer = goals.model_copy(update={"layer_count": count})
+        while least_layers(fewer) > count:
+            smaller = _one_less(fewer)
+            if smaller is None:
+                return
+            fewer = smaller
+        asked = f"{fewer.fast_layers} fast, {fewer.other_signal_layers} other signal and {fewer.power_planes} power"
+        yield _Eased(fewer, f"layers {now} to {count} ({asked} layers)")
+
+
+def _one_less(goals: Goals) -> Goals | None:
+    """Take two layers of the kind of which there are most; None where each kind is at its least."""
+    kinds = {
+        "power_planes": goals.power_planes if goals.power_planes > 1 else 0,
+        "fast_layers": goals.fast_layers if goals.fast_layers > 1 else 0,
+        "other_signal_layers": goals.other_signal_layers - 2,
+    }
+    most = max(kinds, key=lambda kind: (kinds[kind], kind))
+    if kinds[most] <= 0:
+        return None
+    least = {"power_planes": 1, "fast_layers": 1, "other_signal_layers": 2}[most]
+    now = getattr(goals, most)
+    return goals.model_copy(update={most: max(least, now - 2)})
+
+
+def _eased(goals: Goals, words: str, **update: object) -> _Eased:
+    return _Eased(goals.model_copy(update=update), words)
+
+
+_EASING: Mapping[str, Callable[[Goals], Iterator[_Eased]]] = {
+    "thickness": _thickness,
+    "power copper": _power_copper,
+    "ground copper": _ground_copper,
+    "layers": _layers,
+    "build-ups": _build_ups,
+    "drill": _drill,
+    "least width": _least_width,
+    "loss budget": _loss_budget,
+    "Df": _df,
+    "Tg": _tg,
+    "laminates": _laminates,
+}
+"""In the order in which they are tried; what a user gives up most readily comes first."""

@@ -1,0 +1,133 @@
+"""What a candidate costs against others: an index, a tier and its drivers. Judgement, but for the laminate factors."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from stackup_lib.frozen import Frozen
+from stackup_lib.materials import LossClass, catalogue
+from stackup_lib.synthesis.candidates import CandidateStackup
+from stackup_lib.synthesis.constructions import DF_GHZ
+
+Tier = Literal["low", "medium", "high", "very high"]
+
+FINE_MM = 0.1
+HEAVY_OZ = 2.0
+HIGH_ASPECT, VERY_HIGH_ASPECT = 10.0, 15.0
+MANY_LAMINATIONS = 3
+
+
+class Cost(Frozen):
+    """Relative cost: an index of 1 is one layer of FR-4 pressed once.
+
+    Attributes:
+        index: only ratios mean something.
+        drivers: what it is made of, the greatest first.
+        tier: by the index per layer.
+        basis: where the factors come from.
+    """
+
+    index: float
+    drivers: tuple[str, ...]
+    tier: Tier = "medium"
+    basis: str = ""
+
+
+class _Figures(Frozen):
+    laminate: dict[str, float]
+    share: dict[str, float]
+    foil: dict[str, float]
+    tier: dict[str, float]
+    source: dict[str, str]
+
+
+@cache
+def _figures() -> _Figures:
+    text = (files("stackup_lib.synthesis") / "cost.toml").read_text(encoding="utf-8")
+    return _Figures.model_validate(tomllib.loads(text))
+
+
+@cache
+def laminate_factor(family: str) -> float:
+    """Return the cost of a laminate family against FR-4, by its loss class."""
+    laminate = catalogue().get(family)
+    loss_class: LossClass | None = laminate.loss_class if laminate else None
+    return _figures().laminate[loss_class.value if loss_class else "unknown"]
+
+
+def df_of(family: str) -> float:
+    """Return the typical Df of a family at 10 GHz, for ordering; a high one where none is known."""
+    laminate = catalogue().get(family)
+    return (laminate.df_at(DF_GHZ).value if laminate else None) or 1.0
+
+
+def cost_of(
+    candidate: CandidateStackup, aspect_ratio: float, backdrilled: tuple[str, ...], least_mm: float | None = None
+) -> Cost:
+    """Return the relative cost and what drives it.
+
+    Args:
+        candidate: the stackup.
+        aspect_ratio: of its smallest through via.
+        backdrilled: layers whose vias are backdrilled.
+        least_mm: narrowest line or gap, None where none is known.
+    """
+    figures = _figures()
+    layers, presses = len(candidate.copper), candidate.order.laminations
+    laminate, words = _laminates(candidate)
+    index = laminate * layers
+    drivers = [*words, f"{layers} layers"]
+    for share, said in _extras(candidate, aspect_ratio, backdrilled, least_mm):
+        index *= 1 + share
+        drivers.append(said)
+    per_layer = index / layers
+    tier: Tier = "very high"
+    names: tuple[Tier, ...] = ("low", "medium", "high")
+    for name in reversed(names):
+        if per_layer <= figures.tier[name]:
+            tier = name
+    if presses > MANY_LAMINATIONS:
+        drivers.append(f"more than {MANY_LAMINATIONS} presses: few fabs")
+    basis = f"laminate: {figures.source['laminate']}; the rest: {figures.source['share']}"
+    return Cost(index=round(index, 2), drivers=tuple(drivers), tier=tier, basis=basis)
+
+
+def _laminates(candidate: CandidateStackup) -> tuple[float, list[str]]:
+    """Return the mean factor over the dielectrics, which are bought by the sheet, and a driver for each family."""
+    counts = Counter(r.laminate for r in candidate.dielectrics)
+    total = sum(counts.values())
+    mean = sum(laminate_factor(family) * n for family, n in counts.items()) / total
+    ranked = sorted(counts, key=lambda family: (-laminate_factor(family) * counts[family], family))
+    if len(ranked) == 1:
+        return mean, [f"{ranked[0]} at {laminate_factor(ranked[0]):g} times FR-4"]
+    words = [f"{f} at {laminate_factor(f):g} times FR-4 in {counts[f]} of {total} dielectrics" for f in ranked]
+    return mean * (1 + _figures().share["hybrid"]), words
+
+
+def _extras(
+    candidate: CandidateStackup, aspect_ratio: float, backdrilled: tuple[str, ...], least_mm: float | None
+) -> Iterable[tuple[float, str]]:
+    share, presses = _figures().share, candidate.order.laminations
+    if presses > 1:
+        many = share["many_laminations"] if presses > MANY_LAMINATIONS else 0.0
+        yield share["lamination"] * (presses - 1) + many, f"{presses} laminations"
+    if candidate.order.gaps.startswith("c"):
+        yield share["core_build"], "a core build: outer copper on cores"
+    heavy = max((r.copper_oz or 0.0) for r in candidate.copper)
+    if heavy >= HEAVY_OZ:
+        yield share["heavy_copper"], f"{heavy:g} oz copper"
+    foils = Counter(r.foil for r in candidate.copper if _figures().foil.get(r.foil))
+    for foil, count in sorted(foils.items()):
+        yield _figures().foil[foil] * count / len(candidate.copper), f"{foil} foil on {count} layers"
+    if backdrilled:
+        yield share["backdrill"], f"backdrill of {len(backdrilled)} layers"
+    if least_mm is not None and least_mm < FINE_MM:
+        yield share["fine_lines"], f"lines or gaps below {FINE_MM:g} mm"
+    if aspect_ratio > HIGH_ASPECT:
+        key = "very_high_aspect" if aspect_ratio > VERY_HIGH_ASPECT else "high_aspect"
+        yield share[key], f"aspect ratio {aspect_ratio:.1f}"

@@ -1,0 +1,69 @@
+"""Which candidates no other one beats: loss, cost, thickness and presses; and which are the same but for a hair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+
+import numpy as np
+
+from stackup_lib.synthesis.evaluate import Evaluated
+from stackup_lib.synthesis.goals import Goals
+
+ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
+"""Candidates of one fast laminate that differ by less are one answer; engineering judgement."""
+
+Merits = tuple[float, float, float, float]
+
+
+def merits_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
+    """Return loss, cost, thickness and presses; less is better.
+
+    With a thickness in the goals: 0 within half its tolerance, 1 beyond; a fab's own tolerance is as wide. Without:
+    tenths of a millimetre.
+    """
+    if goals.thickness_mm is None:
+        thickness = round(one.candidate.thickness_mm, 1)
+    else:
+        thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
+    return round(loss_db_per_inch, 3), one.cost.index, thickness, float(one.laminations)
+
+
+def undominated(merits: Sequence[Merits]) -> list[int]:
+    """Return the positions that no other one beats: no worse in anything, better in something."""
+    table = np.array(merits, dtype=float).reshape(len(merits), -1)
+    no_worse = (table[:, None, :] <= table[None, :, :]).all(axis=2)
+    better = (table[:, None, :] < table[None, :, :]).any(axis=2)
+    return [int(k) for k in np.flatnonzero(~(no_worse & better).any(axis=0))]
+
+
+def how_better(a: Merits, b: Merits) -> str:
+    """Return in words what the first has over the second."""
+    words = (
+        "loses {:g} instead of {:g} dB/inch",
+        "costs {:g} instead of {:g}",
+        "comes nearer to the thickness",
+        "takes {:g}, not {:g} laminations",
+    )
+    return " and ".join(text.format(x, y) for text, x, y in zip(words, a, b, strict=True) if x < y)
+
+
+def are_alike(a: Evaluated, a_merits: Merits, b: Evaluated, b_merits: Merits) -> bool:
+    """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
+    first, second = a.candidate, b.candidate
+    if len(first.copper) != len(second.copper) or a.laminations != b.laminations:
+        return False
+    if set(first.laminates) == set(second.laminates) and first.order.pattern == second.order.pattern:
+        return fast_laminate(a) == fast_laminate(b)
+    loss = abs(a_merits[0] - b_merits[0]) <= ALIKE_LOSS * max(a_merits[0], b_merits[0])
+    cost = abs(a_merits[1] - b_merits[1]) <= ALIKE_COST * max(a_merits[1], b_merits[1])
+    return loss and cost and fast_laminate(a) == fast_laminate(b)
+
+
+def fast_laminate(one: Evaluated) -> str:
+    """Return the laminate beside the fast layers, else the first."""
+    copper = one.candidate.copper
+    for k, row in enumerate(one.candidate.dielectrics):
+        if "fast" in (copper[k].use, copper[k + 1].use):
+            return row.laminate
+    return one.candidate.laminates[0]
