@@ -270,6 +270,25 @@ def test_classes_and_rules_come_only_when_asked_for(
     assert card.read_bytes() == before[card.name]
 
 
+def test_a_class_that_kicads_constraints_forbid_is_named(
+    card: Path, plan: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Board Setup allows no track below 0.12 mm: the plan's 0.1 mm is said, and the limit stays the user's."""
+    path = plan(("diff_pair_width_mm = 0.094", "diff_pair_width_mm = 0.1"))
+    project = card.with_suffix(".kicad_pro")
+    text = project.read_text(encoding="utf-8")
+    assert '"min_track_width": 0.0' in text
+    apply_plan(path, card, Parts(classes=True))
+    assert "Board Setup > Constraints" not in capsys.readouterr().out
+    project.write_text(text.replace('"min_track_width": 0.0', '"min_track_width": 0.12'), encoding="utf-8")
+    apply_plan(path, card, Parts(write=True, classes=True))
+    out = " ".join(capsys.readouterr().out.split())
+    assert "allows no track below 0.12 mm: lower it in Board Setup > Constraints" in out
+    assert "or KiCad reports 85Ohm-diff_PCIE with its 0.094 mm" in out
+    rules = json.loads(project.read_text(encoding="utf-8"))["board"]["design_settings"]["rules"]
+    assert rules["min_track_width"] == 0.12
+
+
 def test_only_rules_that_can_meet_the_plans_are_named() -> None:
     """Another class, another layer or another constraint does not matter; a rule for all tracks does."""
     ours = [PlannedRule(net_class="A", layer="In1.Cu", width_mm=0.1, requirement="x")]

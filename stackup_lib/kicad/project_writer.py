@@ -74,6 +74,16 @@ def set_net_classes(text: bytes, classes: Iterable[PlannedClass], *, label: str 
     return ProjectEdit(document.encoded() if changes else text, tuple(changes))
 
 
+def least_width_mm(text: bytes, *, label: str = "the project") -> float | None:
+    """Return the narrowest track that a project's own constraints allow, None where it states no limit.
+
+    Raises:
+        NotWrittenError: the project is no JSON of the expected shape.
+    """
+    stated = Document.of(text, label).value(("board", "design_settings", "rules", "min_track_width"))
+    return float(stated) if _is_number(stated) else None  # type: ignore[arg-type]
+
+
 def _ensured(document: Document) -> Document:
     """The document with a place for net classes and patterns."""
     if not isinstance(document.value(("net_settings",)), dict):

@@ -18,7 +18,7 @@ from stackup_lib.board import Board
 from stackup_lib.errors import NotWrittenError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.file_edit import FileEdit, Written, apply_together, diff_text, digest, lock_of
-from stackup_lib.kicad.project_writer import set_net_classes
+from stackup_lib.kicad.project_writer import least_width_mm, set_net_classes
 from stackup_lib.kicad.rules_writer import replace_rules
 from stackup_lib.kicad.stackup_writer import replace_stackup
 from stackwright.commands.effects_page import effects_block, planned_block
@@ -126,6 +126,7 @@ def propose(plan: Plan, board_path: Path, parts: Parts) -> Proposal:
         project = _project(plan, board_path)
         if parts.classes:
             files.append(project)
+            remarks += _too_narrow(plan, project)
         elif project.differs:
             left_out.append(
                 f"{count(len(plan.net_class), 'net class', 'net classes')} that the project has not: --classes"
@@ -180,6 +181,20 @@ def _project(plan: Plan, board_path: Path) -> FileChange:
         raise NotWrittenError(str(path), "there is no project for the net classes", "leave --classes out")
     old = read_bytes(path)
     return FileChange(path, old, set_net_classes(old, plan.net_class, label=str(path)).content)
+
+
+def _too_narrow(plan: Plan, project: FileChange) -> list[str]:
+    """Net classes that KiCad's own constraints forbid: Board Setup is the user's, so they are named, not changed."""
+    limit = least_width_mm(project.new, label=str(project.path))
+    found = []
+    for one in plan.net_class:
+        width = min((w for w in (one.track_width_mm, one.diff_pair_width_mm) if w is not None), default=None)
+        if limit is not None and width is not None and width < limit:
+            found.append(
+                f"{project.path.name} allows no track below {limit:g} mm: lower it in Board Setup > Constraints, "
+                f"or KiCad reports {one.name} with its {width:g} mm"
+            )
+    return found
 
 
 def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tuple[str, ...]]:
