@@ -126,11 +126,11 @@ def _numbers(
 ) -> tuple[Indices, Indices, int, int]:
     """Number the unknowns of one sheet; those on a contact carry its node."""
     count = len(mesh.points_mm)
-    sides = np.stack([mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]], mesh.triangles[:, [0, 1]]], axis=1)
-    keys = sides.min(axis=2) * count + sides.max(axis=2)
-    unique, inverse, met = np.unique(keys, return_inverse=True, return_counts=True)
-    ends = np.column_stack([unique // count, unique % count])
-    node = np.full(len(unique), -1, dtype=np.int64)
+    sides = np.concatenate([mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]], mesh.triangles[:, [0, 1]]])
+    unique, inverse = np.unique(sides.min(axis=1) * count + sides.max(axis=1), return_inverse=True)
+    ends, edges_of = np.column_stack([unique // count, unique % count]), inverse.reshape(3, -1).T
+    met = np.bincount(inverse, minlength=len(ends))
+    node = np.full(len(ends), -1, dtype=np.int64)
     border = np.flatnonzero(met == 1)
     node[border] = _contact_of(mesh.points_mm[ends[border]].mean(axis=1), contacts)
     point_node = np.full(count, -1, dtype=np.int64)
@@ -138,7 +138,7 @@ def _numbers(
     point_node[ends[held].ravel()] = np.repeat(node[held], 2)
     point_numbers, points = _fill_in(point_node, points)
     edge_numbers, edges = _fill_in(node, edges)
-    return point_numbers[mesh.triangles], edge_numbers[inverse.reshape(keys.shape)], points, edges
+    return point_numbers[mesh.triangles], edge_numbers[edges_of], points, edges
 
 
 def _fill_in(node: Indices, first: int) -> tuple[Indices, int]:

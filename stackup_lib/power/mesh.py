@@ -54,13 +54,19 @@ def make_mesh(area: Geometry, step_mm: float) -> Mesh:
     Raises:
         MeshFailed: the outline is too tangled to be kept.
     """
+    if area.is_empty:
+        return Mesh(np.zeros((0, 2)), np.zeros((0, 3), dtype=np.int64), np.zeros((0, 2), dtype=np.int64))
     points, outline = _outline(area, step_mm)
     inner = _lattice(area, points, step_mm)
     return _conform(area, np.vstack([points, inner]), outline)
 
 
 def refine_mesh(area: Geometry, mesh: Mesh, marked: Mask) -> Mesh:
-    """Return the mesh with the edges of the marked triangles halved; `marked` has one entry per triangle."""
+    """Return the mesh of the old points and of the middles of the marked triangles' edges.
+
+    `marked` has one entry per triangle. Delaunay's triangles are better shaped than a division of the old ones would
+    be, and of all on the same points they give the highest lower bound (S. Rippa, CAGD 7 (1990) 489-497).
+    """
     chosen = mesh.triangles[marked]
     if not len(chosen):
         return mesh
@@ -115,14 +121,15 @@ def _divide(points: Reals, edges: Indices, step_mm: float) -> tuple[Reals, Indic
 
 
 def _lattice(area: Geometry, points: Reals, step_mm: float) -> Reals:
-    """Lattice points inside the area, well away from the outline; the lattice is centred, as a mirror image needs."""
+    """Corners of equilateral triangles inside the area, well away from the outline; centred on it."""
     import shapely  # noqa: PLC0415
     from scipy.spatial import cKDTree  # noqa: PLC0415
 
     low, high = points.min(axis=0), points.max(axis=0)
-    counts = np.floor((high - low) / step_mm).astype(int)
-    x, y = ((low[i] + high[i]) / 2 + (np.arange(counts[i] + 1) - counts[i] / 2) * step_mm for i in (0, 1))
-    lattice = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+    steps = np.array([step_mm, step_mm * np.sqrt(3) / 2])
+    counts = np.ceil((high - low) / steps / 2).astype(int)
+    column, row = np.meshgrid(*(np.arange(-count, count + 1) for count in counts))
+    lattice = np.column_stack([(column + row % 2 / 2).ravel(), row.ravel()]) * steps + (low + high) / 2
     shapely.prepare(area)
     lattice = lattice[shapely.contains_xy(area, lattice[:, 0], lattice[:, 1])]
     near, _ = cKDTree(points).query(lattice, distance_upper_bound=STANDOFF * step_mm)
@@ -137,7 +144,7 @@ def _conform(area: Geometry, points: Reals, outline: Indices) -> Mesh:
     for _ in range(ROUNDS):
         triangles = Delaunay(points - origin).simplices.astype(np.int64)
         count = len(points)
-        present = np.unique(_keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), count))
+        present = np.sort(_keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), count))
         wanted = _keys(outline, count)
         where = np.minimum(np.searchsorted(present, wanted), len(present) - 1)
         missing = present[where] != wanted

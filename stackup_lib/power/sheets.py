@@ -17,6 +17,7 @@ import numpy as np
 
 from stackup_lib.interval import Interval
 from stackup_lib.power.elements import (
+    ON_CONTACT_MM,
     Assembly,
     Links,
     MeshedSheet,
@@ -105,8 +106,8 @@ class Precision:
     """
 
     step_mm: float = 2.0
-    gap: float = 0.02
-    most_points: int = 60_000
+    gap: float = 0.05
+    most_points: int = 80_000
     most_passes: int = 12
 
 
@@ -150,7 +151,10 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
     """
     goal = precision or Precision()
     node_of = _merged(network)
-    areas = [_without(s.area, [c.area for c in network.contacts if c.sheet == i]) for i, s in enumerate(network.sheets)]
+    areas = [
+        _conducting(sheet.area, [c for c in network.contacts if c.sheet == i], node_of)
+        for i, sheet in enumerate(network.sheets)
+    ]
     sheets = [
         MeshedSheet(area, sheet.sheet_ohm, make_mesh(area, goal.step_mm))
         for area, sheet in zip(areas, network.sheets, strict=True)
@@ -188,13 +192,19 @@ def _merged(network: SheetNetwork) -> Indices:
     return np.asarray(label, dtype=np.int64)
 
 
-def _without(area: Geometry, contacts: list[Geometry]) -> Geometry:
-    """Copper around its contacts."""
+def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Geometry:
+    """Copper around its contacts, without the parts that touch fewer than two nodes: no current flows in those."""
     import shapely  # noqa: PLC0415
 
-    if not contacts:
-        return area
-    return shapely.difference(area, shapely.union_all(contacts), grid_size=1e-6)
+    regions = [c.area for c in contacts]
+    cut = shapely.difference(area, shapely.union_all(regions), grid_size=1e-6) if contacts else area
+    parts = [part for part in shapely.get_parts(cut) if part.geom_type == "Polygon"]
+    part_of, region_of = shapely.STRtree(regions).query(parts, predicate="dwithin", distance=ON_CONTACT_MM)
+    nodes = node_of[np.array([c.node for c in contacts], dtype=np.int64)[region_of]]
+    pairs = np.unique(np.column_stack([part_of, nodes]), axis=0)
+    live = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(parts)) > 1
+    kept = [part for part, lives in zip(parts, live.tolist(), strict=True) if lives]
+    return shapely.MultiPolygon(kept)
 
 
 def _solve(

@@ -1,0 +1,362 @@
+"""IR drop of one net of a board: from the pads that feed it to the pads that draw current, through all its copper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board import Board, PadKind
+from stackup_lib.facts import MissingFact
+from stackup_lib.frozen import Frozen
+from stackup_lib.holes import PlatedHole, copper_heights_mm, plated_holes
+from stackup_lib.interval import Interval
+from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
+from stackup_lib.power.flow import Step, Ways, densest
+from stackup_lib.power.mesh import MeshFailed
+from stackup_lib.power.net_copper import RailNotSolvedError, layers_of, net_copper, pad_area
+from stackup_lib.power.sheets import (
+    Barrel,
+    Contact,
+    NotJoined,
+    Precision,
+    Sheet,
+    SheetNetwork,
+    SheetSolution,
+    solve_sheets,
+)
+
+if TYPE_CHECKING:
+    from shapely import Geometry, Polygon
+
+DENSITY_RADIUS_MM = 0.1
+"""Current density is averaged over discs of this radius: the narrowest neck that matters is 0.2 mm wide."""
+
+
+class BoardCopper(Frozen):
+    """What conducts.
+
+    Attributes:
+        thickness_mm: finished thickness per copper layer, top to bottom.
+        height_mm: depth of each layer below the top; the lengths of barrels are differences of it.
+        plating_mm: thickness of the plating in holes.
+        temperature_c: of all copper.
+    """
+
+    thickness_mm: tuple[float, ...]
+    height_mm: tuple[float, ...]
+    plating_mm: float
+    temperature_c: float = 20.0
+
+
+class Terminal(Frozen):
+    """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load."""
+
+    name: str
+    pads: tuple[int, ...]
+
+
+class Load(Terminal):
+    """A terminal that draws a current; give each pad its own load where the current of each is known."""
+
+    current_a: float
+
+
+class RouteStep(Frozen):
+    """A hole or terminal on the way of the strongest current, and the layer on which it leaves for the load."""
+
+    name: str
+    layer: str
+    drop_v: float
+
+
+class LoadDrop(Frozen):
+    """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
+
+    name: str
+    current_a: float
+    drop_v: Interval
+    route: tuple[RouteStep, ...]
+
+
+class HoleCurrent(Frozen):
+    """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net."""
+
+    uuid: str
+    x_mm: float
+    y_mm: float
+    is_via: bool
+    current_a: float
+    from_layer: str
+    to_layer: str
+
+
+class DensityPeak(Frozen):
+    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
+
+    layer: str
+    x_mm: float
+    y_mm: float
+    a_per_mm: float
+    a_per_mm2: float
+
+
+class RailDrop(Frozen):
+    """IR drop of a rail; losses and drops are those of this net alone, its return is another net.
+
+    Attributes:
+        loads: as given; `worst` is the one with the largest drop.
+        power_w: lost in the copper.
+        layer_power_w: of it, per layer, middle of the bounds; the rest is `barrel_power_w`.
+        holes: largest current first.
+        points, passes: size of the last mesh, and number of meshes.
+    """
+
+    net: str
+    loads: tuple[LoadDrop, ...]
+    power_w: Interval
+    layer_power_w: Mapping[str, float]
+    barrel_power_w: float
+    holes: tuple[HoleCurrent, ...]
+    peak: DensityPeak
+    points: int
+    passes: int
+
+    @property
+    def worst(self) -> LoadDrop:
+        """The load with the largest drop."""
+        return max(self.loads, key=lambda load: load.drop_v.nominal)
+
+
+def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> BoardCopper:
+    """Return a board's copper as its stackup states it.
+
+    Raises:
+        MissingFact: the file states no stackup, or a row of copper or dielectric without a thickness.
+    """
+    how = "enter the stackup in KiCad's Board Setup > Physical Stackup"
+    if board.stackup is None or len(board.stackup.copper) != board.layer_count:
+        raise MissingFact("stackup", how)
+    for row in (*board.stackup.copper, *board.stackup.dielectrics):
+        if not row.thickness_mm:
+            raise MissingFact(f"thickness of {row.name}", how)
+    return BoardCopper(
+        thickness_mm=tuple(row.thickness_mm or 0.0 for row in board.stackup.copper),
+        height_mm=copper_heights_mm(board.stackup),
+        plating_mm=plating_mm,
+        temperature_c=temperature_c,
+    )
+
+
+def solve_rail(
+    board: Board,
+    net: str,
+    copper: BoardCopper,
+    source: Terminal,
+    loads: Sequence[Load],
+    *,
+    precision: Precision | None = None,
+) -> RailDrop:
+    """Return drops, losses, hole currents and the densest current of a rail under stated loads.
+
+    Args:
+        board: the board, with its fills as they are stored.
+        net: name of the rail.
+        copper: thicknesses and temperature.
+        source: where the rail is fed.
+        loads: what draws from it, at least one with a current.
+        precision: when to stop refining; see `Precision`.
+
+    Raises:
+        RailNotSolvedError: no such net, a pad of another net, missing or stale fills, or no copper from source to load.
+    """
+    number = _checked(board, net, source, loads)
+    plan = _Plan.of(board, number, copper, [source, *loads])
+    network = SheetNetwork(
+        sheets=plan.sheets,
+        contacts=plan.contacts,
+        barrels=plan.barrels,
+        source=0,
+        loads=[(1 + i, load.current_a) for i, load in enumerate(loads)],
+    )
+    try:
+        solution = solve_sheets(network, precision)
+    except NotJoined as apart:
+        names = ", ".join(loads[i].name for i in apart.loads)
+        advice = "route it, or state another source; graphics and custom pads beyond their anchor are not read"
+        raise RailNotSolvedError(
+            str(board.path or "the board"), f"no copper joins {source.name} to {names}", advice
+        ) from apart
+    except MeshFailed as failed:
+        what = f"the copper of {net} cannot be divided into triangles ({failed})"
+        raise RailNotSolvedError(
+            str(board.path or "the board"), what, "refill the zones, or report the board"
+        ) from failed
+    return _result(board, copper, loads, plan, solution)
+
+
+def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) -> int:
+    where = str(board.path or "the board")
+    if net not in board.net_index or not net:
+        raise RailNotSolvedError(where, f"no net {net}", "name a net of the board")
+    number = board.net_index[net]
+    for terminal in (source, *loads):
+        if not terminal.pads or any(board.pads.net[pad] != number for pad in terminal.pads):
+            raise RailNotSolvedError(
+                where, f"{terminal.name} has a pad that is not on {net}, or none", "name pads of the rail"
+            )
+    if not any(load.current_a > 0 for load in loads) or any(load.current_a < 0 for load in loads):
+        raise RailNotSolvedError(
+            where, f"the loads of {net} draw no current, or a negative one", "state their currents"
+        )
+    return number
+
+
+@dataclass
+class _Plan:
+    """A rail as a network: nodes 0 .. terminals-1 are the terminals, the others contacts of holes."""
+
+    layers: list[int]
+    sheets: list[Sheet]
+    contacts: list[Contact] = field(default_factory=list)
+    barrels: list[Barrel] = field(default_factory=list)
+    barrel_of: list[tuple[PlatedHole, int, int]] = field(default_factory=list)
+    name_of: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, board: Board, net: int, copper: BoardCopper, terminals: Sequence[Terminal]) -> _Plan:
+        areas = net_copper(board, net)
+        plan = cls(
+            layers=list(areas),
+            sheets=[
+                Sheet(area, sheet_resistance_ohm(copper.thickness_mm[layer], copper.temperature_c))
+                for layer, area in areas.items()
+            ],
+        )
+        node_of_pad = {pad: i for i, terminal in enumerate(terminals) for pad in terminal.pads}
+        plan.name_of = {i: terminal.name for i, terminal in enumerate(terminals)}
+        for pad, node in node_of_pad.items():
+            area = pad_area(board, pad)
+            for layer in layers_of(int(board.pads.layers[pad])):
+                plan._touch(layer, area, node)
+        uuids = {str(board.pads.uuid[pad]) for pad in node_of_pad if board.pads.kind[pad] == PadKind.THROUGH}
+        node = len(terminals)
+        for hole in plated_holes(board, np.array([net])):
+            if hole.is_via or hole.uuid not in uuids:
+                node = plan._add_hole(hole, copper, node)
+        return plan
+
+    def _touch(self, layer: int, area: Geometry, node: int) -> bool:
+        """Put a contact on a layer where its copper is; tell whether there is any."""
+        if layer not in self.layers:
+            return False
+        sheet = self.layers.index(layer)
+        if not self.sheets[sheet].area.intersects(area):
+            return False
+        self.contacts.append(Contact(sheet, area, node))
+        return True
+
+    def _add_hole(self, hole: PlatedHole, copper: BoardCopper, node: int) -> int:
+        """Add a hole's contacts and the barrels between them; return the next free node."""
+        area = _octagon(hole, copper.plating_mm)
+        below: int | None = None
+        for layer in range(hole.top, hole.bottom + 1):
+            if _is_cut(hole, layer):
+                below = None
+            elif self._touch(layer, area, node):
+                self.name_of[node] = f"{'via' if hole.is_via else 'plated pad'} {hole.uuid}".strip()
+                if below is not None:
+                    length_mm = copper.height_mm[layer] - copper.height_mm[below]
+                    ohm = barrel_resistance_ohm(hole.drill_mm, copper.plating_mm, length_mm, copper.temperature_c)
+                    self.barrels.append(Barrel(node - 1, node, ohm))
+                    self.barrel_of.append((hole, below, layer))
+                below = layer
+                node += 1
+        return node
+
+
+def _is_cut(hole: PlatedHole, layer: int) -> bool:
+    """A backdrill takes the barrel from its start to the layer that it must cut."""
+    return any(
+        min(drill.start, drill.must_cut) <= layer <= max(drill.start, drill.must_cut) for drill in hole.backdrills
+    )
+
+
+def _octagon(hole: PlatedHole, plating_mm: float) -> Polygon:
+    """The drilled hole, barrel included, as a contact; flat sides lie along the axes."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+    radius = octagon_radius_mm(hole.drill_mm / 2 + plating_mm)
+    turn = (np.arange(8) + 0.5) * np.pi / 4
+    return shapely.Polygon(np.column_stack([hole.x_mm + radius * np.cos(turn), hole.y_mm + radius * np.sin(turn)]))
+
+
+def _result(board: Board, copper: BoardCopper, loads: Sequence[Load], plan: _Plan, solution: SheetSolution) -> RailDrop:
+    names = [layer.name for layer in board.copper_layers]
+    peak = densest(solution, DENSITY_RADIUS_MM)
+    on = plan.layers[peak.sheet]
+    ways = Ways(solution)
+    return RailDrop(
+        net=board.nets[int(board.pads.net[loads[0].pads[0]])],
+        loads=tuple(
+            LoadDrop(
+                name=load.name,
+                current_a=load.current_a,
+                drop_v=drop,
+                route=_route(ways.to(1 + i), plan, solution, names),
+            )
+            for i, (load, drop) in enumerate(zip(loads, solution.drops_v, strict=True))
+        ),
+        power_w=solution.power_w,
+        layer_power_w={names[layer]: w for layer, w in zip(plan.layers, solution.sheet_power_w, strict=True)},
+        barrel_power_w=solution.barrel_power_w,
+        holes=_holes(plan, solution, names),
+        peak=DensityPeak(
+            layer=names[on],
+            x_mm=peak.x_mm,
+            y_mm=peak.y_mm,
+            a_per_mm=peak.a_per_mm,
+            a_per_mm2=peak.a_per_mm / copper.thickness_mm[on],
+        ),
+        points=solution.points,
+        passes=solution.passes,
+    )
+
+
+def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[RouteStep, ...]:
+    """Holes and terminals on the way from a load to the source, each with the layer that leads on to the load."""
+    name_of: dict[int, str] = {}
+    for own, name in plan.name_of.items():
+        name_of.setdefault(int(solution.node_of[own]), name)
+    found: list[RouteStep] = []
+    layer = ""
+    for step in way:
+        if step.node < 0:
+            layer = names[plan.layers[step.sheet]]
+            continue
+        name = name_of.get(step.node, "")
+        if found and found[-1].name == name:
+            found.pop()
+        found.append(RouteStep(name=name, layer=layer, drop_v=step.volts))
+    return tuple(found)
+
+
+def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:
+    """The largest current of each hole's barrels."""
+    largest: dict[str, HoleCurrent] = {}
+    for (hole, upper, lower), current in zip(plan.barrel_of, solution.barrel_current_a.tolist(), strict=True):
+        found = HoleCurrent(
+            uuid=hole.uuid,
+            x_mm=hole.x_mm,
+            y_mm=hole.y_mm,
+            is_via=hole.is_via,
+            current_a=abs(current),
+            from_layer=names[upper if current >= 0 else lower],
+            to_layer=names[lower if current >= 0 else upper],
+        )
+        key = hole.uuid or f"{hole.x_mm} {hole.y_mm}"
+        if key not in largest or largest[key].current_a < found.current_a:
+            largest[key] = found
+    return tuple(sorted(largest.values(), key=lambda h: (-h.current_a, h.x_mm, h.y_mm)))
