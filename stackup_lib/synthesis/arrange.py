@@ -128,10 +128,10 @@ def _half_orders(goals: Goals, size: int) -> list[tuple[str, str]]:
 
 
 def _middle(power: int, ground: int) -> str:
-    """Power planes with the grounds that are left between them; grounds first, so that power meets ground."""
+    """Power planes, after a ground, with the grounds that are left between them: as many as can be meet ground."""
     out = ""
     while power or ground:
-        if ground and (not out or out[-1] == "P" or not power):
+        if ground and (out[-1:] == "P" or not power):
             out, ground = out + "G", ground - 1
         else:
             out, power = out + "P", power - 1

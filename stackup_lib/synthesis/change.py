@@ -10,7 +10,7 @@ from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.stackup import LayerKind
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, dielectric_row, facing_copper
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of, why_nothing
-from stackup_lib.synthesis.evaluate import Evaluated, Evaluator
+from stackup_lib.synthesis.evaluate import COARSE, Evaluated, Evaluator
 from stackup_lib.synthesis.goals import Goals
 
 SAME_THICKNESS = 0.12
@@ -52,12 +52,15 @@ def least_change(
         limit: changes at most.
     """
     evaluator = Evaluator(goals)
+    coarse = Evaluator(goals, COARSE, evaluator.solutions)
     now = evaluator.evaluate(current)
     faults_now = now.faults + _material_faults(current, goals)
     found: list[Change] = []
     why_not: list[str] = []
     for words, candidate in _steps(current, goals, why_not):
-        result = evaluator.evaluate(candidate)
+        result = coarse.evaluate(candidate)
+        if not result.faults:
+            result = evaluator.evaluate(candidate)
         faults = result.faults + _material_faults(candidate, goals)
         label = " and ".join(words) or "widths alone"
         if faults:

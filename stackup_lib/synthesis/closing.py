@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ MOST_CHOICES = {1: 60, 2: 60, 3: 40, 4: 16, 5: 10, 6: 7}
 """Of a place, by the number of places: a spread of them, to keep the number of combinations small."""
 
 Reals = NDArray[np.float64]
+Kind = Literal["core", "prepreg"]
+Faces = tuple[tuple[float, float], ...]
 
 
 class Blend(Frozen):
@@ -89,10 +91,17 @@ def closest(order: Order, of: str | Blend, goals: Goals, most: int = 2) -> tuple
     choices = _choices(order, _blend(of), goals)
     if not choices or any(not c for c in choices.values()):
         return ()
+    span, wanted = _span_mm(order, choices, goals), goals.thickness_mm
+    if wanted is not None and not span[0] - wanted * goals.thickness_tolerance <= wanted:
+        return ()
+    if wanted is not None and not span[1] + wanted * goals.thickness_tolerance >= wanted:
+        return ()
     places = list(choices)
     lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
-    unease, error = _unease(places, lists, bare_mm(order, goals), goals)
+    unease, error, total = _unease(places, lists, bare_mm(order, goals), goals)
     fits = np.flatnonzero(error.ravel() <= goals.thickness_tolerance)
+    drillable = fits[total.ravel()[fits] <= goals.max_aspect_ratio * goals.drill_mm]
+    fits = drillable if len(drillable) else fits
     ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(unease.ravel()[fits], 9)))]
     shape = tuple(len(found) for found in lists)
     found: list[CandidateStackup] = []
@@ -114,6 +123,10 @@ def thickness_range_mm(order: Order, of: str | Blend, goals: Goals) -> tuple[flo
     choices = _choices(order, _blend(of), goals)
     if not choices or any(not c for c in choices.values()):
         return None
+    return _span_mm(order, choices, goals)
+
+
+def _span_mm(order: Order, choices: Mapping[str, list[Choice]], goals: Goals) -> tuple[float, float]:
     bare = bare_mm(order, goals)
     sums = [[choice.sum_mm for choice in c] for c in choices.values()]
     return bare + sum(map(min, sums)), bare + sum(map(max, sums))
@@ -151,8 +164,8 @@ def _blend(of: str | Blend) -> Blend:
     return of if isinstance(of, Blend) else Blend(fast=of, rest=of)
 
 
-def _unease(places: list[str], lists: list[list[Choice]], bare: float, goals: Goals) -> tuple[Reals, Reals]:
-    """Return, over all combinations, how uneasy they are and how far from the thickness (relative).
+def _unease(places: list[str], lists: list[list[Choice]], bare: float, goals: Goals) -> tuple[Reals, Reals, Reals]:
+    """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
 
     Small is good: near the thickness, fast dielectrics alike and thick enough for a trace that can be etched.
     """
@@ -182,8 +195,8 @@ def _unease(places: list[str], lists: list[list[Choice]], bare: float, goals: Go
             unease = unease + np.maximum(0.0, mean - 0.1)
     else:
         error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
-    whole = np.broadcast_shapes(unease.shape, error.shape)
-    return np.broadcast_to(unease + 4 * error, whole), np.broadcast_to(error, whole)
+    whole = np.broadcast_shapes(unease.shape, total.shape)
+    return np.broadcast_to(unease + 4 * error, whole), np.broadcast_to(error, whole), np.broadcast_to(total, whole)
 
 
 def _place(order: Order, gap: int, goals: Goals) -> str:
@@ -204,49 +217,50 @@ def _choices(order: Order, blend: Blend, goals: Goals) -> dict[str, list[Choice]
     out = {}
     for place, gaps in sorted(places.items()):
         family = blend.fast if place.startswith("fast") else blend.rest
-        is_core = order.gaps[gaps[0]] == "c"
-        faces = {gap: facing_copper(order, gap, copper) for gap in gaps}
-        offers = cores_of(family) if is_core else prepregs_of(family)
-        out[place] = _fitting(offers, faces, place, goals)
+        kind: Kind = "core" if order.gaps[gaps[0]] == "c" else "prepreg"
+        faces = {gap: _plain(facing_copper(order, gap, copper)) for gap in gaps}
+        out[place] = _fitting(family, kind, faces, place, goals)
     return out
 
 
-def _fitting(
-    offers: tuple[Sold, ...], faces: Mapping[int, tuple[FacingCopper, ...]], place: str, goals: Goals
-) -> list[Choice]:
+def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
+    return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
+
+
+def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, goals: Goals) -> list[Choice]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
     most = THICKEST_MM if place != "middle core" else float("inf")
     if place.endswith("build-up"):
         most = goals.microvia_drill_mm * goals.max_microvia_ratio
-    thickest = max((f.thickness_mm or 0.0 for at in faces.values() for f in at), default=0.0)
-    for sold in offers:
-        if place.startswith("fast") and not _meets_df(sold, goals):
+    kinds = tuple(dict.fromkeys(faces.values()))
+    for sold, *pressed in zip(_offers(family, kind), *(_pressed(family, kind, f) for f in kinds), strict=True):
+        key = tuple(pressed)
+        fits = all(t is not None and goals.least_dielectric_mm <= t and round(t, 3) <= most for t in key)
+        if not fits or (place.startswith("fast") and not _meets_df(sold, goals)):
             continue
-        if sold.kind == "prepreg" and sold.cured_mm < RESIN_PER_COPPER * thickest:
-            continue
-        at = {gap: _pressed_mm(sold, around) for gap, around in faces.items()}
-        pressed = {gap: t for gap, t in at.items() if t is not None}
-        key = tuple(round(t, 3) for t in pressed.values())
-        if len(pressed) < len(at) or min(pressed.values()) < goals.least_dielectric_mm or key in seen:
-            continue
-        if max(key) > most:
-            continue
-        seen.add(key)
-        found.append(Choice(sold, pressed))
+        thicknesses = dict(zip(kinds, (t for t in key if t is not None), strict=True))
+        rounded = tuple(round(t, 3) for t in thicknesses.values())
+        if rounded not in seen:
+            seen.add(rounded)
+            found.append(Choice(sold, {gap: thicknesses[around] for gap, around in faces.items()}))
     return found
 
 
-def _pressed_mm(sold: Sold, faces: tuple[FacingCopper, ...]) -> float | None:
-    if sold.row is None:
-        return sold.pressed_mm(faces)
-    return _pressed(sold.family, prepregs_of(sold.family).index(sold), faces)
+def _offers(family: str, kind: Kind) -> tuple[Sold, ...]:
+    return cores_of(family) if kind == "core" else prepregs_of(family)
 
 
-@lru_cache(maxsize=8192)
-def _pressed(family: str, number: int, faces: tuple[FacingCopper, ...]) -> float | None:
-    return prepregs_of(family)[number].pressed_mm(faces)
+@lru_cache(maxsize=4096)
+def _pressed(family: str, kind: Kind, faces: Faces) -> tuple[float | None, ...]:
+    """Return the thickness of every core or prepreg between copper faces; None where its resin does not do."""
+    around = tuple(FacingCopper(thickness_mm=t, coverage=c) for t, c in faces)
+    thickest = max((t for t, _ in faces), default=0.0)
+    return tuple(
+        None if sold.kind == "prepreg" and sold.cured_mm < RESIN_PER_COPPER * thickest else sold.pressed_mm(around)
+        for sold in _offers(family, kind)
+    )
 
 
 def _meets_df(sold: Sold, goals: Goals) -> bool:

@@ -80,10 +80,9 @@ def _fighting(goals: Goals, shared: Solutions) -> tuple[str, ...]:
 
 def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
     try:
-        found = Search(goals, limit=1, solutions=shared).run()
+        return Search(goals, solutions=shared).first()
     except StackwrightError:
         return None
-    return found[0] if found else None
 
 
 def _against(goals: Goals, result: Evaluated) -> Evaluated:

@@ -123,9 +123,11 @@ def _extras(
         yield share["heavy_copper"], f"{heavy:g} oz copper"
     foils = Counter(r.foil for r in candidate.copper if _figures().foil.get(r.foil))
     for foil, count in sorted(foils.items()):
-        yield _figures().foil[foil] * count / len(candidate.copper), f"{foil} foil on {count} layers"
+        words = f"{foil} foil on {count} layer{'s' * (count > 1)}"
+        yield _figures().foil[foil] * count / len(candidate.copper), words
     if backdrilled:
-        yield share["backdrill"], f"backdrill of {len(backdrilled)} layers"
+        drilled = len(backdrilled)
+        yield share["backdrill"], f"backdrill of {drilled} layer{'s' * (drilled > 1)}"
     if least_mm is not None and least_mm < FINE_MM:
         yield share["fine_lines"], f"lines or gaps below {FINE_MM:g} mm"
     if aspect_ratio > HIGH_ASPECT:

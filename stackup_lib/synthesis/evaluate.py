@@ -73,6 +73,7 @@ class Solutions:
     """Solved lines and their losses; evaluators share them, and equal sites are solved once."""
 
     widths: dict[tuple[object, ...], Solved | StackwrightError] = field(default_factory=dict)
+    lines: dict[tuple[object, ...], SolvedLine] = field(default_factory=dict)
     losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
 
 
@@ -149,8 +150,8 @@ class Evaluator:
 
     def _backdrilled(self, candidate: CandidateStackup) -> tuple[str, ...]:
         limit = self.goals.max_stub_mm
-        if limit is None:
-            return ()
+        if limit is None or candidate.order.is_any_layer:
+            return ()  # microvias end where they are needed
         fast = [k for k, c in enumerate(candidate.copper) if c.use == "fast"]
         return tuple(candidate.copper[k].name for k in fast if candidate.stub_mm(k) > limit)
 
@@ -196,12 +197,14 @@ class Evaluator:
     def _loss(
         self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float
     ) -> Interval:
-        decides = loss_key(candidate, site, index)
         sizes = solved.width_mm, solved.gap_mm
-        key = (site.canonical(), sizes, solved.target, decides, frequency_ghz, self.tolerance)
+        mirrored = site.canonical().base != site.base
+        one = (site.canonical(), mirrored, sizes, solved.target, self.tolerance)
+        key = (one[0], sizes, solved.target, loss_key(candidate, site, index), frequency_ghz, self.tolerance)
         if key not in self.solutions.losses:
-            section = site.section(*sizes)
-            line = SolvedLine(site, section, solved.solution, self.tolerance)
+            if one not in self.solutions.lines:
+                self.solutions.lines[one] = SolvedLine(site, site.section(*sizes), solved.solution, self.tolerance)
+            line = self.solutions.lines[one]
             ends = [
                 float(loss_of(line, materials, frequency_ghz).total_db_per_mm) * 25.4
                 for materials in materials_of(candidate, site, index, frequency_ghz)

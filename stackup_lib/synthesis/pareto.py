@@ -1,4 +1,8 @@
-"""Which candidates no other one beats: loss, cost, thickness and presses; and which are the same but for a hair."""
+"""Which candidates no other one beats: in loss, cost, thickness, presses and number of laminates; and which are alike.
+
+The number of laminates counts because two that are pressed together have to agree in cure and expansion, which no
+figure here covers: a build of one laminate is not beaten by a hybrid that only costs less.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,11 @@ from stackup_lib.synthesis.goals import Goals
 ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
 """Candidates of one fast laminate that differ by less are one answer; engineering judgement."""
 
-Merits = tuple[float, float, float, float]
+Merits = tuple[float, float, float, float, float]
 
 
 def merits_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
-    """Return loss, cost, thickness and presses; less is better.
+    """Return loss, cost, thickness, presses and laminates; less is better.
 
     With a thickness in the goals: 0 within half its tolerance, 1 beyond; a fab's own tolerance is as wide. Without:
     tenths of a millimetre.
@@ -26,7 +30,8 @@ def merits_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
         thickness = round(one.candidate.thickness_mm, 1)
     else:
         thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
-    return round(loss_db_per_inch, 3), one.cost.index, thickness, float(one.laminations)
+    presses, laminates = float(one.laminations), float(len(one.candidate.laminates))
+    return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates
 
 
 def undominated(merits: Sequence[Merits]) -> list[int]:
@@ -44,6 +49,7 @@ def how_better(a: Merits, b: Merits) -> str:
         "costs {:g} instead of {:g}",
         "comes nearer to the thickness",
         "takes {:g}, not {:g} laminations",
+        "is of {:g} laminate, not {:g}",
     )
     return " and ".join(text.format(x, y) for text, x, y in zip(words, a, b, strict=True) if x < y)
 
@@ -51,7 +57,7 @@ def how_better(a: Merits, b: Merits) -> str:
 def are_alike(a: Evaluated, a_merits: Merits, b: Evaluated, b_merits: Merits) -> bool:
     """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
     first, second = a.candidate, b.candidate
-    if len(first.copper) != len(second.copper) or a.laminations != b.laminations:
+    if len(first.copper) != len(second.copper) or a_merits[3:] != b_merits[3:]:
         return False
     if set(first.laminates) == set(second.laminates) and first.order.pattern == second.order.pattern:
         return fast_laminate(a) == fast_laminate(b)

@@ -46,8 +46,8 @@ class Answers(Frozen):
     """What was found.
 
     Attributes:
-        ranked: the Pareto of loss, cost, thickness and laminations, best first; all meet the goals. Of candidates that
-            are the same but for a hair there is one.
+        ranked: the Pareto of loss, cost, thickness, laminations and number of laminates, best first; all meet the
+            goals. Of candidates that are the same but for a hair there is one.
         lost: what was left out and why, one sentence each.
         lost_groups: the same by reason.
         unreachable: why there is no answer at all; empty when there is one.
@@ -149,10 +149,21 @@ class Search:
             todo = next((e for e in ranked[: self.limit] if e.stage < Stage.WHOLE), None)
             if todo is None:
                 break
-            if not self._advance(todo):
+            if not self._advance(todo, self.fine):
                 pool.remove(todo)
         self._say_who_lost(pool, ranked, alike)
         return [e.known for e in ranked[: self.limit]]
+
+    def first(self) -> Evaluated | None:
+        """Return the first that meets the goals, likely ones first; the caller's clauses are not asked."""
+        pool = self._pool()
+        while pool:
+            entry = self._ranked(pool)[0][0]
+            while self._advance(entry, self.coarse):
+                if entry.stage is Stage.WHOLE:
+                    return self.fine.evaluate(entry.candidate)
+            pool.remove(entry)
+        return None
 
     def _pool(self) -> list[Entry]:
         todo, offered = orders(self.goals), blends(self.goals, self.lost)
@@ -180,12 +191,13 @@ class Search:
         self._fail(known)
         return None
 
-    def _advance(self, entry: Entry) -> bool:
+    def _advance(self, entry: Entry, finally_by: Evaluator) -> bool:
         """Take a candidate, or the one that is tried after it, a stage further; False where all of them fail."""
         inner = entry.stage is Stage.BOUNDED
-        known = (
-            self.coarse.evaluate_inner(entry.candidate) if inner else self.fine.evaluate(entry.candidate, self.judge)
-        )
+        if inner:
+            known = self.coarse.evaluate_inner(entry.candidate)
+        else:
+            known = finally_by.evaluate(entry.candidate, self.judge)
         if not known.faults:
             entry.stage = Stage.INNER if inner else Stage.WHOLE
             loss = max(known.worst_loss_db_per_inch, entry.merits[0] if inner else 0.0)
@@ -193,7 +205,7 @@ class Search:
             return True
         others = entry.others
         if any(line.meets_budget is False for line in known.lines):
-            others = (*_smoother(entry.candidate, self.goals), *others)
+            others = _smoother(entry.candidate, others, self.goals)
         if not others:
             self._fail(known)
             return False
@@ -231,9 +243,10 @@ class Search:
         dearest = max(e.merits[1] for e in pool)
         weight = self.goals.cost_weight
 
-        def key(entry: Entry) -> tuple[float, float, str]:
+        def key(entry: Entry) -> tuple[float, int, float, str]:
             score = weight * entry.merits[1] / dearest + (1 - weight) * entry.merits[0] / worst
-            return round(score + abs(entry.known.thickness_error), 6), entry.merits[1], entry.name
+            drills = len(entry.known.backdrilled)
+            return round(score + abs(entry.known.thickness_error), 4), drills, entry.merits[1], entry.name
 
         kept: list[Entry] = []
         alike: list[tuple[Entry, Entry]] = []
@@ -266,19 +279,25 @@ def _beats(a: Merits, b: Merits) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 
-def _smoother(candidate: CandidateStackup, goals: Goals) -> tuple[CandidateStackup, ...]:
-    """Return a candidate with the next smoother foil where fast currents run; () where there is none."""
+def _smoother(
+    candidate: CandidateStackup, others: tuple[CandidateStackup, ...], goals: Goals
+) -> tuple[CandidateStackup, ...]:
+    """Return a candidate with the next smoother foil where fast currents run, then the others with the smoothest."""
     smooth = with_smooth_foil(candidate.order, goals)
     now = max((FoilGrade(c.foil).rank for k, c in enumerate(candidate.copper) if k in smooth and c.foil), default=-1)
     grade = next((g for g in SMOOTHER if g.rank > now), None)
     if grade is None or not smooth:
-        return ()
-    names = {c.name for k, c in enumerate(candidate.copper) if k in smooth}
+        return others
+    return (_with_foil(candidate, smooth, grade), *(_with_foil(o, smooth, SMOOTHER[-1]) for o in others))
+
+
+def _with_foil(candidate: CandidateStackup, layers: frozenset[int], grade: FoilGrade) -> CandidateStackup:
+    names = {c.name for k, c in enumerate(candidate.copper) if k in layers}
     rows = tuple(
         r.model_copy(update={"foil": grade.value}) if r.kind is LayerKind.COPPER and r.name in names else r
         for r in candidate.rows
     )
-    return (candidate.model_copy(update={"rows": rows}),)
+    return candidate.model_copy(update={"rows": rows})
 
 
 def _without_numbers(fault: str) -> str:
