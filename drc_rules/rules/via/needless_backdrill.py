@@ -1,0 +1,131 @@
+"""A backdrill takes away a stub that would do no harm.
+
+What it checks
+--------------
+Every backdrill, KiCad 10's own or declared. Needless are those on nets of slow interfaces or on copper that fills a
+zone (supplies and ground), and those on fast nets whose whole stub, undrilled, resonates so far above Nyquist, in the
+worst case, that no rule of thumb objects. Where only the family of a net is known, its fastest generation counts. A
+net that nobody has named an interface for is not judged.
+
+Why it matters
+--------------
+Backdrilling is a second drilling after plating, priced by the hole and by the depth. A whole depth group that is not
+needed saves a set-up too.
+
+How to fix
+----------
+Take the backdrill off those vias. Where a document of yours asks for it all the same, suppress this with that reason.
+
+Sources
+-------
+Ten times Nyquist is the strictest rule of thumb for a stub's resonance (Signal Integrity Journal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.fast_vias import figures_of
+from drc_rules.interfaces import family
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
+
+PLACES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Backdrills of one depth on nets of one kind.
+
+    Attributes:
+        family: id of the nets' interface family; `supply` for nets of filled zones, empty where nobody knows.
+        whole_group: the board has no other drill of this side and depth.
+    """
+
+    family: str
+    start: int
+    must_cut: int
+    holes: tuple[DrilledHole, ...]
+    whole_group: bool
+
+
+SUPPLY = "supply"
+
+
+def _drills(ctx: Context, _clause: Clause) -> Iterator[Alike]:
+    found: dict[tuple[str, int, int], list[DrilledHole]] = {}
+    supplies: set[int] | None = None
+    for drilled in drilled_holes(ctx):
+        if supplies is None:
+            supplies = set(np.unique(ctx.board.zones.net[ctx.board.zones.is_rule_area == 0]).tolist())
+        role = ctx.assignment.role_of(drilled.hole.net)
+        of = role.family if role else SUPPLY if drilled.hole.net in supplies else ""
+        found.setdefault((of, drilled.drill.start, drilled.drill.must_cut), []).append(drilled)
+    for of, start, must_cut in sorted(found):
+        alone = sum(key[1:] == (start, must_cut) for key in found) == 1
+        yield Alike(of, start, must_cut, tuple(found[of, start, must_cut]), alone)
+
+
+@rule("VIA012", kinds=("backdrill_needed",), over=_drills)
+def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[Draft]:
+    """Yield one finding per depth and kind of net with needless drills."""
+    first = alike.holes[0].hole
+    name = ctx.board.nets[first.net]
+    if not alike.family:
+        raise MissingFact(f"what {name} carries", f'[[interface]]\nis = "?"\nnets = ["{name}"]')
+    if alike.family == SUPPLY:
+        yield _draft(ctx, alike, "supply nets, which have no stub to lose")
+        return
+    of = family(alike.family)
+    ctx.rest_on_assignment(np.unique([d.hole.net for d in alike.holes]))
+    if not of.fast:
+        yield _draft(ctx, alike, f"{of.title} nets, too slow for a stub to matter")
+        return
+    least = clause.limit.min or 0.0
+    kept, worst = _harmless(ctx, least, alike)
+    if kept:
+        whole = alike.whole_group and len(kept) == len(alike.holes)
+        text = f"{of.title} nets, whose whole stubs resonate at {worst:.0f} times Nyquist or above"
+        draft = _draft(ctx, replace(alike, holes=kept, whole_group=whole), text)
+        measured = Measured(value=round(worst, 1), unit="x Nyquist")
+        yield replace(draft, measured=measured, limit_value=least, limit_unit="x Nyquist")
+
+
+def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHole, ...], float]:
+    """Return the drills whose stubs, undrilled, resonate high enough, and the lowest multiple of Nyquist of them."""
+    mine = {(d.hole.net, d.hole.x_mm, d.hole.y_mm): d for d in alike.holes}
+    found: list[DrilledHole] = []
+    worst = float("inf")
+    for group in ctx.stub_groups:
+        nyquist = group.choices[-1].nyquist_ghz if group.choices else None
+        drill = group.drill
+        if drill is None or not group.stubs or nyquist is None:
+            continue
+        if group.family != alike.family or (drill.start, drill.must_cut) != (alike.start, alike.must_cut):
+            continue
+        times = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low / nyquist
+        if times >= least:
+            found += [mine[h.net, h.x_mm, h.y_mm] for h in group.holes if (h.net, h.x_mm, h.y_mm) in mine]
+            worst = min(worst, times)
+    return tuple(found), worst
+
+
+def _draft(ctx: Context, alike: Alike, on: str) -> Draft:
+    names = [layer.name for layer in ctx.board.copper_layers]
+    count = len(alike.holes)
+    span = f"from {names[alike.start]} to {names[alike.must_cut]}"
+    saved = "the whole depth goes" if alike.whole_group else "that depth is drilled for others all the same"
+    return Draft(
+        title=f"{count} backdrill{'' if count == 1 else 's'} {span} on {on}",
+        why=f"each is a second drilling that the board can do without; that saves {count}; {saved}",
+        fix=f"take the backdrill {span} off those vias",
+        ids=(alike.family, names[alike.start], names[alike.must_cut]),
+        places=tuple(place_of(ctx, d, alike.start) for d in alike.holes[:PLACES_SHOWN]),
+    )
