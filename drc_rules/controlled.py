@@ -62,17 +62,22 @@ class ControlledLine:
         return routed_impedance_ohm(lines, self.line)
 
 
-def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
-    """Return every routed geometry of every net with a target, the longest of each target first."""
+def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
+    """Return the nets that somebody asks an impedance of, routed or not."""
     groups: dict[NetTarget, list[int]] = {}
     targets = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs)
     for net, name in enumerate(ctx.board.nets):
         asked = targets.of(net) if name else None
         if asked is not None:
             groups.setdefault(_target(ctx, net, asked), []).append(net)
+    return groups
+
+
+def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
+    """Return every routed geometry of every net with a target, the longest of each target first."""
     return tuple(
         ControlledLine(target, line)
-        for target, nets in groups.items()
+        for target, nets in nets_by_target(ctx).items()
         for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
     )
 

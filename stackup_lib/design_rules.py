@@ -8,12 +8,16 @@ from stackup_lib.frozen import Frozen
 
 
 class Constraint(Frozen):
-    """One `(constraint ...)`; limits in millimetres, None where not stated or not a length."""
+    """One `(constraint ...)`; limits in millimetres, None where not stated or not a length.
+
+    `is_understood` is False where a limit is stated that could not be read, such as an expression.
+    """
 
     kind: str
     min_mm: float | None = None
     opt_mm: float | None = None
     max_mm: float | None = None
+    is_understood: bool = True
     line: int
 
 

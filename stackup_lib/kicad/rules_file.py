@@ -224,8 +224,17 @@ class _Rules:
                 self.unknown_tokens.append(f"{kind}/{head}")
                 if kind in _LENGTHS:
                     self.wrong(row, f'"{head}" in the constraint {kind}')
-        stated = {name: limits.get(name) for name in _LIMITS}
-        return [Constraint(kind=kind, min_mm=stated["min"], opt_mm=stated["opt"], max_mm=stated["max"], line=node.line)]
+        heads = [_head(row) for row in node.items[2:]]
+        return [
+            Constraint(
+                kind=kind,
+                min_mm=limits.get("min"),
+                opt_mm=limits.get("opt"),
+                max_mm=limits.get("max"),
+                is_understood=kind not in _LENGTHS or set(heads) == set(limits),
+                line=node.line,
+            )
+        ]
 
     def limit(self, row: _List, kind: str, head: str, limits: dict[str, float]) -> None:
         words = [item.text for item in row.items[1:] if isinstance(item, _Word)]

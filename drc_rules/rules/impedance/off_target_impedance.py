@@ -33,12 +33,9 @@ from drc_rules.context import Context
 from drc_rules.controlled import ControlledLine, controlled_lines, counted
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from drc_rules.rules.impedance._model import model_pct
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
-
-DK_PCT, TAPER_PCT, OUTLINE_PCT, MASK_PCT = 1.0, 1.5, 0.3, 2.5
-"""What the model cannot know, in percent of the impedance: Dk to 2 % at a sensitivity of at most a half; the trapezoid
-to a half at 0.03; the mask's outline; a mask that nobody has stated (10 to 30 um, Dk 3.3 to 3.8)."""
 
 STEP_OHM = 0.5
 """Titles name impedances to this."""
@@ -55,7 +52,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
     names = [layer.name for layer in ctx.board.copper_layers]
     if line.references == (None, None):
         raise MissingFact(
-            f"the plane under {target.title} on {names[line.layer]}", "no filled copper above or below it"
+            f"the plane under {target.title} on {names[line.layer]}", NO_PLANE
         )
     if not target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(target.confidence)
@@ -66,7 +63,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
             f"the impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
         ) from error
     off_pct = 100 * (ohm / target.ohm - 1)
-    if abs(off_pct) - _model_pct(ctx, found) <= target.tolerance_pct:
+    if abs(off_pct) - model_pct(ctx, line.layer, line.references) <= target.tolerance_pct:
         return
     gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
     kind = "differential" if target.kind == "differential" else "single-ended"
@@ -85,10 +82,3 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
         places=tuple(Place(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )
-
-
-def _model_pct(ctx: Context, found: ControlledLine) -> float:
-    where = ctx.lines.site(found.line.layer, found.line.references)
-    mask = OUTLINE_PCT if where.site.mask else 0.0
-    unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
-    return DK_PCT + TAPER_PCT + mask + unstated

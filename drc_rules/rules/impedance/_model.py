@@ -1,0 +1,18 @@
+"""What the model cannot know of an impedance."""
+
+from __future__ import annotations
+
+from drc_rules.context import Context
+from drc_rules.routed import References
+
+DK_PCT, TAPER_PCT, OUTLINE_PCT, MASK_PCT = 1.0, 1.5, 0.3, 2.5
+"""In percent of the impedance: Dk to 2 % at a sensitivity of at most a half; the trapezoid to a half at 0.03; the
+outline of the mask; a mask that nobody has stated (10 to 30 um, Dk 3.3 to 3.8)."""
+
+
+def model_pct(ctx: Context, index: int, references: References | None) -> float:
+    """Return the model's own uncertainty for a line on a copper layer, in percent of its impedance."""
+    where = ctx.lines.site(index, references)
+    mask = OUTLINE_PCT if where.site.mask else 0.0
+    unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
+    return DK_PCT + TAPER_PCT + mask + unstated

@@ -1,0 +1,95 @@
+"""The width and gap that KiCad is told to route with do not have the impedance that the nets ask for.
+
+What it checks
+--------------
+For nets with an impedance target, the geometry that KiCad intends on a layer: the preferred values of the custom
+design rules, else KiCad 10's tuning profile, else the net class, solved with the stackup's thicknesses and Dk. A class
+is judged on the layers where its nets run; a rule or profile that names its layer also before anything is routed. What
+the class Default says, what a class has in common with it, and KiCad's own 0.2/0.25 mm declare nothing. What the model
+cannot know is taken off first. A rule whose condition or limits cannot be followed leaves the question open.
+
+Why it matters
+--------------
+KiCad routes with these numbers and holds the copper against them: where they are wrong, its design rule check passes
+the wrong line and complains about the right one. Where the copper follows them, the finding about the copper is the
+one that counts, and this one only says where it comes from.
+
+How to fix
+----------
+Change the number where it stands; `stackwright impedance` gives the geometry for every layer and target.
+
+Sources
+-------
+Targets: the interface's own document, or the name of class or rule. KiCad's order, the last rule that applies before
+profile and class, and its defaults: KiCad 10.0.6. The solver: see `stackwright validate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.intents import Intent, intents
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from drc_rules.rules.impedance._model import model_pct
+from stackup_lib.errors import StackwrightError
+from stackup_lib.facts import Confidence, MissingFact
+
+
+def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
+    return intents(ctx)
+
+
+@rule("IMP003", kinds=("intended_impedance",), over=_intents)
+def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
+    """Yield one finding per geometry that KiCad intends and that misses the target."""
+    target, geometry, layer = found.target, found.geometry, found.geometry.layer
+    if geometry.doubts:
+        how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
+        raise MissingFact(f"the width and gap that the design rules mean for {target.title} on {layer}", how)
+    ohm = _ohm(ctx, found)
+    off_pct = 100 * (ohm / target.ohm - 1)
+    if abs(off_pct) - model_pct(ctx, found.index, found.references) <= target.tolerance_pct:
+        return
+    size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
+    said = f"{ohm:.0f} ohm {_kind(found)}, {off_pct:+.0f} % from {target.ohm:g}"
+    where = "routed copper follows it" if found.is_followed else "KiCad holds the copper against it"
+    names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
+    yield Draft(
+        title=f"{geometry.source} intends {size} mm for {target.title} on {layer}: {said}",
+        why=f"KiCad's own data contradict the target ({target.source}); {where}",
+        fix=f"change it there; stackwright impedance --layer {layer} gives the width for {target.ohm:g} ohm",
+        ids=(*names, layer, f"{target.ohm:g}"),
+        measured=Measured(value=round(ohm, 2), unit="ohm"),
+        limit_value=target.ohm,
+        limit_unit="ohm",
+        places=(Place(layer=layer),),
+        severity=Severity.INFO if found.is_followed or _is_guess(found) else None,
+        inferred=target.inferred,
+    )
+
+
+def _ohm(ctx: Context, found: Intent) -> float:
+    """Solve it; raises `MissingFact` where it cannot be."""
+    geometry, target = found.geometry, found.target
+    title = f"the impedance that KiCad intends for {target.title} on {geometry.layer}"
+    if found.references == (None, None):
+        raise MissingFact(title, NO_PLANE)
+    if not target.inferred:
+        ctx.rests_on(target.confidence)
+    gap = geometry.gap_mm if found.is_pair else None
+    try:
+        return ctx.lines.solved(found.index, geometry.width_mm or 0.0, gap, found.references).impedance_ohm
+    except StackwrightError as error:
+        raise MissingFact(f"{title} ({error.what})", error.next_step) from error
+
+
+def _kind(found: Intent) -> str:
+    return "differential" if found.is_pair else "single-ended"
+
+
+def _is_guess(found: Intent) -> bool:
+    """Tell whether the target rests on the names of nets alone."""
+    return found.target.inferred and found.target.confidence is Confidence.LOW
