@@ -33,6 +33,7 @@ T = TypeVar("T")
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
+NO_PLANE = f"no filled copper lies above or below it: draw a plane there, then {FILL_ZONES}"
 LUMPED_SHARE = 0.1
 """A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
 MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
