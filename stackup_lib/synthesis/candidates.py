@@ -140,6 +140,9 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
                 PlannedRow.model_validate({"kind": row.kind, "name": row.name, "plies": (ply,), "layer_type": power})
             )
             continue
+        if row.kind is LayerKind.MASK:  # no maker is chosen: a Dk without a material is nothing that KiCad keeps
+            rows.append(PlannedRow(kind=row.kind, name=row.name, plies=(PlannedPly(thickness_mm=row.thickness_mm),)))
+            continue
         each = PlannedPly(
             thickness_mm=round(row.thickness_mm / row.plies, 6), material=row.construction or None, dk=row.dk, df=row.df
         )
