@@ -326,7 +326,7 @@ def _result(board: Board, copper: BoardCopper, loads: Sequence[Load], plan: _Pla
 
 
 def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[RouteStep, ...]:
-    """Holes and terminals on the way from a load to the source, each with the layer that leads on to the load."""
+    """Holes by which the way from a load to the source changes layer, each with the layer that leads on to the load."""
     name_of: dict[int, str] = {}
     for own, name in plan.name_of.items():
         name_of.setdefault(int(solution.node_of[own]), name)
@@ -340,7 +340,8 @@ def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: lis
         if found and found[-1].name == name:
             found.pop()
         found.append(RouteStep(name=name, layer=layer, drop_v=step.volts))
-    return tuple(found)
+    pairs = zip(found[1:], found[2:], strict=False)
+    return (found[0], *(step for step, before in pairs if step.layer != before.layer), *found[1:][-1:])
 
 
 def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:
