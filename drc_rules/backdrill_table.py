@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.copper_tables import BackdrillRow
 from drc_rules.drilled_holes import drilled_holes
 from drc_rules.fast_vias import StubGroup, figures_of
 from drc_rules.report import Missing
@@ -25,37 +26,10 @@ from stackup_lib.holes import (
 )
 from stackup_lib.interval import Interval
 
+__all__ = ["BackdrillRow", "BackdrillTable", "backdrill_table"]
+
 TIMES_NYQUIST = 3.0
 """A stub that resonates at so many times Nyquist, in the worst case, needs no drill."""
-
-
-class BackdrillRow(Frozen):
-    """One depth group: holes of one diameter, drilled from one side to one depth.
-
-    Attributes:
-        start: outer layer at which the drill enters.
-        must_cut: last layer that it passes.
-        must_not_cut: next layer that the signal uses.
-        hole_mm, drill_mm: diameters as KiCad stores them; the drill's is None where nobody has stated it.
-        depth_mm: from the outer copper's face to where the drill may end: through the must-cut layer at least, half way
-            to the next layer, short of that at most.
-        holes, nets: how many, and the names.
-        residual_mm: stub that is left.
-        is_proposed: nobody has asked for it yet; the stubs of a fast interface need it.
-        exit_instead: layer nearest to the used one that the signal could leave on without any drilling, None for none.
-    """
-
-    start: str
-    must_cut: str
-    must_not_cut: str
-    hole_mm: float
-    drill_mm: float | None
-    depth_mm: Interval
-    holes: int
-    nets: tuple[str, ...]
-    residual_mm: Interval
-    is_proposed: bool
-    exit_instead: str | None = None
 
 
 class BackdrillTable(Frozen):

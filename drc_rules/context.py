@@ -25,6 +25,8 @@ from stackup_lib.pairs import Pairs, find_pairs
 from stackup_lib.roles import LayerUse, layer_uses
 
 if TYPE_CHECKING:
+    from drc_rules.controlled import ControlledLine
+    from drc_rules.copper_tables import LinkImpedance
     from drc_rules.fast_vias import StubGroup
     from drc_rules.lines import Lines
     from drc_rules.link_loss import LinkLosses
@@ -189,6 +191,20 @@ class Context:
         from drc_rules.lines import Lines  # noqa: PLC0415 - lines know the context, and the solver is heavy
 
         return Lines(self)
+
+    @cached_property
+    def controlled_lines(self) -> tuple[ControlledLine, ...]:
+        """Every routed geometry of every net with a target impedance."""
+        from drc_rules.controlled import controlled_lines  # noqa: PLC0415 - it knows the context
+
+        return controlled_lines(self)
+
+    @cached_property
+    def link_impedances(self) -> tuple[LinkImpedance, ...]:
+        """The impedance along the route of every link with a target, the worst of each target first."""
+        from drc_rules.route_impedance import link_impedances  # noqa: PLC0415 - it knows the context
+
+        return link_impedances(self)
 
     @cached_property
     def link_losses(self) -> LinkLosses:

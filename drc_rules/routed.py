@@ -38,6 +38,7 @@ class RoutedLine(Frozen):
         length_mm: of all nets together; of a pair, of both traces.
         longest_mm: of one net.
         nets: net indices.
+        net_lengths_mm: length on each of `nets`.
     """
 
     layer: int
@@ -48,6 +49,7 @@ class RoutedLine(Frozen):
     length_mm: float
     longest_mm: float
     nets: tuple[int, ...]
+    net_lengths_mm: tuple[float, ...] = ()
 
 
 @dataclass
@@ -82,6 +84,7 @@ class _Sums:
                 length_mm=sum(lengths.values()),
                 longest_mm=max(lengths.values()),
                 nets=tuple(sorted(lengths)),
+                net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
             )
 
 

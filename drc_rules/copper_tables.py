@@ -1,0 +1,102 @@
+"""Rows of what a report tells of the routed copper beside its findings: impedance by link, backdrills by depth."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from stackup_lib.frozen import Frozen
+from stackup_lib.interval import Interval
+
+
+class Section(Frozen):
+    """A geometry in which a link runs for so long; of a pair the mean of both traces.
+
+    Attributes:
+        gap_mm: edge to edge; None for a single line, or a trace of a pair that runs alone.
+        impedance_ohm: nominal: Z0, or Zdiff of a pair.
+    """
+
+    layer: str
+    width_mm: float
+    gap_mm: float | None
+    length_mm: float
+    impedance_ohm: float
+
+
+class LinkImpedance(Frozen):
+    """The impedance of one link along its route; lengths are those of one trace, of a pair the mean of both.
+
+    Attributes:
+        name: the first net's, of a pair what both have in common.
+        nets: of all its nets and both traces.
+        target: for whom, e.g. `PCIe Gen5`.
+        target_ohm, tolerance_pct: what is asked for.
+        length_mm: routed, without what lies under pads.
+        mean_ohm: weighted by length over the sections that count, with what the model does not know; None where
+            nothing counts or a fact is missing.
+        worst: the section farthest from the target.
+        forgiven_mm: in sections too short to count: breakouts and neck-downs.
+        forgiven_up_to_mm: so short are they, at each end.
+        over_holes_mm: without any copper above or below.
+        uncoupled_mm: traces of a pair without their partner beside them.
+        gap_min_mm, gap_max_mm: widest range of gaps that one width has on one layer, of the sections that count.
+        problem, cure: why there is no impedance, and what to do about it.
+    """
+
+    name: str
+    nets: tuple[str, ...]
+    target: str
+    kind: Literal["single", "differential"]
+    target_ohm: float
+    tolerance_pct: float
+    inferred: bool
+    length_mm: float
+    mean_ohm: Interval | None = None
+    worst: Section | None = None
+    forgiven_mm: float = 0.0
+    forgiven_up_to_mm: float
+    over_holes_mm: float = 0.0
+    uncoupled_mm: float = 0.0
+    gap_min_mm: float | None = None
+    gap_max_mm: float | None = None
+    problem: str = ""
+    cure: str = ""
+
+    @property
+    def gap_drift_mm(self) -> float:
+        """How much the gap changes on one layer without the width."""
+        return self.gap_max_mm - self.gap_min_mm if self.gap_min_mm is not None and self.gap_max_mm is not None else 0.0
+
+    @property
+    def off_pct(self) -> float:
+        """How far the worst section is from the target, in percent; 0 where there is none."""
+        return 100 * (self.worst.impedance_ohm / self.target_ohm - 1) if self.worst else 0.0
+
+
+class BackdrillRow(Frozen):
+    """One depth group: holes of one diameter, drilled from one side to one depth.
+
+    Attributes:
+        start: outer layer at which the drill enters.
+        must_cut: last layer that it passes.
+        must_not_cut: next layer that the signal uses.
+        hole_mm, drill_mm: diameters as KiCad stores them; the drill's is None where nobody has stated it.
+        depth_mm: from the outer copper's face to where the drill may end: through the must-cut layer at least, half way
+            to the next layer, short of that at most.
+        holes, nets: how many, and the names.
+        residual_mm: stub that is left.
+        is_proposed: nobody has asked for it yet; the stubs of a fast interface need it.
+        exit_instead: layer nearest to the used one that the signal could leave on without any drilling, None for none.
+    """
+
+    start: str
+    must_cut: str
+    must_not_cut: str
+    hole_mm: float
+    drill_mm: float | None
+    depth_mm: Interval
+    holes: int
+    nets: tuple[str, ...]
+    residual_mm: Interval
+    is_proposed: bool
+    exit_instead: str | None = None

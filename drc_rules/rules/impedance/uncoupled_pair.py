@@ -1,0 +1,107 @@
+"""The traces of a controlled pair run apart, or their gap changes, for longer than a breakout.
+
+What it checks
+--------------
+Of every link with a differential target: how long one trace runs without its partner beside it, and between which gaps
+the coupled sections vary. Breakouts at either end (a tenth of a wavelength at Nyquist, at least 1 mm) are forgiven, and
+so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance that
+was asked for is judged by off-target-impedance.
+
+Why it matters
+--------------
+Where its traces are apart, a pair has twice the impedance of either alone, which is not that of the coupled pair; and
+what couples into one trace alone becomes a difference.
+
+How to fix
+----------
+Bring the traces together, or keep one gap from end to end. Where the parts force them apart, keep that on both sides
+alike and short.
+
+Sources
+-------
+No document states a limit for all interfaces: this is information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.copper_tables import LinkImpedance
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+
+PLACES_SHOWN = 20
+
+DRIFT = 0.1
+"""Gaps that differ by this share of the smaller one are one gap: Zdiff moves by 1 to 2 %, less than the model knows."""
+
+
+@dataclass(frozen=True)
+class PairLinks:
+    """The pairs of one target, in the order of their names."""
+
+    target: str
+    rows: tuple[LinkImpedance, ...]
+
+
+def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks]:
+    found: dict[tuple[str, float], list[LinkImpedance]] = {}
+    for row in ctx.link_impedances:
+        if row.kind == "differential" and row.length_mm > 0:
+            found.setdefault((row.target, row.target_ohm), []).append(row)
+    for (target, _), rows in found.items():
+        yield PairLinks(target, tuple(sorted(rows, key=lambda row: row.name)))
+
+
+@rule("IMP004", kinds=("pair_coupling",), over=_pairs)
+def uncoupled_pair(_ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator[Draft]:
+    """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
+    apart = [row for row in pairs.rows if row.uncoupled_mm > 2 * row.forgiven_up_to_mm]
+    if apart:
+        worst = max(apart, key=lambda row: row.uncoupled_mm)
+        yield Draft(
+            title=(
+                f"{_count(apart, pairs)} run{'s' if len(apart) == 1 else ''} apart, "
+                f"{worst.name} for {worst.uncoupled_mm:.1f} mm of {worst.length_mm:.0f}"
+            ),
+            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout at each end; noise on one trace stays",
+            fix=f"bring the traces of {worst.name} together",
+            ids=(pairs.target, f"{worst.target_ohm:g}", "apart"),
+            measured=Measured(value=round(worst.uncoupled_mm, 2), unit="mm"),
+            limit_value=round(2 * worst.forgiven_up_to_mm, 2),
+            limit_unit="mm",
+            places=_places(apart),
+        )
+    drifting = [row for row in pairs.rows if row.gap_drift_mm > DRIFT * (row.gap_min_mm or 0.0)]
+    if drifting:
+        widest = max(drifting, key=lambda row: row.gap_drift_mm)
+        yield Draft(
+            title=(
+                f"{_count(drifting, pairs)} change{'s' if len(drifting) == 1 else ''} the gap on the way, "
+                f"{widest.name} from {widest.gap_min_mm:g} to {widest.gap_max_mm:g} mm"
+            ),
+            why=f"each change is a step of the impedance{_worst(widest)}",
+            fix="keep one gap on a layer, or a width that goes with each",
+            ids=(pairs.target, f"{widest.target_ohm:g}", "gap"),
+            measured=Measured(value=round(widest.gap_drift_mm, 4), unit="mm"),
+            limit_value=round(DRIFT * (widest.gap_min_mm or 0.0), 4),
+            limit_unit="mm",
+            places=_places(drifting),
+        )
+
+
+def _count(rows: list[LinkImpedance], pairs: PairLinks) -> str:
+    return f"{pairs.target}: {len(rows)} of {len(pairs.rows)} pairs"
+
+
+def _worst(row: LinkImpedance) -> str:
+    if row.worst is None:
+        return ""
+    return f"; the worst section is {row.worst.impedance_ohm:.0f} ohm for {row.worst.length_mm:.1f} mm"
+
+
+def _places(rows: list[LinkImpedance]) -> tuple[Place, ...]:
+    return tuple(Place(net=row.nets[0]) for row in rows[:PLACES_SHOWN])
