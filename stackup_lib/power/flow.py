@@ -9,6 +9,9 @@ import numpy as np
 from stackup_lib.power.mesh import Indices, Reals
 from stackup_lib.power.sheets import SheetSolution
 
+LEAST_SHARE = 1e-9
+"""Currents below this share of the largest count as this share: the way may cross copper where nothing flows."""
+
 CANDIDATES = 400
 """Densest triangles around which the density is averaged."""
 
@@ -35,9 +38,15 @@ class Peak:
 
 
 class Ways:
-    """From every unknown of the continuous form, the neighbour from which most current comes."""
+    """From every unknown of the continuous form, the next one on the way that most current takes from the source.
+
+    The way is the one with the least sum of 1/current over the mesh's edges and the barrels.
+    """
 
     def __init__(self, solution: SheetSolution) -> None:
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+        from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415
+
         assembly, volts = solution.assembly, solution.volts
         form = assembly.continuous
         corners = [(0, 1), (1, 2), (2, 0)]
@@ -46,14 +55,11 @@ class Ways:
         siemens = np.concatenate([*(-form.stiffness[:, i, j] for i, j in corners), assembly.links.siemens])
         low, high = np.minimum(one, two), np.maximum(one, two)
         keys, inverse = np.unique(low * form.count + high, return_inverse=True)
-        between = np.bincount(inverse, siemens, len(keys))
         low, high = keys // form.count, keys % form.count
-        falls = volts[low] > volts[high]
-        down, up = np.where(falls, low, high), np.where(falls, high, low)
-        order = np.lexsort((between * (volts[down] - volts[up]), down))
-        self.upstream = np.full(form.count, -1, dtype=np.int64)
-        self.upstream[down[order]] = up[order]
-        self.upstream[volts <= 0] = -1
+        amperes = np.abs(np.bincount(inverse, siemens, len(keys)) * (volts[low] - volts[high]))
+        cost = 1 / np.maximum(amperes, LEAST_SHARE * amperes.max())
+        graph = csr_matrix((cost, (low, high)), shape=(form.count, form.count))
+        _, self.upstream = dijkstra(graph, directed=False, indices=solution.source, return_predecessors=True)
         self.solution = solution
         self._sheet_of, self._places = _places(solution)
 

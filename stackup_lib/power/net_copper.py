@@ -14,8 +14,8 @@ from stackup_lib.kicad.shapes import arc
 if TYPE_CHECKING:
     from shapely import Geometry, Polygon
 
-SMOOTHED_MM = 0.01
-"""Outlines are simplified by this much; KiCad itself draws the arcs of fills with chords that are off by 5 um."""
+SMOOTHED_MM = 0.005
+"""Outlines of fills are simplified by this much: KiCad itself draws their arcs with chords that are off by 5 um."""
 
 QUARTER = 4
 """Chords per quarter of a round end."""
@@ -31,7 +31,9 @@ class RailNotSolvedError(StackwrightError):
 def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     """Return a net's copper per layer as shapely polygons in mm, layers without any left out.
 
-    A custom pad counts as its anchor, a rounded rectangle as its corners' octagon; copper graphics are not read.
+    A custom pad counts as its anchor, a rounded rectangle as the rectangle; copper graphics are not read. A fill is
+    taken for stale where KiCad says so or where copper of another net lies in it; a fill that leaves out what it could
+    cover by now cannot be told from a good one.
 
     Raises:
         RailNotSolvedError: fills are missing or stale.
@@ -60,7 +62,7 @@ def _joined(fills: list[Geometry], pieces: list[Geometry]) -> Geometry:
         shapely.prepare(fill)
         loose = loose[~shapely.covers(fill, loose)]
     parts = [*(shapely.simplify(fill, SMOOTHED_MM) for fill in fills), *loose]
-    return _valid(shapely.simplify(shapely.union_all(parts), SMOOTHED_MM) if len(loose) else shapely.union_all(parts))
+    return _valid(shapely.union_all(parts))
 
 
 def pad_area(board: Board, pad: int, grown_mm: float = 0.0) -> Polygon:

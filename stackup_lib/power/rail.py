@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -340,7 +341,7 @@ def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: lis
         if found and found[-1].name == name:
             found.pop()
         found.append(RouteStep(name=name, layer=layer, drop_v=step.volts))
-    pairs = zip(found[1:], found[2:], strict=False)
+    pairs = pairwise(found[1:])
     return (found[0], *(step for step, before in pairs if step.layer != before.layer), *found[1:][-1:])
 
 

@@ -125,7 +125,7 @@ class SheetSolution:
         points: mesh points; `passes`: meshes that were solved.
         assembly: the last mesh's equations; triangles that current can reach.
         volts: drop from the source at each unknown of the continuous form.
-        node_of: the number under which each node was solved: contacts that touch share one.
+        node_of: the number under which each node was solved: contacts that touch share one; `source`: that of it.
     """
 
     drops_v: tuple[Interval, ...]
@@ -140,6 +140,7 @@ class SheetSolution:
     assembly: Assembly
     volts: Reals
     node_of: Indices
+    source: int
 
 
 def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> SheetSolution:
@@ -245,6 +246,7 @@ def _solve(
         assembly=assembly,
         volts=lower.volts,
         node_of=node_of,
+        source=source,
     )
     return solution, gap_w, kept
 
