@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,40 +52,12 @@ class RoutedLine(Frozen):
     net_lengths_mm: tuple[float, ...] = ()
 
 
-@dataclass
-class _Sums:
-    """Length by net of each geometry."""
+_Key = tuple[int, float, float | None, bool, References]
+_Sums = dict[_Key, dict[int, float]]
+"""Geometry -> net -> length."""
 
-    by_net: dict[tuple[int, float, float | None, bool, References], dict[int, float]] = field(default_factory=dict)
-
-    def add(self, pieces: Pieces, gaps: Sequence[float | None], planes: Sequence[References], *, is_pair: bool) -> None:
-        columns = zip(
-            pieces.layer.tolist(),
-            pieces.width_mm.tolist(),
-            gaps,
-            planes,
-            pieces.net.tolist(),
-            pieces.length_mm.tolist(),
-            strict=True,
-        )
-        for layer, width, gap, references, net, length in columns:
-            key = (layer, round(width, 4), gap, is_pair, references)
-            of_key = self.by_net.setdefault(key, {})
-            of_key[net] = of_key.get(net, 0.0) + length
-
-    def lines(self) -> Iterator[RoutedLine]:
-        for (layer, width, gap, is_pair, references), lengths in self.by_net.items():
-            yield RoutedLine(
-                layer=layer,
-                width_mm=width,
-                gap_mm=gap,
-                is_pair=is_pair,
-                references=references,
-                length_mm=sum(lengths.values()),
-                longest_mm=max(lengths.values()),
-                nets=tuple(sorted(lengths)),
-                net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
-            )
+_KNOWN: WeakKeyDictionary[CopperMap, dict[tuple[int, ...], _Sums]] = WeakKeyDictionary()
+"""What was found before on a board: several rules ask for the same nets."""
 
 
 def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
@@ -93,26 +65,60 @@ def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[i
 
     Nets of a pair are looked at with their partner: their gap is that of the copper.
     """
-    sums = _Sums()
-    planes = _plane_finder(copper)
+    sums: _Sums = {}
+    known = _KNOWN.setdefault(copper, {})
     done: set[int] = set()
     for net in nets:
         if net in done:
             continue
         partner = pairs.partner_of(net)
-        done.update({net} if partner is None else {net, partner})
-        if partner is None:
-            pieces = pieces_of(board, np.nonzero(board.tracks.net == net)[0])
-            pieces = pieces.where(_beyond_pads(board, pieces, (net,)))
-            sums.add(pieces, [None] * len(pieces), planes(pieces), is_pair=False)
-        else:
-            found = pair_geometry(board, net, partner)
-            kept = _beyond_pads(board, found.pieces, (net, partner))
-            pieces = found.pieces.where(kept)
-            sums.add(pieces, _gaps(pieces, found.gap_mm[kept]), planes(pieces), is_pair=True)
-    return tuple(
-        sorted(sums.lines(), key=lambda line: (-line.length_mm, line.layer, line.width_mm, line.gap_mm or 0.0))
+        both = (net,) if partner is None else (min(net, partner), max(net, partner))
+        done.update(both)
+        if both not in known:
+            known[both] = _sums_of(board, copper, both)
+        for key, lengths in known[both].items():
+            sums.setdefault(key, {}).update(lengths)
+    return tuple(sorted(map(_line, sums.items()), key=_longest_first))
+
+
+def _longest_first(line: RoutedLine) -> tuple[float, int, float, float]:
+    return -line.length_mm, line.layer, line.width_mm, line.gap_mm or 0.0
+
+
+def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
+    (layer, width, gap, is_pair, references), lengths = item
+    return RoutedLine(
+        layer=layer,
+        width_mm=width,
+        gap_mm=gap,
+        is_pair=is_pair,
+        references=references,
+        length_mm=sum(lengths.values()),
+        longest_mm=max(lengths.values()),
+        nets=tuple(sorted(lengths)),
+        net_lengths_mm=tuple(lengths[net] for net in sorted(lengths)),
     )
+
+
+def _sums_of(board: Board, copper: CopperMap, nets: tuple[int, ...]) -> _Sums:
+    """Sum up a single net, or the two of a pair."""
+    if len(nets) == 1:
+        pieces = pieces_of(board, np.nonzero(board.tracks.net == nets[0])[0])
+        pieces = pieces.where(_beyond_pads(board, pieces, nets))
+        gaps: list[float | None] = [None] * len(pieces)
+    else:
+        found = pair_geometry(board, *nets)
+        kept = _beyond_pads(board, found.pieces, nets)
+        pieces = found.pieces.where(kept)
+        gaps = _gaps(pieces, found.gap_mm[kept])
+    rows = zip(
+        pieces.layer.tolist(), pieces.width_mm.tolist(), pieces.net.tolist(), pieces.length_mm.tolist(), strict=True
+    )
+    sums: _Sums = {}
+    for (layer, width, net, length), gap, planes in zip(rows, gaps, _planes(copper, pieces), strict=True):
+        of_key = sums.setdefault((layer, round(width, 4), gap, len(nets) > 1, planes), {})
+        of_key[net] = of_key.get(net, 0.0) + length
+    return sums
 
 
 def _beyond_pads(board: Board, pieces: Pieces, nets: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -145,20 +151,14 @@ def _gaps(pieces: Pieces, gap_mm: np.ndarray) -> list[float | None]:
     return [None if apart else float(gap) for gap, apart in zip(rounded, alone, strict=True)]
 
 
-def _plane_finder(copper: CopperMap) -> Callable[[Pieces], list[References]]:
-    """Return a function that names the planes of pieces; each track of the board is looked up once."""
+def _planes(copper: CopperMap, pieces: Pieces) -> list[References]:
+    """Return the planes of pieces; each track is looked up once."""
     known: dict[int, References] = {}
-
-    def planes(pieces: Pieces) -> list[References]:
-        for layer in np.unique(pieces.layer).tolist():
-            rows = np.unique(pieces.track[pieces.layer == layer])
-            new = np.array([row for row in rows.tolist() if row not in known], dtype=np.int64)
-            if len(new):
-                above, below = planes_beside(copper, layer, new)
-                known.update(zip(new.tolist(), map(_references, above.tolist(), below.tolist()), strict=True))
-        return [known[track] for track in pieces.track.tolist()]
-
-    return planes
+    for layer in np.unique(pieces.layer).tolist():
+        rows = np.unique(pieces.track[pieces.layer == layer])
+        above, below = planes_beside(copper, layer, rows)
+        known.update(zip(rows.tolist(), map(_references, above.tolist(), below.tolist()), strict=True))
+    return [known[track] for track in pieces.track.tolist()]
 
 
 def _references(above: int, below: int) -> References:

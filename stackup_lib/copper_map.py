@@ -17,7 +17,7 @@ NO_COPPER = -1
 """Stands in a net column for "no fill here"."""
 
 
-@dataclass
+@dataclass(eq=False)
 class CopperMap:
     """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use."""
 
