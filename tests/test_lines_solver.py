@@ -13,6 +13,8 @@ import pytest
 
 from stackup_lib.lines import shapes
 from stackup_lib.lines.cases import QUANTITIES, section_of_case
+from stackup_lib.lines.interactions import add_effect
+from stackup_lib.lines.kernels import normal_field_moments, potential_moments
 from stackup_lib.lines.sections import GeometryError, Layer, Mask, Section, Strip
 from stackup_lib.lines.solution import LineSolution
 from stackup_lib.lines.solver import LADDER, TOLERANCE, solve, solve_once
@@ -267,3 +269,26 @@ def test_quantities_of_the_wrong_kind_of_line_are_refused() -> None:
         _ = solve(_pair(0.2), 1e-2).z0_ohm
     with pytest.raises(GeometryError, match="z_diff_ohm asked of a single line"):
         _ = solve(_published_like(), 1e-2).z_diff_ohm
+
+
+@pytest.mark.parametrize(("order", "bound"), [(3, 5e-7), (4, 5e-7), (6, 1e-10), (8, 1e-10)])
+@pytest.mark.parametrize("away", [1.3, 2.99, 3.01, 5.0, 11.9, 12.1, 40.0])
+@pytest.mark.parametrize("of_field", [False, True])
+def test_series_and_closed_forms_agree_at_every_distance(
+    *, order: int, bound: float, away: float, of_field: bool
+) -> None:
+    """Potential and field of an element are the same by the short series, the long one and Legendre functions."""
+    centre, half = np.array([0.2 - 0.1j]), np.array([0.3 + 0.1j])
+    direction = np.exp(1j * np.linspace(0.1, 6.1, 40))
+    normals = np.exp(1j * np.arange(40.0)) if of_field else None
+    found = np.full((40, 1, order), 7.0)
+    add_effect(found, centre + half * away * direction, normals, centre=centre, half=half, sign=-2.0)
+    zeta = away * direction
+    # asked of twelve functions at once, the far ones recur backward, which loses no digits
+    if normals is None:
+        exact = potential_moments(zeta, half, 12)[:order]
+    else:
+        exact = normal_field_moments(zeta, half, normals, 12)[:order]
+    apart = np.abs((7.0 - found[:, 0]) / 2 - exact.T).max(axis=0)
+    rounding = 3e-12  # of the forward recurrence near its border
+    assert np.all(apart <= bound * np.abs(exact).max(axis=1) + rounding)

@@ -11,8 +11,6 @@ function of the second kind (Abramowitz & Stegun 8.8.3, Neumann's integral):
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,72 +29,27 @@ def _reach(count: int) -> tuple[float, int]:
     return (6.0, 3) if count <= _FEW else (3.0, 6)
 
 
-_FAR = 12.0
-"""Beyond this |zeta| four terms of the series in 1/zeta^2 leave less than 1e-8 of each function."""
-
-
 def legendre_q(zeta: Complex, count: int) -> Complex:
     """Q_0 ... Q_{count-1} at each zeta: shape (count, *zeta.shape). On the cut the real part is the principal value."""
     reach, steps = _reach(count)
     flat = zeta.ravel()
     square = flat.real**2 + flat.imag**2
-    if count > _FEW:
-        near, rest = np.nonzero(square < reach**2)[0], np.nonzero(square >= reach**2)[0]
-        out = np.empty((count, flat.size), dtype=np.complex128)
-    else:
-        near = np.nonzero(square < reach**2)[0]
-        rest = np.nonzero((square >= reach**2) & (square < _FAR**2))[0]
-        harmless = flat.copy()
-        harmless[square < _FAR**2] = _FAR  # written over below
-        out = _series(harmless, count)
+    near, rest = np.nonzero(square < reach**2)[0], np.nonzero(square >= reach**2)[0]
+    if not len(rest):
+        return _forward(flat, count).reshape(count, *zeta.shape)
+    out = np.empty((count, flat.size), dtype=np.complex128)
     out[:, rest] = _backward(flat[rest], count, steps)
     out[:, near] = _forward(flat[near], count)
     return out.reshape(count, *zeta.shape)
 
 
-_BLOCK = 4096
-"""Elements that are worked on together: a handful of arrays of them stays in the processor's cache."""
-
-
-@cache
-def _series_terms(count: int) -> tuple[tuple[float, float, float, float], ...]:
-    """Factors of zeta^-(n+1) (1, zeta^-2, zeta^-4, zeta^-6) in Q_n."""
-    rows, lead = [], 1.0
-    for n in range(count):
-        a, b, c = (n + 1) / 2, (n + 2) / 2, n + 1.5
-        first = lead * a * b / c
-        second = first * (a + 1) * (b + 1) / ((c + 1) * 2)
-        rows.append((lead, first, second, second * (a + 2) * (b + 2) / ((c + 2) * 3)))
-        lead *= (n + 1) / (2 * n + 3)
-    return tuple(rows)
-
-
-def _series(zeta: Complex, count: int) -> Complex:
-    """Q_n = n!/(2n+1)!! zeta^(-n-1) F((n+1)/2, (n+2)/2; n + 3/2; zeta^-2) (Abramowitz & Stegun 8.1.3), four terms."""
-    out = np.empty((count, zeta.size), dtype=np.complex128)
-    for start in range(0, zeta.size, _BLOCK):
-        block = out[:, start : start + _BLOCK]
-        inverse = 1.0 / zeta[start : start + _BLOCK]
-        square = inverse * inverse
-        power = inverse
-        for n, (lead, first, second, third) in enumerate(_series_terms(count)):
-            terms = block[n]
-            np.multiply(square, third, out=terms)
-            terms += second
-            terms *= square
-            terms += first
-            terms *= square
-            terms += lead
-            terms *= power
-            if n + 1 < count:
-                power = power * inverse
-    return out
-
-
 def _forward(zeta: Complex, count: int) -> Complex:
     out = np.empty((count, zeta.size), dtype=np.complex128)
-    q0 = 0.5 * np.log((zeta + 1.0) / (zeta - 1.0))
-    out[0] = q0
+    q0 = out[0]  # ln((zeta + 1) / (zeta - 1)) / 2, in its parts: far quicker than a complex logarithm
+    x, y = zeta.real, zeta.imag
+    up, down, height = x + 1.0, x - 1.0, y * y
+    q0.real = 0.25 * np.log((up * up + height) / (down * down + height))
+    q0.imag = -0.5 * np.arctan2(2.0 * y, up * down + height)
     if count > 1:
         out[1] = zeta * q0 - 1.0
     for n in range(1, count - 1):
@@ -130,10 +83,12 @@ def potential_moments(zeta: Complex, half: Complex, order: int) -> Real:
     q = legendre_q(zeta, order + 1).real
     length = np.abs(half)
     out = np.empty((order, *zeta.shape))
-    square = (zeta - 1.0) * (zeta + 1.0)
-    out[0] = np.log(np.abs(square)) + 2.0 * q[1] + 2.0 * np.log(length)
+    x, height = zeta.real, zeta.imag**2
+    up, down = (x + 1.0) ** 2 + height, (x - 1.0) ** 2 + height
+    out[0] = 0.5 * np.log(up * down) + 2.0 * q[1] + 2.0 * np.log(length)  # |zeta^2 - 1|^2 = up * down
     for n in range(1, order):
-        out[n] = (2.0 / (2 * n + 1)) * (q[n + 1] - q[n - 1])
+        np.subtract(q[n + 1], q[n - 1], out=out[n])
+        out[n] *= 2.0 / (2 * n + 1)
     out *= -length / (2.0 * np.pi)
     return out
 

@@ -13,6 +13,7 @@ bounds the error of the coarser rung; that of the finer one, which is returned, 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,7 +30,8 @@ from stackup_lib.lines.boundary import (
     right_half,
     size_mm,
 )
-from stackup_lib.lines.kernels import Complex, Real, normal_field_moments, potential_moments
+from stackup_lib.lines.interactions import add_effect
+from stackup_lib.lines.kernels import Complex, Real
 from stackup_lib.lines.mesh import Mesh, Resolution, build_mesh
 from stackup_lib.lines.sections import GeometryError, Section
 from stackup_lib.lines.solution import LineSolution, ReturnShares
@@ -124,9 +126,14 @@ class System:
         """Number of elements times polynomials."""
         return len(self.mesh.centre) * self.order
 
+    @property
+    def copper_unknowns(self) -> int:
+        """Those of copper, which come before those of interfaces, as `pieces` lists them."""
+        return int(np.count_nonzero(~np.isnan(self.conductor))) * self.order
+
     def with_image(self, sign: float) -> _Mode:
         """Return the system with mirror images in x = 0 of this sign: 1 even, -1 odd; as it is where not a half."""
-        return _Mode(self, _joined(self.potential, sign), _joined(self.field, sign), odd=sign < 0)
+        return _Mode(self, sign)
 
 
 @cache
@@ -136,9 +143,20 @@ def _gauss(order: int) -> tuple[Real, Real]:
     return points, weights
 
 
-def _joined(parts: tuple[Real, Real | None], sign: float) -> Real:
+def _join(parts: tuple[Real, Real | None], sign: float, rows: slice | NDArray[np.bool_], out: Real) -> Real:
+    """Fill `out` with some rows, and as many columns as it has, of charges and of sign times their mirror images."""
     direct, mirrored = parts
-    return direct if mirrored is None else direct + sign * mirrored
+    columns = out.shape[1]
+    if mirrored is None:
+        out[:] = direct[rows, :columns]
+    else:
+        np.multiply(mirrored[rows, :columns], sign, out=out)
+        out += direct[rows, :columns]
+    return out
+
+
+def _any_of(conductor: Real, drive: tuple[int, ...]) -> NDArray[np.bool_]:
+    return np.asarray(np.any([conductor == k for k in drive], axis=0))
 
 
 def assemble(section: Section, resolution: Resolution) -> System:
@@ -185,19 +203,15 @@ def _kernels(
     An image's effect at a target is that of the charge itself at the mirrored target.
     """
 
-    def effect(mirrored: Complex, turned: Complex | None) -> Real:
-        zeta = (mirrored[:, None] - mesh.centre) / mesh.half
-        if turned is None:
-            return potential_moments(zeta, mesh.half, order)
-        return normal_field_moments(zeta, mesh.half, turned[:, None], order)
-
     def with_plane(z: Complex, n: Complex | None, own: NDArray[np.intp] | None = None) -> Real:
-        out = effect(z, n)
+        out = np.zeros((len(z), len(mesh.centre), order))
+        add_effect(out, z, n, centre=mesh.centre, half=mesh.half)
         if own is not None:  # on itself a straight element has no normal field but the jump, which is added apart
-            out[:, np.arange(len(z)), own] = 0.0
+            out[np.arange(len(z)), own] = 0.0
         if section.plane_below:
-            out -= effect(z.conj(), None if n is None else n.conj())
-        return out.transpose(1, 2, 0).reshape(len(z), len(mesh.centre) * order)
+            mirrored = None if n is None else n.conj()
+            add_effect(out, z.conj(), mirrored, centre=mesh.centre, half=mesh.half, sign=-1.0)
+        return out.reshape(len(z), len(mesh.centre) * order)
 
     direct = with_plane(targets, normals, own)
     if not symmetric:
@@ -225,9 +239,13 @@ class _Mode:
     """One image sign of a system: its matrix, solved for given drives."""
 
     system: System
-    potential: Real
-    field: Real
-    odd: bool
+    sign: float
+    _in_air: dict[tuple[tuple[int, ...], ...], Real] = dataclasses.field(default_factory=dict)
+
+    @property
+    def odd(self) -> bool:
+        """Whether the mirror images are of opposite sign."""
+        return self.sign < 0
 
     @property
     def _floats(self) -> bool:
@@ -237,26 +255,36 @@ class _Mode:
     def charges(self, drives: Sequence[tuple[int, ...]]) -> Real:
         """Free charge over eps0, (drives, signals), with the named signals at 1 V and all else at 0 V."""
         s = self.system
-        p, count = s.order, s.unknowns
-        points, weights = _gauss(p)
-        copper = np.repeat(~np.isnan(s.conductor), p)
-        matrix = np.zeros((count, count))
-        matrix[copper] = self.potential
+        p = s.order
         interface = np.isnan(s.conductor[s.field_elements])
-        values = np.polynomial.legendre.legvander(points, p - 1)
-        elements = s.field_elements[interface]
-        contrast = (s.eps_minus - s.eps_plus)[elements] / (s.eps_minus + s.eps_plus)[elements]
-        matrix[~copper] = -np.repeat(contrast, p)[:, None] * self.field[np.repeat(interface, p)]
-        rows = (elements[:, None] * p + np.arange(p))[:, :, None]
-        matrix[rows, rows.transpose(0, 2, 1)] += 0.5 * values
-        density = self._solve(matrix, np.repeat(s.conductor, p), drives)
+        if interface.any():
+            density = self._solve(self._matrix(interface), np.repeat(s.conductor, p), drives)
+        else:  # all charge is on copper, and the same whatever surrounds it
+            density = self.air_density(drives)
         free = (s.eps_minus + s.eps_plus) * np.abs(s.mesh.half) * density.reshape(len(drives), -1, p)[:, :, 0]
         thin = s.field_elements[~interface]
         if len(thin):
-            normal_field = (density @ self.field[np.repeat(~interface, p)].T).reshape(len(drives), -1, p)
+            field = _join(s.field, self.sign, np.repeat(~interface, p), np.empty((len(thin) * p, s.unknowns)))
+            normal_field = (density @ field.T).reshape(len(drives), -1, p)
             jump = (s.eps_plus - s.eps_minus)[thin] * np.abs(s.mesh.half[thin])
-            free[:, thin] += jump * (normal_field @ weights)
+            free[:, thin] += jump * (normal_field @ _gauss(p)[1])
         return self._per_signal(free, s.conductor)
+
+    def _matrix(self, interface: NDArray[np.bool_]) -> Real:
+        """Potential on copper, and the condition of continuous displacement on interfaces (those among field rows)."""
+        s = self.system
+        p = s.order
+        matrix = np.empty((s.unknowns, s.unknowns))
+        copper = s.copper_unknowns
+        _join(s.potential, self.sign, slice(None), matrix[:copper])
+        _join(s.field, self.sign, slice(None) if interface.all() else np.repeat(interface, p), matrix[copper:])
+        elements = s.field_elements[interface]
+        contrast = (s.eps_minus - s.eps_plus)[elements] / (s.eps_minus + s.eps_plus)[elements]
+        matrix[copper:] *= -np.repeat(contrast, p)[:, None]
+        rows = (elements[:, None] * p + np.arange(p))[:, :, None]
+        values = np.polynomial.legendre.legvander(_gauss(p)[0], p - 1)
+        matrix[rows, rows.transpose(0, 2, 1)] += 0.5 * values
+        return matrix
 
     def air_charges(self, drives: Sequence[tuple[int, ...]]) -> _AirCharges:
         """The same with every permittivity 1, and where the flux of all signals driven alike ends."""
@@ -279,10 +307,15 @@ class _Mode:
 
     def air_density(self, drives: Sequence[tuple[int, ...]]) -> Real:
         """Charge over eps0 on copper with every permittivity 1: Legendre terms, (drives, copper elements, order)."""
+        known = self._in_air.get(tuple(drives))
+        if known is not None:
+            return known
         s = self.system
         copper = ~np.isnan(s.conductor)
-        matrix = self.potential[:, np.repeat(copper, s.order)]
-        return self._solve(matrix, np.repeat(s.conductor[copper], s.order), drives).reshape(len(drives), -1, s.order)
+        matrix = _join(s.potential, self.sign, slice(None), np.empty((s.copper_unknowns, s.copper_unknowns)))
+        density = self._solve(matrix, np.repeat(s.conductor[copper], s.order), drives)
+        self._in_air[tuple(drives)] = density.reshape(len(drives), -1, s.order)
+        return self._in_air[tuple(drives)]
 
     def _below_one_trace(self, density: Real, copper: Real) -> float:
         """Charge on the half x > 0 of the plane below, odd image: q at (a, h) puts -q (2/pi) atan(a/h) there."""
@@ -295,7 +328,7 @@ class _Mode:
 
     def _solve(self, matrix: Real, conductor: Real, drives: Sequence[tuple[int, ...]]) -> Real:
         """Densities, (drives, unknowns)."""
-        potentials = np.array([np.isin(conductor, drive) for drive in drives], dtype=np.float64).T
+        potentials = np.array([_any_of(conductor, drive) for drive in drives], dtype=np.float64).T
         if not self._floats:
             return np.asarray(np.linalg.solve(matrix, potentials).T)
         p = self.system.order
