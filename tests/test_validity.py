@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from stackup_lib.lines.dielectric_models import wideband_debye
@@ -47,6 +49,20 @@ def test_cutoffs() -> None:
     assert stripline_cutoff_ghz(0.15, 0.4, 4.0) == pytest.approx(299.792458 / (4 * 0.464159), rel=1e-5)
     assert microstrip_transverse_cutoff_ghz(0.15, 0.1, 4.2) == pytest.approx(384.96, rel=1e-4)
     assert microstrip_surface_wave_ghz(0.1, 4.2) == pytest.approx(504.35, rel=1e-4)
+
+
+@pytest.mark.parametrize(("height_mm", "dk"), [(0.1, 4.2), (0.5, 2.9), (1.0, 9.8)])
+def test_the_slab_guides_tm0_as_fast_as_a_narrow_line_at_the_limit(height_mm: float, dk: float) -> None:
+    """The dispersion relation of a grounded slab, solved by bisection, gives the permittivity (er + 1)/2 there."""
+    k = 2 * math.pi * microstrip_surface_wave_ghz(height_mm, dk) / 299.792458
+    low, high = 1.0, dk
+    for _ in range(80):
+        n = (low + high) / 2
+        inside, outside = k * math.sqrt(dk - n), k * math.sqrt(n - 1)  # wave numbers across the slab and in the air
+        # of the fundamental mode the angle lies below pi/2 for every n above its own
+        guided = inside * height_mm < math.pi / 2 and inside * math.tan(inside * height_mm) < dk * outside
+        low, high = (low, n) if guided else (n, high)
+    assert low == pytest.approx((dk + 1) / 2, rel=1e-9)
 
 
 def test_thin_board_lines_hold_to_28_ghz() -> None:

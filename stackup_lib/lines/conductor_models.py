@@ -142,8 +142,8 @@ def layered_impedance_ohm(frequency_ghz: ArrayLike, coats: Sequence[Coat], base:
     `base` is the surface impedance of what lies below them, at each frequency.
 
     Each layer is a transmission line of wave impedance eta = (1+j)/(sigma delta) and propagation constant
-    gamma = (1+j)/delta on top of what lies below: Z = eta (Zb + eta tanh gamma d)/(eta + Zb tanh gamma d), S. A.
-    Schelkunoff's impedance concept (Bell Syst. Tech. J. 17 (1938) 17-48). Exact for plane layers.
+    gamma = (1+j)/delta on top of what lies below: Z = eta (Zb + eta tanh gamma d)/(eta + Zb tanh gamma d), the input
+    impedance of a line that ends in Zb: in plane layers E and H obey the telegrapher's equations. Exact for them.
     """
     f = np.asarray(frequency_ghz, dtype=np.float64)
     below = np.asarray(base, dtype=np.complex128)

@@ -30,8 +30,9 @@ class Limit(NamedTuple):
 def stripline_cutoff_ghz(width_mm: float, planes_apart_mm: float, dk: float) -> float:
     """Return the cut-off of the first higher mode of a stripline: c/(2 sqrt(er) (w + pi b/4)).
 
-    I. J. Bahl, P. Bhartia, "Microwave Solid State Circuit Design", stripline: 15/(b sqrt(er) (w/b + pi/4)), b in cm;
-    for pairs w spans both traces. Planes that are not stitched carry the parallel-plate mode from 0 Hz.
+    Half a wave across the strip, widened by pi b/8 of fringing field to either side. That allowance is the one of
+    handbooks, not derived here and without a stated error: only half of the result is relied on. For pairs w spans both
+    traces. Planes that are not stitched carry the parallel-plate mode from 0 Hz.
     """
     return LIGHT_MM_GHZ / (2 * math.sqrt(dk) * (width_mm + math.pi * planes_apart_mm / 4))
 
@@ -39,8 +40,8 @@ def stripline_cutoff_ghz(width_mm: float, planes_apart_mm: float, dk: float) -> 
 def microstrip_transverse_cutoff_ghz(width_mm: float, height_mm: float, dk: float) -> float:
     """Return the frequency of transverse resonance under a microstrip: c/(sqrt(er) (2 w + 0.8 h)).
 
-    K. C. Gupta, R. Garg, I. J. Bahl, "Microstrip Lines and Slotlines", section on frequency limits; after G. D.
-    Vendelin, Microwave Journal 13 (1970) 63-69.
+    Half a wave across the strip, widened by 0.2 h of fringing field to either side. That allowance is the one of
+    handbooks, without a stated error: only half of the result is relied on.
     """
     return LIGHT_MM_GHZ / (math.sqrt(dk) * (2 * width_mm + 0.8 * height_mm))
 
@@ -48,7 +49,9 @@ def microstrip_transverse_cutoff_ghz(width_mm: float, height_mm: float, dk: floa
 def microstrip_surface_wave_ghz(height_mm: float, dk: float) -> float:
     """Return where a microstrip runs level with the TM0 surface wave: c atan(er)/(sqrt 2 pi h sqrt(er - 1)).
 
-    G. D. Vendelin, "Limitations on stripline Q", Microwave Journal 13 (1970) 63-69. Infinite in air.
+    Derived here: a grounded slab guides TM0 at permittivity n where tan(k h sqrt(er - n)) = er sqrt((n - 1)/(er - n)),
+    k = 2 pi f/c. A narrow line has n = (er + 1)/2, both roots are then equal, and k h sqrt((er - 1)/2) = atan(er).
+    Infinite in air.
     """
     if dk <= 1:
         return math.inf
