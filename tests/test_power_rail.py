@@ -214,6 +214,22 @@ def test_a_zone_that_was_changed_after_filling_is_an_error(tmp_path: Path) -> No
         solved(dropped, {"J1": 1.0})
 
 
+def test_a_board_whose_fills_were_stripped_is_an_error(tmp_path: Path) -> None:
+    """Zones are marked as filled, and not one polygon is stored."""
+    board = board_of(tmp_path, **PLANE)
+    none = np.zeros(0)
+    stripped = replace(
+        board.zones,
+        fill_zone=none.astype(np.int64),
+        fill_layer=none.astype(np.int16),
+        fill_start=np.zeros(1, dtype=np.int64),
+        fill_x_mm=none,
+        fill_y_mm=none,
+    )
+    with pytest.raises(RailNotSolvedError, match="no stored fill"):
+        solved(replace(board, zones=stripped), {"J1": 1.0})
+
+
 @pytest.mark.parametrize("what", ["via", "pad", "track"])
 def test_a_fill_with_copper_of_another_net_in_it_is_stale(tmp_path: Path, what: str) -> None:
     """Copper that was moved into the plane after filling: an error with the place, never a number."""

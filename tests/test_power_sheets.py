@@ -17,7 +17,7 @@ from shapely import Geometry, affinity
 from stackup_lib.interval import Interval
 from stackup_lib.power.copper import lattice_squares, octagon_radius_mm
 from stackup_lib.power.flow import Ways, densest
-from stackup_lib.power.mesh import make_mesh, refine_mesh
+from stackup_lib.power.mesh import MeshFailed, make_mesh, refine_mesh
 from stackup_lib.power.sheets import (
     Barrel,
     Contact,
@@ -313,6 +313,14 @@ def test_current_is_conserved_across_every_section() -> None:
 
     assert abs(along[0]) == pytest.approx(10.0, rel=1e-6)
     assert along[1] == pytest.approx(0.0, abs=1e-5)
+
+
+def test_more_copper_than_memory_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring of 260 corners where 200 are allowed."""
+    monkeypatch.setattr("stackup_lib.power.sheets.MOST_CORNERS", 200)
+
+    with pytest.raises(MeshFailed, match="514 corners, of 200"):
+        solve(CASES["ring"])
 
 
 def test_a_mesh_covers_its_copper_and_keeps_its_outline() -> None:

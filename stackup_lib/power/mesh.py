@@ -26,7 +26,7 @@ STANDOFF = 0.75
 
 
 class MeshFailed(Exception):  # noqa: N818 - caught inside this room, which names the copper that could not be meshed
-    """The outline could not be kept: copper and triangles differ in area."""
+    """The copper cannot be meshed: too many corners, or triangles that differ from it in area."""
 
 
 @dataclass(frozen=True)

@@ -148,8 +148,9 @@ def _refuse_bad_fills(board: Board, net: int) -> None:
     zones = board.zones
     mine = np.flatnonzero((zones.net == net) & (zones.is_rule_area == 0))
     refill = "fill all zones in KiCad (B) and save the board"
-    filled = np.isin(mine, zones.fill_zone)
-    for zone in mine[~filled | (zones.is_filled[mine] == 0)].tolist():
+    # a zone that KiCad calls filled may hold nothing, its islands being removed; not so when no zone holds anything
+    unfilled = mine[zones.is_filled[mine] == 0] if len(zones.fill_zone) else mine
+    for zone in unfilled.tolist():
         line = board.line_of(int(zones.offset[zone]))
         raise RailNotSolvedError(f"{where}:{line}", f"a zone of {name} has no stored fill", refill)
     if len(mine) and board.format_version < PEN_DRAWN:

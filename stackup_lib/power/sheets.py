@@ -27,7 +27,7 @@ from stackup_lib.power.elements import (
     joined_to,
     solve_form,
 )
-from stackup_lib.power.mesh import Indices, Mask, Reals, areas_mm2, make_mesh, refine_mesh
+from stackup_lib.power.mesh import Indices, Mask, MeshFailed, Reals, areas_mm2, make_mesh, refine_mesh
 
 if TYPE_CHECKING:
     from shapely import Geometry
@@ -37,6 +37,10 @@ REFINED_SHARE = 0.7
 
 POINTS_PER_TRIANGLE = 1.5
 """Mesh points that a refined triangle adds, each edge being shared by two."""
+
+
+MOST_CORNERS = 250_000
+"""Corners of all outlines up to which memory stays under about half a gigabyte."""
 
 
 class NotJoined(Exception):  # noqa: N818 - caught inside this room, which names the load
@@ -148,7 +152,7 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
 
     Raises:
         NotJoined: no copper joins the source to a load.
-        MeshFailed: a sheet cannot be meshed.
+        MeshFailed: a sheet cannot be meshed, or has too many corners.
     """
     goal = precision or Precision()
     node_of = _merged(network)
@@ -156,6 +160,7 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
         _conducting(sheet.area, [c for c in network.contacts if c.sheet == i], node_of)
         for i, sheet in enumerate(network.sheets)
     ]
+    _refuse_too_many_corners(areas)
     sheets = [
         MeshedSheet(area, sheet.sheet_ohm, make_mesh(area, goal.step_mm))
         for area, sheet in zip(areas, network.sheets, strict=True)
@@ -170,6 +175,14 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
         kept[kept] = marked
         sheets = _refined(sheets, kept)
     return solution
+
+
+def _refuse_too_many_corners(areas: Sequence[Geometry]) -> None:
+    import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+    count = sum(int(shapely.get_num_coordinates(area)) for area in areas)
+    if count > MOST_CORNERS:
+        raise MeshFailed(f"{count} corners, of {MOST_CORNERS} that fit into memory")
 
 
 def _merged(network: SheetNetwork) -> Indices:
@@ -267,16 +280,19 @@ def _drops(lower: Potentials, upper: Potentials, amperes: Reals) -> tuple[Interv
     """Bound the drop at each load.
 
     The true matrix of resistances is the lower one plus E, where E and D - E are positive semidefinite, D being the
-    difference of both. Hence e.E.I differs from e.D.I/2 by at most sqrt(e.D.e I.D.I)/2 (Cauchy and Schwarz).
+    difference of both. Hence e.E.I differs from e.D.I/2 by at most sqrt(e.D.e I.D.I)/2 (Cauchy and Schwarz). Where no
+    load feeds current in, none lifts another: a drop is at least what the load's own current causes.
     """
     between = upper.resistance_ohm - lower.resistance_ohm
     between = (between + between.T) / 2
     whole = max(float(amperes @ between @ amperes), 0.0)
     middle = (upper.resistance_ohm + lower.resistance_ohm) @ amperes / 2
     half = np.sqrt(np.maximum(np.diag(between), 0.0) * whole) / 2
-    return tuple(
-        Interval(low=m - h, nominal=m, high=m + h) for m, h in zip(middle.tolist(), half.tolist(), strict=True)
-    )
+    low = middle - half
+    if (amperes >= 0).all():
+        low = np.clip(low, np.minimum(np.diag(lower.resistance_ohm) * amperes, middle), None)
+    bounds = zip(low.tolist(), middle.tolist(), (middle + half).tolist(), strict=True)
+    return tuple(Interval(low=a, nominal=b, high=c) for a, b, c in bounds)
 
 
 def _ordered(low: float, high: float) -> Interval:
