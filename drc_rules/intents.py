@@ -48,8 +48,9 @@ class Intent:
 def design_rules_of(ctx: Context) -> DesignRules | None:
     """Return the rules beside the board, None where there are none; raises `MissingFact` where they cannot be read."""
     path = ctx.board.path
+    named = [layer.user_name for layer in ctx.board.copper_layers if layer.user_name]
     try:
-        return read_design_rules(path.with_suffix(".kicad_dru")) if path is not None else None
+        return read_design_rules(path.with_suffix(".kicad_dru"), named) if path is not None else None
     except BoardFileError as error:
         raise MissingFact(f"the custom design rules ({error.what})", error.next_step) from error
 
@@ -64,9 +65,11 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
     if not asked:
         return ()
     rules = design_rules_of(ctx)
-    if rules is not None and rules.fault is not None:
-        where = f"{rules.path.name if rules.path else 'design rules'}:{rules.fault.line}"
-        raise MissingFact(f"the custom design rules ({where}: {rules.fault.what})", f"mend {where}")
+    odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
+    if rules is not None and odd is not None:
+        where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
+        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
+        raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
     by_net = _Intended(ctx, rules)
     lines: dict[NetTarget, list[RoutedLine]] = {}
     all_lines = controlled_lines(ctx)

@@ -40,7 +40,7 @@ class DesignRule(Frozen):
 
 
 class RulesFault(Frozen):
-    """The first thing that makes KiCad ignore the whole file; `line` is 1-based."""
+    """Something in the file, such as the first thing that makes KiCad ignore all of it; `line` is 1-based."""
 
     line: int
     what: str
@@ -50,6 +50,7 @@ class DesignRules(Frozen):
     """The rules in the order of the file: of rules that apply, the last one decides.
 
     Attributes:
+        doubts: pieces of which nobody has tried whether KiCad takes them.
         fault: None when nothing known to make KiCad ignore the file was found.
         rules: what could be read; where there is a fault, KiCad applies none of them.
         unknown_tokens: what was skipped, `parent/token`, once per occurrence.
@@ -58,4 +59,5 @@ class DesignRules(Frozen):
     path: Path | None = None
     rules: tuple[DesignRule, ...] = ()
     fault: RulesFault | None = None
+    doubts: tuple[RulesFault, ...] = ()
     unknown_tokens: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.miniboard import MiniBoard, write
+from stackup_lib.design_rules import DesignRules
 from stackup_lib.facts import Confidence
 from stackup_lib.intended import intended_geometry
 from stackup_lib.kicad import read_board
@@ -60,6 +61,117 @@ def test_what_kicad_rejects_is_found_with_its_line(tail: str, line: int, word: s
     assert fault is not None
     assert fault.line == line
     assert word in fault.what
+
+
+def of_rule(clause: str) -> DesignRules:
+    """A file with one rule that holds a clause; the board calls one of its layers GNDPLANE."""
+    text = f'(version 1)\n(rule "a" {clause} (constraint clearance (min 1mm)))\n'
+    return parse_design_rules(text, None, ["GNDPLANE"])
+
+
+# Each of these was put beside a rule that acts alone, and KiCad 10.0.6 was asked what acts then.
+
+
+@pytest.mark.parametrize(
+    ("condition", "word"),
+    [
+        ("A.Net_Name == 'x'", "Net_Name"),
+        ("A.Foo", "Foo"),
+        ("A.Net.Name == 'x'", "Net.Name"),
+        ("Foo == 1", "single quotes"),
+        ("A.NetClass == x", "single quotes"),
+        ("true", "single quotes"),
+        ("1", "no unit"),
+        ("A.Width > 1", "no unit"),
+        ("A.foo('x')", "foo"),
+        ("A.isThroughVia()", "isThroughVia"),
+        ("A.inDiffPair()", "too few"),
+        ("A.fromTo('U1-*')", "too few"),
+        ("A.NetClass = 'x'", '"="'),
+        ("A.NetClass == 'x' and B.NetClass == 'y'", "operator"),
+        ("A.NetClass == 'x' & B.NetClass == 'y'", '"&"'),
+        ("A.NetClass == 'x' B.NetClass == 'y'", "operator"),
+        ("(A.NetClass == 'x'", "never closed"),
+        ("A.NetClass == 'x')", "operator"),
+        ("A.NetClass ==", "too early"),
+        ("A.NetClass == 'x' &&", "too early"),
+        ("A.NetClass <> 'x'", "value"),
+        ("C.NetClass == 'x'", "A, B or AB"),
+        ("a.NetClass == 'x'", "A, B or AB"),
+    ],
+)
+def test_a_condition_that_kicad_cannot_compile_is_a_fault(condition: str, word: str) -> None:
+    """KiCad ignores the whole file."""
+    read = of_rule(f'(condition "{condition}")')
+    assert read.fault is not None
+    assert word in read.fault.what
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "",
+        "A.netclass == 'x'",
+        "A.Net_Class == 'x' && !A.INDIFFPAIR('*')",
+        "A.Layer == 'Foo' || A.Type == 'Foo'",
+        "AB.isCoupledDiffPair()",
+        "A.fromTo('U1-*','U2-*')",
+        "A.Width > 1mm && B.Diameter > 1 mm",
+        "A.getField('x') == 'y'",
+        "L == 'F.Cu' && A == 'x'",
+        "! A.NetClass == 'x'",
+        "A.NetClass == 'x",
+        "(A.NetClass == '*diff*')&&(B.Type == 'Zone')&&(A.Layer == B.Layer)&&(A.NetName != '*USB*')",
+    ],
+)
+def test_a_condition_that_kicad_compiles_is_no_fault_and_no_doubt(condition: str) -> None:
+    """Nor does a value that nothing can have make it one."""
+    read = of_rule(f'(condition "{condition}")')
+    assert (read.fault, read.doubts) == (None, ())
+
+
+@pytest.mark.parametrize("condition", ["A.Width + 1mm > 2mm", "A.Radius_Of_Gyration == 'x'", "A.Orientation > 90deg"])
+def test_what_nobody_has_tried_on_kicad_is_a_doubt(condition: str) -> None:
+    """Arithmetic, other properties and other units: neither accepted nor rejected."""
+    read = of_rule(f'(condition "{condition}")')
+    assert read.fault is None
+    assert len(read.doubts) == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "is_fault"),
+    [
+        ("inner", False),
+        ('"inner"', True),
+        ('"outer"', True),
+        ('"In1.Cu"', False),
+        ('"In31.Cu"', False),
+        ('"*.Cu"', False),
+        ('"In?.Cu"', False),
+        ("F.SilkS", False),
+        ("Edge.Cuts", False),
+        ("GNDPLANE", False),
+        ("Foo", True),
+        ("f.cu", True),
+        ("F.Cu B.Cu", True),
+        ("", True),
+    ],
+)
+def test_a_layer_that_kicad_does_not_know_is_a_fault(layer: str, *, is_fault: bool) -> None:
+    """Inner and outer count only without quotes; the names that a board gives its layers count too."""
+    assert (of_rule(f"(layer {layer})").fault is not None) == is_fault
+
+
+def test_without_the_board_no_name_of_a_layer_is_a_fault() -> None:
+    """It may be what the board calls the layer."""
+    assert parse_design_rules('(version 1)(rule "a" (layer Foo) (constraint clearance (min 1mm)))').fault is None
+
+
+def test_of_two_conditions_kicad_compiles_the_last() -> None:
+    """The first may hold anything."""
+    good, bad = "(condition \"A.NetClass == 'x'\")", '(condition "A.foo()")'
+    assert of_rule(bad + good).fault is None
+    assert of_rule(good + bad).fault is not None
 
 
 @pytest.mark.parametrize("tail", ['(rule "a")', SENTINEL, '(rule "a" (constraint clearance))'])

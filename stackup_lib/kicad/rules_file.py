@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from stackup_lib.design_rules import Constraint, DesignRule, DesignRules, RulesFault
 from stackup_lib.errors import BoardFileError
+from stackup_lib.kicad.rules_syntax import condition_problem, layer_problem
 
 MOST_DEPTH = 64
 """KiCad's own rules need four levels."""
@@ -77,6 +79,7 @@ class _List:
 class _Word:
     line: int
     text: str
+    is_quoted: bool = False
 
 
 _Node: TypeAlias = "_List | _Word"
@@ -90,8 +93,12 @@ class _FaultError(Exception):
         self.fault = RulesFault(line=line, what=what)
 
 
-def read_design_rules(path: Path) -> DesignRules | None:
+def read_design_rules(path: Path, user_layers: Collection[str] | None = None) -> DesignRules | None:
     """Return the rules of a `.kicad_dru`; None when there is no such file.
+
+    Args:
+        path: the file.
+        user_layers: names that the board's owner gave to layers; without them no name of a layer is a fault.
 
     Raises:
         BoardFileError: the file is there and cannot be opened.
@@ -102,18 +109,22 @@ def read_design_rules(path: Path) -> DesignRules | None:
         return None
     except OSError as error:
         raise BoardFileError(str(path), f"cannot be read ({error.strerror})", "check its permissions") from error
-    return parse_design_rules(data.decode("utf-8", errors="replace"), path)
+    return parse_design_rules(data.decode("utf-8", errors="replace"), path, user_layers)
 
 
-def parse_design_rules(text: str, path: Path | None = None) -> DesignRules:
+def parse_design_rules(text: str, path: Path | None = None, user_layers: Collection[str] | None = None) -> DesignRules:
     """Return the rules of a text; what is wrong with it is in `fault`, never raised."""
-    reader = _Rules()
+    reader = _Rules(None if user_layers is None else frozenset(user_layers))
     try:
         reader.file(_tree(_COMMENT.sub("", text)))
     except _FaultError as error:
         reader.blame(error.fault)
     return DesignRules(
-        path=path, rules=tuple(reader.rules), fault=reader.fault, unknown_tokens=tuple(reader.unknown_tokens)
+        path=path,
+        rules=tuple(reader.rules),
+        fault=reader.fault,
+        doubts=tuple(reader.doubts),
+        unknown_tokens=tuple(reader.unknown_tokens),
     )
 
 
@@ -138,7 +149,7 @@ def _tree(text: str) -> list[_Node]:
         elif piece == '"':
             raise _FaultError(line, "a quote that is not closed on its line")
         elif piece.startswith('"'):
-            stack[-1].items.append(_Word(line, re.sub(r"\\(.)", r"\1", piece[1:-1])))
+            stack[-1].items.append(_Word(line, re.sub(r"\\(.)", r"\1", piece[1:-1]), is_quoted=True))
         else:
             stack[-1].items.append(_Word(line, piece))
     if len(stack) > 1:
@@ -149,8 +160,10 @@ def _tree(text: str) -> list[_Node]:
 class _Rules:
     """Gathers rules, the first fault, and what was skipped."""
 
-    def __init__(self) -> None:
+    def __init__(self, user_layers: frozenset[str] | None) -> None:
+        self.user_layers = user_layers
         self.rules: list[DesignRule] = []
+        self.doubts: list[RulesFault] = []
         self.fault: RulesFault | None = None
         self.unknown_tokens: list[str] = []
 
@@ -178,6 +191,7 @@ class _Rules:
             self.wrong(node, "a rule without a name")
             return
         stated: dict[str, str] = {}
+        last: dict[str, _List] = {}
         constraints: list[Constraint] = []
         for clause in node.items[2:]:
             head = _head(clause)
@@ -185,9 +199,11 @@ class _Rules:
                 constraints += self.constraint(clause)
             elif head in ("layer", "condition", "severity") and isinstance(clause, _List):
                 stated[head] = self.clause(clause, head, repeated=head in stated)
+                last[head] = clause
             else:
                 self.unknown_tokens.append(f"rule/{head}")
                 self.wrong(clause, f'"{head}" in rule "{name}"')
+        self.meaning(last)
         self.rules.append(
             DesignRule(
                 name=name,
@@ -203,9 +219,28 @@ class _Rules:
         text = _text(node, 1) or ""
         if head == "layer" and repeated:
             self.wrong(node, "a second (layer ...) in one rule")
+        if head != "severity" and len(node.items) == 1:
+            self.wrong(node, f"({head}) without a text")
+        if head == "layer" and len(node.items) > 2:
+            self.wrong(node, "more than one layer in (layer ...)")
         if head == "severity" and text not in _SEVERITIES:
             self.wrong(node, f'the severity "{text}"')
         return text
+
+    def meaning(self, last: dict[str, _List]) -> None:
+        """Look into layer and condition; where a rule has two, KiCad compiles the last."""
+        for head, node in last.items():
+            word = node.items[1] if len(node.items) > 1 else None
+            if not isinstance(word, _Word) or head == "severity":
+                continue
+            if head == "layer":
+                problem = layer_problem(word.text, is_quoted=word.is_quoted, user_names=self.user_layers)
+            else:
+                problem = condition_problem(word.text)
+            if problem is not None and problem.is_certain:
+                self.wrong(node, problem.what)
+            elif problem is not None:
+                self.doubts.append(RulesFault(line=node.line, what=problem.what))
 
     def constraint(self, node: _List) -> list[Constraint]:
         kind = _text(node, 1)

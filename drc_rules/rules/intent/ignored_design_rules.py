@@ -3,7 +3,9 @@
 What it checks
 --------------
 Whether the `.kicad_dru` beside the board holds something that KiCad 10 rejects: parentheses or quotes that do not
-match, a missing version, an unknown constraint or clause, a length without a unit that KiCad knows.
+match, a missing version, an unknown constraint or clause, a length without a unit that KiCad knows, a condition that it
+cannot compile (an unknown function or property, an argument or operand too few, "=" for "=="), a layer that the board
+does not have, "inner" or "outer" in quotes. A property or sign that nobody has tried on KiCad leaves the question open.
 
 Why it matters
 --------------
@@ -16,8 +18,8 @@ Mend the line; Board Setup, Custom Rules, Check rule syntax shows what KiCad mak
 
 Sources
 -------
-Each kind of error was tried on KiCad 10.0.6: a rule that acts alone does not act beside it. Errors in conditions
-and in layer names are not looked for.
+Each kind of error was tried on KiCad 10.0.6: a rule that acts alone does not act beside it. KiCad does not mind the
+wrong value in a comparison (`A.Layer == 'Foo'`), a name used twice, or an empty rule; neither does this rule.
 """
 
 from __future__ import annotations
@@ -26,21 +28,27 @@ from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.intents import design_rules_of
 from drc_rules.rule import Draft, rule
 from stackup_lib.design_rules import DesignRules
-from stackup_lib.kicad.rules_file import read_design_rules
+from stackup_lib.facts import MissingFact
 
 
 def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
-    path = ctx.board.path
-    found = read_design_rules(path.with_suffix(".kicad_dru")) if path is not None else None
+    found = design_rules_of(ctx)
     return () if found is None else (found,)
 
 
 @rule("NET004", kinds=("design_rules_readable",), over=_rules_beside)
 def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> Iterator[Draft]:
     """Yield one finding for the first fault of the file."""
-    if rules.fault is None or rules.path is None:
+    if rules.path is None:
+        return
+    if rules.fault is None:
+        for doubt in rules.doubts:
+            where = f"{rules.path.name}:{doubt.line}"
+            how = "Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
+            raise MissingFact(f"whether KiCad takes {doubt.what} ({where})", how)
         return
     where = f"{rules.path.name}:{rules.fault.line}"
     yield Draft(
