@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from drc_rules.data_files import parse_model, read_model
+from drc_rules.goals_choices import GoalChoices
 from drc_rules.suppressions import Suppression
 
 FILE_NAME = "stackwright.toml"
@@ -138,6 +139,7 @@ class Config(_Strict):
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
+    goals: GoalChoices = Field(default_factory=GoalChoices)
 
     @field_validator("interface", "impedance", "backdrill", mode="before")
     @classmethod
