@@ -63,6 +63,12 @@ class LinkImpedance(Frozen):
     cure: str = ""
 
     @property
+    def breakouts_mm(self) -> float:
+        """What may run apart: a breakout at both ends of every net, also at capacitors between them."""
+        traces = 2 if self.kind == "differential" else 1
+        return 2 * self.forgiven_up_to_mm * max(1, len(self.nets) // traces)
+
+    @property
     def gap_drift_mm(self) -> float:
         """How much the gap changes on one layer without the width."""
         return self.gap_max_mm - self.gap_min_mm if self.gap_min_mm is not None and self.gap_max_mm is not None else 0.0
@@ -71,6 +77,11 @@ class LinkImpedance(Frozen):
     def off_pct(self) -> float:
         """How far the worst section is from the target, in percent; 0 where there is none."""
         return 100 * (self.worst.impedance_ohm / self.target_ohm - 1) if self.worst else 0.0
+
+    @property
+    def distance_pct(self) -> float:
+        """How far off the worst section is, above or below; above all others where nothing is known."""
+        return float("inf") if self.problem else abs(self.off_pct)
 
 
 class BackdrillRow(Frozen):
@@ -86,7 +97,7 @@ class BackdrillRow(Frozen):
         holes, nets: how many, and the names.
         residual_mm: stub that is left.
         is_proposed: nobody has asked for it yet; the stubs of a fast interface need it.
-        exit_instead: layer nearest to the used one that the signal could leave on without any drilling, None for none.
+        exit_instead: layer nearest to the used one that all of them could leave on without any drilling, None for none.
     """
 
     start: str

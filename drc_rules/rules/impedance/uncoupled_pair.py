@@ -3,7 +3,7 @@
 What it checks
 --------------
 Of every link with a differential target: how long one trace runs without its partner beside it, and between which gaps
-the coupled sections vary. Breakouts at either end (a tenth of a wavelength at Nyquist, at least 1 mm) are forgiven, and
+the coupled sections vary. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm) are forgiven, and
 so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance that
 was asked for is judged by off-target-impedance.
 
@@ -59,7 +59,7 @@ def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks]:
 @rule("IMP004", kinds=("pair_coupling",), over=_pairs)
 def uncoupled_pair(_ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator[Draft]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
-    apart = [row for row in pairs.rows if row.uncoupled_mm > 2 * row.forgiven_up_to_mm]
+    apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm]
     if apart:
         worst = max(apart, key=lambda row: row.uncoupled_mm)
         yield Draft(
@@ -67,11 +67,11 @@ def uncoupled_pair(_ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator
                 f"{_count(apart, pairs)} run{'s' if len(apart) == 1 else ''} apart, "
                 f"{worst.name} for {worst.uncoupled_mm:.1f} mm of {worst.length_mm:.0f}"
             ),
-            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout at each end; noise on one trace stays",
+            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout at each end of a net; noise on one trace stays",
             fix=f"bring the traces of {worst.name} together",
             ids=(pairs.target, f"{worst.target_ohm:g}", "apart"),
             measured=Measured(value=round(worst.uncoupled_mm, 2), unit="mm"),
-            limit_value=round(2 * worst.forgiven_up_to_mm, 2),
+            limit_value=round(worst.breakouts_mm, 2),
             limit_unit="mm",
             places=_places(apart),
         )
