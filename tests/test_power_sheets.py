@@ -284,6 +284,27 @@ def test_copper_that_meets_in_a_point_does_not_conduct() -> None:
     assert caught.value.loads == (0,)
 
 
+def test_a_gap_of_rounding_is_no_gap_and_a_real_one_is() -> None:
+    """Two halves of a strip 1 nm apart, as polygons that were computed apart may be; and 10 um apart."""
+    near = shapely.MultiPolygon([bar(0, 1, 2), bar(2.000001, 1, 4)])
+    apart = shapely.MultiPolygon([bar(0, 1, 2), bar(2.01, 1, 4)])
+    solution = solve_sheets(network(near, *ends(0, 4)))
+
+    assert solution.drops_v[0].nominal == pytest.approx(4.0, rel=1e-4)
+    assert solution.points < 100
+    with pytest.raises(NotJoined):
+        solve_sheets(network(apart, *ends(0, 4)))
+
+
+def test_a_long_slit_of_a_tenth_of_a_micrometre_does_not_run_away() -> None:
+    """4 mm long, along the current: the strip keeps its resistance, and the mesh some thousand points."""
+    slit = shapely.box(1, -0.00005, 5, 0.00005)
+    solution = solve_sheets(network(bar(0, 1, 6).difference(slit), *ends(0, 6)), Precision(most_passes=1))
+
+    assert solution.drops_v[0].nominal == pytest.approx(6.0, rel=1e-3)
+    assert solution.points < 20_000
+
+
 def test_islands_and_dead_ends_carry_nothing() -> None:
     """A far island, and one that only the load touches, change nothing."""
     case = CASES["strip"]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
     from shapely import Geometry
 
-ON_CONTACT_MM = 2e-5
-"""An outline edge whose middle is nearer than this to a contact lies on it; outlines are rounded to 1e-6 mm."""
+ON_CONTACT_MM = 2e-4
+"""An outline edge whose middle is nearer than this to a contact lies on it; corners are snapped to half of this."""
 
 COLUMNS = 16
 """Loads that are solved for at once: memory stays bounded."""

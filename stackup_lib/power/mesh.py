@@ -18,8 +18,8 @@ Mask = NDArray[np.bool_]
 GRID_MM = 1e-6
 """KiCad's own grid: points nearer than this are one point."""
 
-ROUNDS = 60
-"""Rounds of splitting outline edges that the Delaunay mesh lacks; each halves them."""
+SHORTEST_MM = 1e-3
+"""Outline edges that the Delaunay mesh lacks are halved down to this; gaps so small may be bridged."""
 
 STANDOFF = 0.75
 """Distance of lattice points from points of the outline, in lattice steps: far enough not to hide an edge of it."""
@@ -141,13 +141,14 @@ def _conform(area: Geometry, points: Reals, outline: Indices) -> Mesh:
     from scipy.spatial import Delaunay  # noqa: PLC0415
 
     origin = points.mean(axis=0)
-    for _ in range(ROUNDS):
+    while True:
         triangles = Delaunay(points - origin).simplices.astype(np.int64)
         count = len(points)
         present = np.sort(_keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), count))
         wanted = _keys(outline, count)
         where = np.minimum(np.searchsorted(present, wanted), len(present) - 1)
-        missing = present[where] != wanted
+        span = points[outline[:, 1]] - points[outline[:, 0]]
+        missing = (present[where] != wanted) & (np.hypot(span[:, 0], span[:, 1]) > SHORTEST_MM)
         if not missing.any():
             break
         split = outline[missing]

@@ -39,6 +39,9 @@ POINTS_PER_TRIANGLE = 1.5
 """Mesh points that a refined triangle adds, each edge being shared by two."""
 
 
+SNAP_MM = 1e-4
+"""Corners are moved by up to half of this, so that no gap or sliver of copper is thinner."""
+
 MOST_CORNERS = 250_000
 """Corners of all outlines up to which memory stays under about half a gigabyte."""
 
@@ -211,7 +214,7 @@ def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Ge
     import shapely  # noqa: PLC0415
 
     regions = [c.area for c in contacts]
-    cut = shapely.difference(area, shapely.union_all(regions), grid_size=1e-6) if contacts else area
+    cut = shapely.difference(area, shapely.union_all(regions), grid_size=SNAP_MM) if contacts else area
     parts = [part for part in shapely.get_parts(cut) if part.geom_type == "Polygon"]
     part_of, region_of = shapely.STRtree(regions).query(parts, predicate="dwithin", distance=ON_CONTACT_MM)
     nodes = node_of[np.array([c.node for c in contacts], dtype=np.int64)[region_of]]
