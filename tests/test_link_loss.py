@@ -263,3 +263,61 @@ def test_a_glass_style_may_have_any_of_its_resin_contents(tmp_path: Path) -> Non
 
     assert ply.df_at(10).need() == pytest.approx(0.030)
     assert ply.df_spread_at(10) == pytest.approx((0.025, 0.030))
+
+
+def test_a_long_branch_leaves_a_doubt(tmp_path: Path) -> None:
+    """20 mm are more than a tenth of the 9.4 mm wave at 16 GHz; 0.5 mm are less."""
+    run_ = {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2}
+
+    def branched(folder: Path, length_mm: float) -> Context:
+        tracks = [{**run_, "path_mm": [[5, 10], [105, 10]]}, {**run_, "path_mm": [[50, 10], [50, 10 + length_mm]]}]
+        return context(folder, config=AMPLE, tracks=tracks)
+
+    long, short = branched(tmp_path / "long", 20), branched(tmp_path / "short", 0.5)
+    assert confidence_of_the_share(long) is Confidence.LOW
+    assert "the branch of 20.0 mm on /PCIE_TX0_P is not counted" in only_link(long).notes
+    assert confidence_of_the_share(short) is Confidence.MEDIUM
+
+
+def forked(folder: Path) -> Context:
+    """A net of a chip that leads over one capacitor to a PCIe socket and over another to an SFP cage."""
+    small = {"size_mm": [0.2, 0.2]}
+    nets = {"/SERDES_P": 10, "/PCIE_TX0_P": 10, "/SFP_TD_P": 12}
+    parts: list[dict[str, object]] = [
+        {"reference": "U1", "at_mm": [5, 10], "pads": [{**small, "number": "1", "net": "/SERDES_P"}]},
+        {"reference": "J1", "at_mm": [95, 10], "pads": [{**small, "number": "1", "net": "/PCIE_TX0_P"}]},
+        {"reference": "J2", "at_mm": [95, 12], "pads": [{**small, "number": "1", "net": "/SFP_TD_P"}]},
+    ]
+    for reference, net in (("C1", "/PCIE_TX0_P"), ("C2", "/SFP_TD_P")):
+        ends = [
+            {**small, "number": "1", "net": "/SERDES_P"},
+            {**small, "number": "2", "net": net, "at_mm": [1, 0]},
+        ]
+        parts.append({"reference": reference, "value": "100n", "at_mm": [50, nets[net]], "pads": ends})
+    line = {"layer": "F.Cu", "width_mm": 0.2}
+    tracks = [
+        {**line, "net": "/SERDES_P", "path_mm": [[5, 10], [50, 10]]},
+        {**line, "net": "/SERDES_P", "path_mm": [[50, 10], [50, 12]]},
+        {**line, "net": "/PCIE_TX0_P", "path_mm": [[51, 10], [95, 10]]},
+        {**line, "net": "/SFP_TD_P", "path_mm": [[51, 12], [95, 12]]},
+    ]
+    config = (
+        '[declared]\nfoil = "VLP"\n'
+        '[[interface]]\nis = "pcie5"\nboard_loss_db = 60\nnets = ["/PCIE_*"]\n'
+        '[[interface]]\nis = "eth10g-kr"\nboard_loss_db = 60\nnets = ["/SERDES_P", "/SFP_TD_P"]\n'
+    )
+    return context(folder, config=config, parts=parts, tracks=tracks)
+
+
+def test_of_two_ways_from_one_pin_each_is_of_the_interface_beyond_the_fork(tmp_path: Path) -> None:
+    """The way to the PCIe socket is judged once, as PCIe, with the part that it shares; that it forks is said."""
+    ctx = forked(tmp_path)
+    names = ctx.board.nets
+
+    pcie, ethernet = only_link(ctx), only_link(ctx, "eth10g-kr")
+    assert [names[net] for net in pcie.nets] == ["/SERDES_P", "/PCIE_TX0_P"]
+    assert [names[net] for net in ethernet.nets] == ["/SERDES_P", "/SFP_TD_P"]
+    assert pcie.length_mm == pytest.approx(45 + 44)
+    assert ethernet.length_mm == pytest.approx(47 + 44)
+    assert "/SERDES_P leads to J2.1 too: counted as if the parts on that way were not fitted" in pcie.notes
+    assert ctx.link_losses.of("pcie5", declared=True).confidence is Confidence.LOW
