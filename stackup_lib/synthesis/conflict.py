@@ -79,8 +79,9 @@ def _fighting(goals: Goals, shared: Solutions) -> tuple[str, ...]:
 
 
 def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
+    """Return what meets the goals, of one laminate: a hybrid is cheaper, but reaches little that others cannot."""
     try:
-        return Search(goals, solutions=shared).first()
+        return Search(goals.model_copy(update={"hybrids": False}), solutions=shared).first()
     except StackwrightError:
         return None
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from stackup_lib.errors import StackwrightError
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
-from stackup_lib.lines.inverse import GapPerWidth, Limits, Solved, solve_pair, solve_width
+from stackup_lib.lines.inverse import GapPerWidth, Limits, Solved, Target, solve_pair, solve_width
 from stackup_lib.lines.lossy import SolvedLine, loss_of
 from stackup_lib.lines.site import LineSite
+from stackup_lib.lines.solver import solve
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
@@ -25,6 +26,9 @@ FINE = 1e-4
 THICKNESS_SLACK = 0.1
 DK_SLACK = 0.02
 """Impedance interval to first order: a dielectric is made to a tenth, its Dk is known to 2 %; engineering judgement."""
+
+FAR_BELOW = 0.985
+GAP_BEYOND_PEAK = 3.0
 
 Judgement = tuple[str, bool, str]
 Judge = Callable[[CandidateStackup], list[Judgement]]
@@ -68,11 +72,16 @@ class Evaluated(Frozen):
         return max((r.loss_db_per_inch.nominal for r in self.lines if r.loss_db_per_inch), default=0.0)
 
 
+class TooWideError(StackwrightError):
+    """The narrowest trace is too wide for its impedance."""
+
+
 @dataclass
 class Solutions:
     """Solved lines and their losses; evaluators share them, and equal sites are solved once."""
 
     widths: dict[tuple[object, ...], Solved | StackwrightError] = field(default_factory=dict)
+    results: dict[tuple[object, ...], LineResult | StackwrightError] = field(default_factory=dict)
     lines: dict[tuple[object, ...], SolvedLine] = field(default_factory=dict)
     losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
 
@@ -124,7 +133,7 @@ class Evaluator:
                 faults.append(f"{goal.name}: no {'fast' if goal.where == 'stripline' else 'outer'} layer carries it")
             for index in indices:
                 try:
-                    lines.append(self._line(candidate, index, goal))
+                    lines.append(self._line(Around(candidate, index), goal))
                 except StackwrightError as error:
                     faults.append(f"{goal.name}: {candidate.copper[index].name}: {error.what}")
         faults += [_over_budget(r, self.goals) for r in lines if r.meets_budget is False]
@@ -155,7 +164,25 @@ class Evaluator:
         fast = [k for k, c in enumerate(candidate.copper) if c.use == "fast"]
         return tuple(candidate.copper[k].name for k in fast if candidate.stub_mm(k) > limit)
 
-    def _line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
+    def _line(self, around: Around, goal: LineGoal) -> LineResult:
+        """Return a line, solved once for all layers with the same neighbours."""
+        name = around.candidate.copper[around.index].name
+        key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width)
+        if key not in self.solutions.results:
+            try:
+                self.solutions.results[key] = self._solved_line(around.candidate, around.index, goal)
+            except StackwrightError as error:
+                self.solutions.results[key] = error
+        found = self.solutions.results[key]
+        if isinstance(found, StackwrightError):
+            raise found
+        return found if found.layer == name else found.model_copy(update={"layer": name})
+
+    def _limits(self) -> Limits:
+        g = self.goals
+        return Limits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
+
+    def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
         site = candidate.site(index)
         solved = self._solve(site, goal)
         z = solved.impedance_ohm
@@ -175,9 +202,8 @@ class Evaluator:
         return result.model_copy(update={"loss_db_per_inch": loss, "longest_legal_mm": legal, "meets_budget": meets})
 
     def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
-        g = self.goals
-        limits = Limits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
-        key = (site.canonical(), goal.target, limits, g.gap_per_width, self.tolerance)
+        limits = self._limits()
+        key = (site.canonical(), goal.target, limits, self.goals.gap_per_width, self.tolerance)
         if key not in self.solutions.widths:
             try:
                 self.solutions.widths[key] = self._width(site, goal, limits)
@@ -192,6 +218,8 @@ class Evaluator:
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
         how = GapPerWidth(ratio=self.goals.gap_per_width)
+        if self.tolerance >= COARSE:
+            _refuse_too_wide(site, goal.target, limits, how)
         return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
 
     def _loss(
@@ -211,6 +239,45 @@ class Evaluator:
             ]
             self.solutions.losses[key] = Interval(low=min(ends), nominal=ends[1], high=max(ends))
         return self.solutions.losses[key]
+
+
+@dataclass(frozen=True)
+class Around:
+    """A copper layer of a candidate, and what decides a line on it."""
+
+    candidate: CandidateStackup
+    index: int
+
+    @property
+    def decides(self) -> tuple[object, ...]:
+        """Equal for layers whose lines are equal: copper, sheets and planes beside it, seen from the surface."""
+        copper, sheets = self.candidate.copper, self.candidate.dielectrics
+        upper = 2 * self.index < len(copper) - 1
+        step = 1 if upper else -1
+        out: list[object] = [self.index in (0, len(copper) - 1)]
+        for k in (self.index, self.index - step, self.index + step):
+            row = copper[k] if 0 <= k < len(copper) else None
+            out.append(row and (row.thickness_mm, row.foil, row.use in ("ground", "power")))
+        for k in (self.index - 1, self.index) if upper else (self.index, self.index - 1):
+            sheet = sheets[k] if 0 <= k < len(sheets) else None
+            out.append(sheet and (sheet.kind, sheet.thickness_mm, sheet.construction, sheet.plies, sheet.dk))
+        far = [copper[k].use for k in (self.index - 1, self.index + 1) if 0 <= k < len(copper)]
+        lone = any(use not in ("ground", "power") for use in far)
+        return (*out, self.candidate.rows, self.index) if lone else tuple(out)
+
+
+def _refuse_too_wide(site: LineSite, target: Target, limits: Limits, how: GapPerWidth) -> None:
+    """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing.
+
+    Narrow pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still.
+    """
+    width = max(limits.min_width_mm, limits.min_gap_mm / how.ratio, 1.5 * site.taper_mm)
+    if width > limits.max_width_mm or how.ratio * width < GAP_BEYOND_PEAK * site.copper_mm:
+        return
+    ohm = solve(site.section(width, how.ratio * width), COARSE).z_diff_ohm
+    if ohm < target.ohm * FAR_BELOW:
+        what = f"{target} needs a trace narrower than {width:.4g} mm; there it is {ohm:.4g} ohm"
+        raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
 
 
 def _layers_of(goal: LineGoal, candidate: CandidateStackup) -> list[int]:

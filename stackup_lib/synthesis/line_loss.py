@@ -114,13 +114,18 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
     Copper only adds.
     """
     beside = [d for k, d in enumerate(candidate.dielectrics) if k in (index - 1, index)]
-    df = [catalogue().find(d.construction).df_at(frequency_ghz).value for d in beside]
+    df = [_df(d.construction, frequency_ghz) for d in beside]
     known = [value for value in df if value is not None]
     if len(known) < len(beside) or not known or any(d.dk is None for d in beside):
         return None
     dk = min(d.dk for d in beside if d.dk is not None) * SMALLEST_DK_SHARE
     nepers_per_mm = pi * frequency_ghz / LIGHT_MM_GHZ * sqrt(dk) * min(known)
     return nepers_per_mm * 8.685889638 * 25.4
+
+
+@lru_cache(maxsize=4096)
+def _df(text: str, frequency_ghz: float) -> float | None:
+    return catalogue().find(text).df_at(frequency_ghz).value
 
 
 @lru_cache(maxsize=64)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
+from typing import NamedTuple
 
 import numpy as np
 
+from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.evaluate import Evaluated
 from stackup_lib.synthesis.goals import Goals
 
@@ -54,22 +56,29 @@ def how_better(a: Merits, b: Merits) -> str:
     return " and ".join(text.format(x, y) for text, x, y in zip(words, a, b, strict=True) if x < y)
 
 
-def are_alike(a: Evaluated, a_merits: Merits, b: Evaluated, b_merits: Merits) -> bool:
+class Kind(NamedTuple):
+    """What makes candidates comparable as one answer."""
+
+    layers: int
+    laminates: frozenset[str]
+    fast_laminate: str
+    pattern: str
+
+
+def kind_of(candidate: CandidateStackup) -> Kind:
+    """Return the kind of a candidate."""
+    copper, sheets = candidate.copper, candidate.dielectrics
+    beside = (s.laminate for k, s in enumerate(sheets) if "fast" in (copper[k].use, copper[k + 1].use))
+    fast = next(beside, sheets[0].laminate)
+    return Kind(len(copper), frozenset(s.laminate for s in sheets), fast, candidate.order.pattern)
+
+
+def are_alike(a: Kind, a_merits: Merits, b: Kind, b_merits: Merits) -> bool:
     """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
-    first, second = a.candidate, b.candidate
-    if len(first.copper) != len(second.copper) or a_merits[3:] != b_merits[3:]:
+    if (a.layers, a.fast_laminate) != (b.layers, b.fast_laminate) or a_merits[3:] != b_merits[3:]:
         return False
-    if set(first.laminates) == set(second.laminates) and first.order.pattern == second.order.pattern:
-        return fast_laminate(a) == fast_laminate(b)
+    if (a.laminates, a.pattern) == (b.laminates, b.pattern):
+        return True
     loss = abs(a_merits[0] - b_merits[0]) <= ALIKE_LOSS * max(a_merits[0], b_merits[0])
     cost = abs(a_merits[1] - b_merits[1]) <= ALIKE_COST * max(a_merits[1], b_merits[1])
-    return loss and cost and fast_laminate(a) == fast_laminate(b)
-
-
-def fast_laminate(one: Evaluated) -> str:
-    """Return the laminate beside the fast layers, else the first."""
-    copper = one.candidate.copper
-    for k, row in enumerate(one.candidate.dielectrics):
-        if "fast" in (copper[k].use, copper[k + 1].use):
-            return row.laminate
-    return one.candidate.laminates[0]
+    return loss and cost

@@ -19,7 +19,7 @@ from stackup_lib.synthesis.closing import Blend, closest, has_rest, thickness_ra
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.lost import Lost, LostGroup
-from stackup_lib.synthesis.pareto import Merits, are_alike, how_better, merits_of, undominated
+from stackup_lib.synthesis.pareto import Merits, are_alike, how_better, kind_of, merits_of, undominated
 
 CLOSINGS = 3
 """Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
@@ -119,10 +119,8 @@ class Entry:
     merits: Merits
     stage: Stage = Stage.BOUNDED
 
-    @property
-    def name(self) -> str:
-        """Of the candidate."""
-        return self.candidate.name
+    def __post_init__(self) -> None:
+        self.kind, self.name = kind_of(self.candidate), self.candidate.name
 
 
 @dataclass
@@ -251,7 +249,7 @@ class Search:
         kept: list[Entry] = []
         alike: list[tuple[Entry, Entry]] = []
         for one in sorted(front, key=key):
-            like = next((o for o in kept if are_alike(o.known, o.merits, one.known, one.merits)), None)
+            like = next((o for o in kept if are_alike(o.kind, o.merits, one.kind, one.merits)), None)
             if like is None:
                 kept.append(one)
             else:
