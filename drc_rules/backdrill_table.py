@@ -124,7 +124,7 @@ def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
     through = abs(faces[drill.must_cut][1 if is_down else 0] - origin)
     following = drill.must_cut + (1 if is_down else -1)
     spare = abs(faces[following][0 if is_down else 1] - origin) if 0 <= following < len(faces) else through
-    instead = {names[e.exit_instead] for e in entries if e.exit_instead is not None}
+    instead = [e.exit_instead for e in entries if e.exit_instead is not None]
     return BackdrillRow(
         start=names[drill.start],
         must_cut=names[drill.must_cut],
@@ -136,7 +136,9 @@ def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
         nets=tuple(sorted({ctx.board.nets[e.hole.net] for e in entries})),
         residual_mm=residual_mm(stub, drill, faces),
         is_proposed=first.is_proposed,
-        exit_instead=instead.pop() if len(instead) == 1 else None,
+        exit_instead=names[min(instead, key=lambda layer: abs(layer - stub.side))]
+        if len(instead) == len(entries)
+        else None,
     )
 
 

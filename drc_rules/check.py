@@ -6,6 +6,7 @@ import hashlib
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from drc_rules.backdrill_table import BackdrillTable, backdrill_table
 from drc_rules.config import FILE_NAME, Config, load_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine, gather
@@ -14,12 +15,13 @@ from drc_rules.facts_of_board import board_facts
 from drc_rules.interfaces import assign_nets, interface_ids
 from drc_rules.places import with_lines
 from drc_rules.proofs import proofs
-from drc_rules.report import Report
+from drc_rules.report import Missing, Report
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
 from drc_rules.stackup_of_board import stackup_view
 from drc_rules.suppressions import accept
 from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
 from stackup_lib.kicad import read_board
 
 
@@ -49,6 +51,7 @@ def check_board(
     data = _bytes_of(path) if text is None else text
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     outcome = run(context, requirements.clauses, all_rules(), chosen)
+    drills = _backdrills(context)
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     report = Report(
         board=board_facts(context, hashlib.sha256(data or b"").hexdigest()),
@@ -64,6 +67,9 @@ def check_board(
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
         stackup=stackup_view(context),
+        impedances=context.link_impedances,
+        backdrills=drills.rows,
+        backdrills_missing=drills.missing,
     )
     if not config.suppress or not options.suppress:
         return report
@@ -84,6 +90,14 @@ def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context
         assignment.families_without_generation(),
     )
     return Context(board, declarations, assignment), requirements, profile
+
+
+def _backdrills(context: Context) -> BackdrillTable:
+    """The backdrill table; a fact that all of it waits for is its only content."""
+    try:
+        return backdrill_table(context)
+    except MissingFact as fact:
+        return BackdrillTable(rows=(), missing=(Missing(fact=fact.name, how_to_give=fact.how_to_give),))
 
 
 def _declared(config: Config) -> set[str]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from drc_rules.clauses import Basis, Clause, Severity
+from drc_rules.copper_tables import BackdrillRow, LinkImpedance
 from drc_rules.stackup_view import StackupView
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
@@ -212,6 +213,9 @@ class Report(Frozen):
     Attributes:
         findings: those that count; accepted ones stand in `accepted` and leave the verdicts as they are.
         fixed: findings of the baseline that are gone.
+        impedances: of every link with a target, target by target, the worst first.
+        backdrills: depth groups for the fab, what is asked for and what the stubs would need.
+        backdrills_missing: facts for want of which a stub has no place in that table.
     """
 
     board: BoardFacts
@@ -230,3 +234,6 @@ class Report(Frozen):
     stale_suppressions: tuple[StaleSuppression, ...] = ()
     fixed: tuple[KnownFinding, ...] = ()
     stackup: StackupView | None = None
+    impedances: tuple[LinkImpedance, ...] = ()
+    backdrills: tuple[BackdrillRow, ...] = ()
+    backdrills_missing: tuple[Missing, ...] = ()

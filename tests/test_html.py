@@ -90,7 +90,9 @@ def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
     text = page_of(lossy, config="boards/stackwright.toml").text
 
     assert "not fit for training-b200, form hgx 1 clause failed: training.df.nvlink5" in text
-    assert "100 % coverage: 633 of 633 questions decided" in text
+    asked = lossy.coverage.total
+    assert asked > 600
+    assert f"100 % coverage: {asked} of {asked} questions decided" in text
     assert "28 copper layers, 3.542 mm thick, 585.0 x 417.0 mm" in text
     for one in lossy.findings:
         assert one.title in text

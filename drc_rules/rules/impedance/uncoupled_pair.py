@@ -3,9 +3,9 @@
 What it checks
 --------------
 Of every link with a differential target: how long one trace runs without its partner beside it, and between which gaps
-the coupled sections vary. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm) are forgiven, and
-so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance that
-was asked for is judged by off-target-impedance.
+the coupled sections vary. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm) are
+forgiven, and so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance
+that was asked for is judged by off-target-impedance.
 
 Why it matters
 --------------
@@ -67,7 +67,7 @@ def uncoupled_pair(_ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator
                 f"{_count(apart, pairs)} run{'s' if len(apart) == 1 else ''} apart, "
                 f"{worst.name} for {worst.uncoupled_mm:.1f} mm of {worst.length_mm:.0f}"
             ),
-            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout at each end of a net; noise on one trace stays",
+            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout per end of a net; noise on one trace stays",
             fix=f"bring the traces of {worst.name} together",
             ids=(pairs.target, f"{worst.target_ohm:g}", "apart"),
             measured=Measured(value=round(worst.uncoupled_mm, 2), unit="mm"),

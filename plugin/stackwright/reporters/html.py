@@ -21,6 +21,7 @@ from drc_rules.stackup_view import StackupRow
 from stackwright import __version__
 from stackwright.drawing import words as said
 from stackwright.drawing.svg import STYLE, svg
+from stackwright.reporters import copper
 from stackwright.reporters.grouping import Group, groups
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean, count, number
@@ -118,7 +119,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals.update(said=said, symbols=SYMBOLS, number=number, count=count, most_listed=MOST_LISTED)
+    environment.globals.update(
+        said=said, copper=copper, symbols=SYMBOLS, number=number, count=count, most_listed=MOST_LISTED
+    )
     return environment
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from drc_rules.report import ClauseVerdict, Finding, Report
@@ -21,11 +21,13 @@ class Checked:
     Attributes:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
+        timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
     """
 
     report: Report
     config_path: str | None
     data_digest: str
+    timing: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,9 @@ def _report(checked: Checked) -> dict[str, object]:
         "stale_suppressions": [one.model_dump(mode="json") for one in report.stale_suppressions],
         "fixed": [known.model_dump(mode="json") for known in report.fixed],
         "stackup": report.stackup.model_dump(mode="json") if report.stackup else None,
+        "impedances": [row.model_dump(mode="json") for row in report.impedances],
+        "backdrills": [row.model_dump(mode="json") for row in report.backdrills],
+        "backdrills_missing": [m.model_dump(mode="json") for m in report.backdrills_missing],
         "provenance": {
             "stackwright": __version__,
             "board_sha256": report.board.sha256,
@@ -77,7 +82,13 @@ def _report(checked: Checked) -> dict[str, object]:
             "config": checked.config_path,
             "data_sha256": checked.data_digest,
         },
+        **({} if checked.timing is None else {"timing": _timing(checked.timing)}),
     }
+
+
+def _timing(seconds: Mapping[str, float]) -> dict[str, object]:
+    rounded = {name: round(value, 6) for name, value in seconds.items()}
+    return {"total_s": round(sum(seconds.values()), 6), "seconds": rounded}
 
 
 def _finding(finding: Finding) -> dict[str, object]:

@@ -11,6 +11,7 @@ from drc_rules.documents import documents
 from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
 from stackup_lib.facts import Confidence, Origin
 from stackwright.page import Column, Page, styled
+from stackwright.reporters import copper
 from stackwright.reporters.grouping import Group, groups
 from stackwright.words import count, number, some
 
@@ -34,6 +35,8 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     taken_as(out, report.taken_as)
     _findings(out, report, show_all=show_all)
     _accepted(out, report, show_all=show_all)
+    _impedances(out, report)
+    _backdrills(out, report, show_all=show_all)
     _not_proven(out, report, show_all=show_all)
     _proofs(out, report)
     if report.profile or report.form:
@@ -166,6 +169,35 @@ def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
     out.rows([LABEL, BODY], rows)
     if report.fixed:
         out.line(styled("`stackwright baseline` takes what is fixed out of the baseline", "dim"), indent=2)
+
+
+def _impedances(out: Page, report: Report) -> None:
+    """One row per target; the page and the JSON report have every link."""
+    if not report.impedances:
+        return
+    out.heading("Impedance as routed", "nominal, by the solver; breakouts and neck-downs do not count")
+    rows = [(styled(copper.IMPEDANCE_HEAD[0], "dim"), *(styled(word, "dim") for word in copper.IMPEDANCE_HEAD[1:]))]
+    columns = [Column(max_width=24), Column(), Column(), Column(max_width=16), BODY]
+    out.rows(columns, [*rows, *copper.impedance_rows(report.impedances)])
+
+
+def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
+    """One row per depth group."""
+    if not report.backdrills and not report.backdrills_missing:
+        return
+    holes = sum(row.holes for row in report.backdrills)
+    out.heading("Backdrills", f"{count(holes, 'hole')} in {count(len(report.backdrills), 'depth group')}")
+    shown = report.backdrills if show_all else report.backdrills[:SHOWN]
+    if shown:
+        head = tuple(styled(word, "dim") for word in copper.BACKDRILL_SHORT)
+        out.rows([Column()] * (len(head) - 1) + [BODY], [head, *map(copper.backdrill_cells, shown)])
+    if len(report.backdrills) > len(shown):
+        out.line(
+            styled(f"{count(len(report.backdrills) - len(shown), 'group')} more: --all shows them", "dim"), indent=2
+        )
+    if any(row.is_proposed for row in shown):
+        out.line(styled("* nobody has asked for these yet; the stubs of a fast interface need them", "dim"), indent=2)
+    out.rows([LABEL, BODY], [(styled("missing", "yellow"), m.fact) for m in report.backdrills_missing])
 
 
 def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
