@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -75,6 +76,18 @@ def test_a_track_drawn_in_pieces_is_the_same_track(tmp_path: Path) -> None:
     )
 
     assert solved(pieces, {"J1": 1.0}).worst.drop_v.nominal == pytest.approx(40 * OUTER_OHM, rel=1e-4)
+
+
+def test_an_arc_is_a_strip_bent_around_a_circle(tmp_path: Path) -> None:
+    """Half a turn of radius 10.5 mm, 0.5 mm wide: pi/ln(b/a) squares of the ring, less what the pads cover of it."""
+    board = track_board(tmp_path, [[10, 10], [31, 10]])
+    arc = replace(board.tracks, mid_x_mm=np.array([70.5]), mid_y_mm=board.tracks.start_y_mm - 10.5)
+    pads_rad = 2 * math.asin(0.5 / 10.5)
+    squares = (math.pi - pads_rad) / math.log(10.75 / 10.25)
+
+    assert solved(replace(board, tracks=arc), {"J1": 1.0}).worst.drop_v.nominal == pytest.approx(
+        squares * OUTER_OHM, rel=0.003
+    )
 
 
 def test_hot_copper_drops_more(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def _tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
         start = float(tracks.start_x_mm[k]), float(tracks.start_y_mm[k])
         end = float(tracks.end_x_mm[k]), float(tracks.end_y_mm[k])
         middle = float(tracks.mid_x_mm[k]), float(tracks.mid_y_mm[k])
-        corners = np.array([start, end] if np.isnan(middle[0]) else arc(start, middle, end))
+        corners = np.array([start, end]) if np.isnan(middle[0]) else np.column_stack(arc(start, middle, end))
         line = shapely.LineString(corners) if start != end else shapely.Point(start)
         yield int(tracks.layer[k]), shapely.buffer(line, float(tracks.width_mm[k]) / 2, quad_segs=QUARTER)
 
