@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -12,14 +13,18 @@ import pytest
 from drc_rules.check import check_board, find_config, prepare
 from drc_rules.config import load_config
 from drc_rules.declared import CommandLine
+from drc_rules.interfaces import interface
+from drc_rules.line_report import line_report
+from drc_rules.lines import Lines
 from drc_rules.plan_file import parse_plan
-from drc_rules.report import Verdict
+from drc_rules.report import Headline, Verdict
+from drc_rules.requirements import load_profile, profile_names
 from stackup_lib.errors import ConfigError, NotWrittenError, StackwrightError
 from stackup_lib.facts import Fact
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.new_board import empty_board, empty_project
 from stackup_lib.kicad.rules_file import parse_design_rules
-from stackup_lib.materials import FoilGrade
+from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.planned import PlannedClass, planned_from
 from stackwright.cli import run
 from stackwright.commands.new import Wanted, new_board
@@ -364,7 +369,92 @@ def test_a_large_outline_gets_a_large_sheet() -> None:
     assert papers == {(90, 90): b"A4", (500, 400): b"A1", (2000, 9): b"A0"}
 
 
-def test_without_a_plan_or_goals_there_is_no_board(target: Path) -> None:
-    """It says where a plan comes from."""
-    with pytest.raises(ConfigError):
-        new_board(target, Wanted("no-such-profile"))
+# --- from a suggestion ------------------------------------------------------------------------------------------------
+
+
+WAITS = re.compile(r"which layers are power planes|which nets are [a-z0-9.-]+|signal links|board outline.*")
+"""Facts that only a drawn board states."""
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_every_profile_gives_a_board_in_which_nothing_fails(profile: str, target: Path) -> None:
+    """Fit, or not proven for want of nets, planes and an outline; classes, rules and facts hold for this stackup."""
+    assert run(["new", "--profile", profile, str(target)]) == 0
+    report = check_board(target)
+    assert report.headline in (Headline.FIT, Headline.NOT_PROVEN)
+    assert [f.title for f in report.findings] == []
+    assert not report.crashes
+    assert [v.clause.id for v in report.verdicts if v.verdict is Verdict.FAILED] == []
+    waits = {missing.fact for verdict in report.verdicts if verdict.has_rule for missing in verdict.missing}
+    assert {fact for fact in waits if not WAITS.fullmatch(fact)} == set()
+    assert not any("stale" in note for note in report.notes)
+    project = read_project(target.with_suffix(".kicad_pro"), ())
+    config = load_config(target.with_name("stackwright.toml"))
+    for one in config.interface:
+        assert set(one.net_classes) <= project.classes.keys()
+        assert load_profile(profile).interfaces[interface(one.is_).family] == one.is_
+    assert set(load_profile(profile).must_carry) <= {interface(one.is_).family for one in config.interface}
+
+
+def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> None:
+    """A pair of 85 ohm for NVLink and PCIe on every layer between two grounds; solved again it has 85 ohm."""
+    new_board(target, Wanted("training-b200"))
+    rules = parse_design_rules(target.with_suffix(".kicad_dru").read_text(encoding="utf-8"))
+    names = {rule.name.partition(", ")[0] for rule in rules.rules}
+    assert {"stackwright: 85Ohm-diff_NVLINK5", "stackwright: 85Ohm-diff_PCIE6"} <= names
+    board = read_board(target)
+    width, gap = (
+        getattr(read_project(target.with_suffix(".kicad_pro"), ()).classes["85Ohm-diff_NVLINK5"], key)
+        for key in ("diff_pair_width_mm", "diff_pair_gap_mm")
+    )
+    layer = next(r.layer for r in rules.rules if "NVLINK5" in r.name and r.layer != "F.Cu")
+    assert layer is not None
+    index = board.layer_index[layer]
+    context, _, _ = prepare(board, find_config(target, None), CommandLine())
+    line = line_report(
+        Lines(context), index, width_mm=width, gap_mm=gap, target_ohm=85.0, references=(index - 1, index + 1)
+    )
+    assert line.z_ohm == pytest.approx(85.0, rel=0.005)
+
+
+def test_what_the_user_asks_for_is_built(target: Path) -> None:
+    """Layers, thickness, laminate and interface as said, each over what the profile would have."""
+    arguments = ["--layers", "10", "--thickness-mm", "1.2", "--laminate", "370HR", "--interface", "pcie3"]
+    assert run(["new", "--profile", "edge", *arguments, str(target)]) == 0
+    board = read_board(target)
+    assert board.stackup is not None
+    assert board.layer_count == 10
+    assert board.thickness_mm == pytest.approx(1.2, rel=0.1)
+    assert {catalogue().find(p.material or "").laminate.family for r in board.stackup.dielectrics for p in r.plies} == {  # type: ignore[union-attr]
+        "370HR"
+    }
+    assert [one.is_ for one in load_config(target.with_name("stackwright.toml")).interface] == ["pcie3"]
+
+
+def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody states the power planes and the drill: the page says what was taken, and that it was assumed."""
+    new_board(target, Wanted("edge"))
+    out = capsys.readouterr().out
+    assert "assumed  nobody states these" in out
+    assert re.search(r"drill\s+0\.\d+ mm", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--layers", "9"], "--layers"),
+        (["--layers", "2"], "--layers"),
+        (["--thickness-mm", "0.2", "--layers", "20"], "no stackup meets them"),
+        (["--laminate", "Unobtainium"], "Unobtainium"),
+        (["--length", "pcie5"], "write it as pcie5=150"),
+        (["--length", "pcie55=100"], 'did you mean "pcie5"'),
+        (["--pick", "40"], "there is no suggestion 40"),
+    ],
+)
+def test_goals_that_cannot_be_met_write_nothing(arguments: list[str], said: str, target: Path) -> None:
+    """One line with the option or the goals that fight, and an empty folder."""
+    with pytest.raises(StackwrightError) as caught:
+        run(["new", "--profile", "edge", *arguments, str(target)])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not list(target.parent.iterdir())

@@ -99,8 +99,19 @@ def new(
         str | None, typer.Option(metavar="NAME", help="Form factor, where the profile does not say it.")
     ] = None,
     interface: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; repeatable."),
     ] = None,
+    layers: Annotated[int | None, typer.Option(metavar="N", help="So many copper layers.")] = None,
+    thickness_mm: Annotated[float | None, typer.Option(metavar="MM", help="Finished thickness.")] = None,
+    laminate: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only of this laminate; repeatable.")
+    ] = None,
+    length: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=MM", help="Longest line of an interface, e.g. pcie5=150; repeatable."),
+    ] = None,
+    pick: Annotated[int, typer.Option(metavar="N", min=1, help="Not the best suggestion but this one.")] = 1,
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN", help="Begin from this plan, not from the best suggestion.")
     ] = None,
@@ -113,7 +124,19 @@ def new(
     from stackwright.commands.new import Wanted, new_board
 
     said = tuple(word for part in interface or () for word in part.replace(",", " ").split())
-    return new_board(board, Wanted(profile=profile, form=form, interfaces=said, plan=plan, finish=finish))
+    wanted = Wanted(
+        profile=profile,
+        form=form,
+        interfaces=said,
+        plan=plan,
+        pick=pick,
+        layers=layers,
+        thickness_mm=thickness_mm,
+        laminates=tuple(laminate or ()),
+        lengths=tuple(length or ()),
+        finish=finish,
+    )
+    return new_board(board, wanted)
 
 
 def fab_pack(

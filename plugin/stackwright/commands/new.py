@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from drc_rules.check import check_board
+from drc_rules.goals import From, GoalChoices, Reason, Selection, goals_for, selection_for
 from drc_rules.interfaces import interface
 from drc_rules.plan_file import Plan, read_plan
 from drc_rules.report import Report, Verdict
-from drc_rules.requirements import Profile, load_form, load_profile
+from drc_rules.requirements import load_profile
 from stackup_lib.errors import ConfigError, NotWrittenError
 from stackup_lib.kicad.file_edit import FileEdit, apply_together
+from stackup_lib.synthesis import suggest
 from stackwright.commands.new_files import BOARD, Purpose, files_of, outline_mm, paths_of
+from stackwright.commands.new_plan import plan_of_answer
 from stackwright.output import show
 from stackwright.page import Column, Page, styled, terminal_console
 from stackwright.words import count, number
@@ -21,10 +28,14 @@ from stackwright.words import count, number
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says.
+    """What the command line says; None or empty leaves it to profile and form.
 
     Attributes:
+        interfaces: each in place of the profile's of its family.
         plan: a plan to begin from; None asks for a suggestion.
+        pick: which suggestion, the best being 1.
+        laminates: families to build of.
+        lengths: longest lines, each as `pcie5=150` in mm.
         finish: KiCad's copper finish, e.g. `ENIG`; None leaves the plan's.
     """
 
@@ -32,28 +43,103 @@ class Wanted:
     form: str | None = None
     interfaces: tuple[str, ...] = ()
     plan: Path | None = None
+    pick: int = 1
+    layers: int | None = None
+    thickness_mm: float | None = None
+    laminates: tuple[str, ...] = ()
+    lengths: tuple[str, ...] = ()
     finish: str | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What the board begins from: a plan, and what nobody stated and was assumed for it."""
+
+    plan: Plan
+    assumed: tuple[Reason, ...] = ()
 
 
 def new_board(target: Path, wanted: Wanted) -> int:
     """Write the files of a new board, all of them or none, check it, and say what comes next.
 
     Raises:
-        StackwrightError: something is there already, the plan cannot be used, or nothing may be written.
+        StackwrightError: something is there already, no stackup can be had, or nothing may be written.
     """
     _refuse_target(target)
-    profile = load_profile(wanted.profile)
-    if wanted.form is not None:
-        load_form(wanted.form)
-    purpose = Purpose(profile, wanted.form, _generations(profile, wanted.interfaces))
-    plan = _plan(wanted)
+    choices = _choices(wanted)
+    selection = selection_for(wanted.profile, wanted.form, choices)
+    purpose = _purpose(selection, wanted)
+    begun = Begun(read_plan(wanted.plan)) if wanted.plan is not None else _suggested(selection, choices, wanted.pick)
+    plan = begun.plan
     if wanted.finish is not None:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
     files = files_of(plan, target, purpose)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
     page = _page(plan, target, purpose, tuple(files), check_board(target))
+    _assumptions(page, begun)
+    page.gap()
+    page.line("next:")
+    page.verbatim([f"kicad {target.with_suffix('.kicad_pro')}", f"stackwright check {target}"])
     show(page.text(terminal_console()))
     return 0
+
+
+def _choices(wanted: Wanted) -> GoalChoices:
+    try:
+        return GoalChoices(
+            interfaces=wanted.interfaces,
+            layers=wanted.layers,
+            thickness_mm=wanted.thickness_mm,
+            laminates=wanted.laminates,
+            longest_mm=dict(map(_length, wanted.lengths)),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = f"--{str(first['loc'][0]).replace('_', '-')}"
+        raise ConfigError(option, first["msg"].removeprefix("Value error, "), "give another value") from None
+
+
+def _length(said: str) -> tuple[str, float]:
+    """An interface and the length of its longest line in mm."""
+    name, _, length = said.partition("=")
+    try:
+        return interface(name.strip()).id, float(length.removesuffix("mm"))
+    except ValueError:
+        raise ConfigError("--length", f'"{said}" states no length', "write it as pcie5=150, in mm") from None
+
+
+def _purpose(selection: Selection, wanted: Wanted) -> Purpose:
+    """What the board is for; families that its profile only may carry are named in its settings too."""
+    profile = selection.profile or load_profile(wanted.profile)
+    carried = {interface(one).family: one for one in selection.interfaces}
+    return Purpose(profile, wanted.form, {**profile.interfaces, **carried})
+
+
+def _suggested(selection: Selection, choices: GoalChoices, pick: int) -> Begun:
+    found = goals_for(selection, choices=choices)
+    with _told("looking for stackups"):
+        answers = suggest(found.goals, found.judge, limit=pick)
+    if not answers.ranked:
+        why = "; ".join(answers.fighting or answers.unreachable[:3])
+        step = "`stackwright suggest` with the same options says what would help, or give --plan"
+        raise ConfigError("goals", f"no stackup meets them: {why}", step)
+    if pick > len(answers.ranked):
+        step = f"give --pick 1 to {len(answers.ranked)}" if len(answers.ranked) > 1 else "leave --pick out"
+        raise ConfigError("--pick", f"there is no suggestion {pick}", step)
+    plan = plan_of_answer(answers.ranked[pick - 1], found.goals, found.interfaces)
+    return Begun(plan, tuple(reason for reason in found.reasons if reason.origin is From.ASSUMPTION))
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """On a terminal, say what takes a while."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} ..."):
+        yield
 
 
 def _refuse_target(target: Path) -> None:
@@ -67,18 +153,6 @@ def _refuse_target(target: Path) -> None:
     if there:
         step = "begin in a folder of its own, or change that board with `stackwright suggest` and `apply`"
         raise NotWrittenError(str(there[0]), "is there already, and is not replaced", step)
-
-
-def _generations(profile: Profile, said: tuple[str, ...]) -> Mapping[str, str]:
-    """Interface by family: what the user says before what the profile carries."""
-    own = {interface(one).family: one for one in said}
-    return {**profile.interfaces, **own}
-
-
-def _plan(wanted: Wanted) -> Plan:
-    if wanted.plan is None:
-        raise ConfigError("--plan", "names no plan", "write one with `stackwright stackup --plan`")
-    return read_plan(wanted.plan)
 
 
 def _page(plan: Plan, target: Path, purpose: Purpose, written: tuple[Path, ...], report: Report) -> Page:
@@ -104,10 +178,13 @@ def _page(plan: Plan, target: Path, purpose: Purpose, written: tuple[Path, ...],
     page.heading("written")
     page.verbatim([str(path) for path in written])
     _verdict(page, report)
-    page.gap()
-    page.line("next:")
-    page.verbatim([f"kicad {written[1]}", f"stackwright check {target}"])
     return page
+
+
+def _assumptions(page: Page, begun: Begun) -> None:
+    if begun.assumed:
+        page.heading("assumed", "nobody states these")
+        page.rows([Column(), Column(), Column(wraps=True)], [(r.goal, r.value, r.source) for r in begun.assumed])
 
 
 def _classes(page: Page, plan: Plan) -> None:

@@ -31,23 +31,18 @@ class Purpose:
     Attributes:
         profile: the workload or type of board.
         form: what the user said; None takes the profile's own.
-        interfaces: interface id by family id.
+        generations: interface id by family id.
     """
 
     profile: Profile
-    form: str | None = None
-    interfaces: Mapping[str, str] | None = None
+    form: str | None
+    generations: Mapping[str, str]
 
     @property
     def form_found(self) -> Form | None:
         """The form factor, the user's before the profile's."""
         name = self.form or self.profile.form
         return load_form(name) if name else None
-
-    @property
-    def generations(self) -> Mapping[str, str]:
-        """Interface id by family id."""
-        return self.profile.interfaces if self.interfaces is None else self.interfaces
 
 
 def paths_of(board: Path) -> tuple[Path, ...]:
