@@ -111,6 +111,8 @@ class _Work:
     reasons: list[Reason] = field(default_factory=list)
 
     def say(self, goal: str, value: str, origin: From, source: str) -> None:
+        """Note a goal; what was said of it before no longer holds."""
+        self.reasons = [reason for reason in self.reasons if reason.goal != goal]
         self.reasons.append(Reason(goal, value, origin, source))
 
 
@@ -189,7 +191,7 @@ def _layers(work: _Work, lines: Lines) -> dict[str, int]:
         fast = _most_that_fit(fast, power, max(most, count))
     least = least_layers(Goals(fast_layers=fast, power_planes=power))
     if least > count and not work.choices.layers:
-        work.say("layers", f"{least}, not {count}", From.ASSUMPTION, "the fast layers between grounds need them")
+        work.say("layers", f"{least}, not {count}", From.ASSUMPTION, f"{fast} fast layers between grounds need them")
         count = least
     if lines.striplines:
         carried = f"{fast} between grounds" if fast else "none: the lines run on the outer layers"

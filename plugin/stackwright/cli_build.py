@@ -54,12 +54,78 @@ Exit codes:
 """
 
 
+SUGGEST_EPILOG = """
+\b
+Examples:
+  stackwright suggest --profile training-b200
+  stackwright suggest --profile inference-pcie --form pcie-fhhl --length pcie5=120
+  stackwright suggest card.kicad_pcb --profile inference-pcie --plan card.stackwright-plan.toml
+
+\b
+Exit codes:
+  0  there is a stackup that meets the goals
+  1  there is none: it says which goals fight, and what comes nearest
+  2  the board cannot be read, or an option makes no sense
+
+Options left out are taken from [goals] in stackwright.toml, then from profile, form and board.
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
+    app.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)(suggest)
     app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)(apply)
     app.command(short_help="Begin a board: its stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
     app.command("fab-pack", short_help="Tables and notes for the fab.")(fab_pack)
     app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
+
+
+def suggest(
+    board: Annotated[
+        Path | None, typer.Argument(metavar="[BOARD]", help="Board, project or folder; none begins from the workload.")
+    ] = None,
+    *,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="Workload; see `stackwright profiles`.")] = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form factor.")] = None,
+    interface: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; may be repeated.")
+    ] = None,
+    length: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=MM", help="Longest line of an interface; may be repeated.")
+    ] = None,
+    layers: Annotated[int | None, typer.Option(min=4, max=40, help="Copper layers.")] = None,
+    thickness_mm: Annotated[float | None, typer.Option("--thickness-mm", help="Finished thickness.")] = None,
+    laminate: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this laminate; may be repeated.")
+    ] = None,
+    drill_mm: Annotated[float | None, typer.Option("--drill-mm", help="Drill of the smallest through via.")] = None,
+    power_oz: Annotated[float | None, typer.Option("--power-oz", help="Copper weight of power planes.")] = None,
+    build_ups: Annotated[int | None, typer.Option(min=0, max=10, help="HDI layers on either side.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=20, help="Answers at most.")] = 5,
+    pick: Annotated[int, typer.Option(min=1, max=20, help="The answer to draw, and to write with --plan.")] = 1,
+    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply` and `new`.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+) -> int:
+    """Suggest stackups that meet what a workload asks, ranked; for a board its least change first.
+
+    Nothing of the board is written: --plan writes a file that `stackwright apply` shows and applies.
+    """
+    from stackwright.commands.suggest import Wanted, suggest_stackups
+    from stackwright.commands.suggest_options import choices_of
+
+    choices = choices_of(
+        interfaces=interface,
+        lengths=length,
+        layers=layers,
+        thickness_mm=thickness_mm,
+        laminates=laminate,
+        drill_mm=drill_mm,
+        power_copper_oz=power_oz,
+        build_ups=build_ups,
+    )
+    wanted = Wanted(board, profile, form, choices, limit, plan, pick, json, config)
+    return suggest_stackups(wanted)
 
 
 def apply(

@@ -1,0 +1,121 @@
+"""The stackup of a board as a candidate, so that the search can change as little of it as will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.dielectrics import DielectricPly
+from stackup_lib.board import LayerKind
+from stackup_lib.facts import MissingFact
+from stackup_lib.materials import ounce_class
+from stackup_lib.roles import LayerRole, LayerUse
+from stackup_lib.synthesis import CandidateRow, CandidateStackup
+from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.candidates import Use
+from stackup_lib.synthesis.constructions import DF_GHZ, DK_GHZ
+
+LETTERS: Mapping[Use, str] = {"outer": "O", "ground": "G", "fast": "F", "signal": "S", "power": "P"}
+
+
+def candidate_of(ctx: Context) -> CandidateStackup:
+    """Return the stackup that a board has.
+
+    Raises:
+        MissingFact: no stackup is stated, a row lacks thickness or laminate, or the zones are not filled.
+    """
+    stackup, uses = ctx.stackup(), _uses(ctx)
+    names = [row.name for row in stackup.copper]
+    if names != [layer.name for layer in ctx.board.copper_layers] or len(stackup.dielectrics) != len(names) - 1:
+        raise MissingFact("a stackup with one dielectric between any two of the board's copper layers", DECLARE_STACKUP)
+    plies: dict[str, list[DielectricPly]] = {}
+    for ply in ctx.plies:
+        plies.setdefault(ply.row, []).append(ply)
+    rows = []
+    for row in stackup.layers:
+        if row.kind is LayerKind.COPPER:
+            rows.append(_copper(ctx, row.name, uses[row.name]))
+        elif row.is_dielectric:
+            rows.append(_dielectric(plies[row.name]))
+        elif row.kind is LayerKind.MASK and row.thickness_mm:
+            rows.append(CandidateRow(kind=row.kind, name=row.name, thickness_mm=row.thickness_mm))
+    order = Order(
+        layers="".join(LETTERS[uses[name]] for name in names),
+        gaps="".join("c" if row.kind is LayerKind.CORE else "p" for row in stackup.dielectrics),
+        pattern="as it stands",
+    )
+    return CandidateStackup(rows=tuple(rows), order=order)
+
+
+def routed_widths_mm(ctx: Context, interfaces: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    """Return the width with most length by (line goal, layer).
+
+    Args:
+        ctx: the board.
+        interfaces: interface id by name of a line goal.
+    """
+    tracks, found = ctx.board.tracks, {}
+    for goal, one in interfaces.items():
+        of_interface = np.isin(tracks.net, ctx.nets_of(one))
+        for index, layer in enumerate(ctx.board.copper_layers):
+            here = of_interface & (tracks.layer == index)
+            if np.any(here):
+                widths, at = np.unique(np.round(tracks.width_mm[here], 4), return_inverse=True)
+                lengths = np.bincount(at, tracks.length_mm[here], len(widths))
+                found[goal, layer.name] = float(widths[int(np.argmax(lengths))])
+    return found
+
+
+def _uses(ctx: Context) -> dict[str, Use]:
+    fast = {layer.name for one in ctx.assignment.fast_interfaces() for layer in ctx.fast_layers(one)}
+    return dict(_each_use(ctx.filled_uses(), fast))
+
+
+def _each_use(uses: tuple[LayerUse, ...], fast: set[str]) -> Iterator[tuple[str, Use]]:
+    for index, use in enumerate(uses):
+        plane: Use = "ground" if use.ground_share >= use.power_share else "power"
+        if index in (0, len(uses) - 1):
+            yield use.name, "outer"
+        elif use.name in fast:
+            yield use.name, "fast"
+        elif use.role in (LayerRole.GROUND, LayerRole.POWER, LayerRole.MIXED):
+            yield use.name, plane
+        else:
+            yield use.name, "signal"
+
+
+def _copper(ctx: Context, name: str, use: Use) -> CandidateRow:
+    index = ctx.board.layer_index[name]
+    thickness = ctx.copper_thickness_mm(index).need()
+    foil = ctx.foil(index)
+    weight = ounce_class(thickness, outer=index in (0, ctx.board.layer_count - 1))
+    return CandidateRow(
+        kind=LayerKind.COPPER,
+        name=name,
+        use=use,
+        thickness_mm=thickness,
+        copper_oz=weight.value,
+        foil=foil.value.value if foil.known and foil.value else "",
+    )
+
+
+def _dielectric(plies: list[DielectricPly]) -> CandidateRow:
+    first = plies[0]
+    if len({ply.stated for ply in plies}) > 1:
+        raise MissingFact(f"one material of {first.row}", f"its plies state {', '.join(p.stated for p in plies)}")
+    laminate = first.laminate.need()
+    return CandidateRow(
+        kind=first.kind,
+        name=first.row,
+        thickness_mm=round(sum(ply.thickness.need() for ply in plies), 6),
+        laminate=laminate.family,
+        construction=first.stated,
+        plies=len(plies),
+        dk=first.dk_at(DK_GHZ).need(),
+        dk_ghz=DK_GHZ,
+        df=first.df_at(DF_GHZ).value,
+        df_ghz=DF_GHZ,
+        source=first.laminate.source,
+    )
