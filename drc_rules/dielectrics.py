@@ -10,6 +10,7 @@ from drc_rules.declared import Declarations
 from stackup_lib.board import LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.materials import Catalogue, Grade, Laminate, LossClass, Match, Source, Tg, TgMethod
+from stackup_lib.stopwatch import timed
 
 SAME_FREQUENCY = 0.8
 """A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
@@ -184,6 +185,7 @@ def _declare(row: str, key: str) -> str:
     return f'[declared.dielectric."{row}"]\n{key} = "?"'
 
 
+@timed("materials")
 def resolve_plies(
     stackup: Stackup | None, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
 ) -> tuple[DielectricPly, ...]:

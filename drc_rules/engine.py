@@ -12,6 +12,7 @@ from drc_rules.documents import cite
 from drc_rules.report import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
 from drc_rules.rule import Draft, Rule
 from stackup_lib.facts import Confidence, MissingFact, least
+from stackup_lib.stopwatch import stretch
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
 
@@ -90,7 +91,8 @@ def _undecided(clause: Clause, missing: Missing, *, code: str, has_rule: bool = 
 def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -> None:
     tally = _Tally()
     try:
-        _check_objects(context, clause, decider, tally, outcome.findings)
+        with stretch(decider.code):
+            _check_objects(context, clause, decider, tally, outcome.findings)
     except Exception as error:  # a rule that raises is reported by name, the others still run
         crash = RuleCrash(code=decider.code, name=decider.name, error=f"{type(error).__name__}: {error}")
         outcome.crashes.append(crash)

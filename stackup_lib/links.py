@@ -24,6 +24,7 @@ from stackup_lib.pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.rails import Rails, find_rails
 from stackup_lib.routes import Route, route_of
 from stackup_lib.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
+from stackup_lib.stopwatch import timed
 from stackup_lib.two_pads import PartKind, TwoPads, find_two_pads, reference_key
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
@@ -230,6 +231,7 @@ class Links:
         return found
 
 
+@timed("links")
 def find_links(board: Board, pairs: Pairs | None = None) -> Links:
     """Return the links of a board. Lengths in mm; costs tens of milliseconds on a board of thousands of nets.
 

@@ -190,6 +190,9 @@ def check(
     no_suppressions: Annotated[
         bool, typer.Option("--no-suppressions", help="Disregard [[suppress]] in stackwright.toml.")
     ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Show where the time goes: reading, solving, each rule.")
+    ] = False,
 ) -> int:
     """Check boards: facts, findings, what is not proven, and how to prove it."""
     from stackwright.commands.check import Settings, check_boards
@@ -207,6 +210,7 @@ def check(
         show_all=show_all,
         baseline=baseline,
         suppress=not no_suppressions,
+        timing=timing,
     )
     return check_boards(boards, settings)
 

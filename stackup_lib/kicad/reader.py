@@ -19,6 +19,7 @@ from stackup_lib.kicad.tokens import known
 from stackup_lib.kicad.tracks import read_tracks
 from stackup_lib.kicad.vias import read_vias
 from stackup_lib.kicad.zones import read_zones
+from stackup_lib.stopwatch import timed
 
 NEWEST_VERSION = 20260206
 """What KiCad 10.0 writes."""
@@ -43,6 +44,7 @@ _NET_CLASS_FIELDS = {
 }
 
 
+@timed("reading")
 def read_board(path: Path, *, text: bytes | None = None, project: Path | None = None) -> Board:
     """Return the board in a `.kicad_pcb` of KiCad 6 to 10 (5 as far as it goes), with its project's net classes.
 

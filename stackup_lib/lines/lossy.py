@@ -18,6 +18,7 @@ from stackup_lib.lines.sections import GeometryError, Section
 from stackup_lib.lines.site import LineSite
 from stackup_lib.lines.solution import LineSolution, delay_ps_per_mm
 from stackup_lib.lines.solver import solve
+from stackup_lib.stopwatch import timed
 
 if TYPE_CHECKING:
     from stackup_lib.lines.perturbation import Crowding, Mode, Perturbation
@@ -97,6 +98,7 @@ class SolvedLine:
         return delay_ps_per_mm(self.eps_eff)
 
 
+@timed("solving")
 def solve_line(
     site: LineSite,
     width_mm: float,

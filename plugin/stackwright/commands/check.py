@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -22,12 +21,11 @@ from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
 from stackwright.reporters import text
 from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.watched import shares_of, timing_lines, watched
 from stackwright.words import count, number
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
 TEXT = "text"
-SLOW_BYTES = 5_000_000
-"""A board above this size takes long enough to say on the terminal that it is being read."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +44,7 @@ class Settings:
     show_all: bool = False
     baseline: Path | None = None
     suppress: bool = True
+    timing: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +67,9 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
         answers.append(answer)
         if settings.format == TEXT and not target:
             show(("\n\n" if index else "") + _as_text(answer, settings))
+        if isinstance(answer.outcome, Checked) and answer.outcome.timing and settings.format != "json":
+            sys.stdout.flush()
+            sys.stderr.write(timing_lines(answer.outcome.timing))
         if isinstance(answer.outcome, Unchecked):
             complain(answer.outcome.error)
         elif answer.reason:
@@ -126,8 +128,10 @@ def check_typed(typed: Path, settings: Settings) -> Answer:
     """Check the board that is meant by a path; what goes wrong is part of the answer."""
     try:
         board = find_board(typed)
-        with _progress(board):
+        with watched(board.name) as watch:
             outcome, options = check_one(board, settings)
+        if settings.timing:
+            outcome = replace(outcome, timing=shares_of(watch))
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
@@ -149,15 +153,6 @@ def _config_path(board: Path, given: Path | None) -> str | None:
     beside = board.with_name(FILE_NAME)
     path = given or (beside if beside.exists() else None)
     return path.as_posix() if path else None
-
-
-def _progress(board: Path) -> AbstractContextManager[object]:
-    """A word of patience on a terminal, for large boards only."""
-    if not sys.stderr.isatty() or not board.is_file() or board.stat().st_size < SLOW_BYTES:
-        return nullcontext()
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, markup=False).status(f"reading {board.name}")
 
 
 def _as_text(answer: Answer, settings: Settings) -> str:

@@ -1,0 +1,102 @@
+"""Where the time of a check goes: named stretches of work, each second counted once.
+
+Nothing is measured, and next to nothing is spent, unless somebody is `measuring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from time import perf_counter
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+OTHER = "other"
+
+
+@dataclass
+class Stopwatch:
+    """Seconds by name; what runs inside another stretch counts for itself alone.
+
+    Attributes:
+        seconds: by name, in the order of first use.
+        calls: how often each was entered.
+        tell: called with the name of each stretch that begins, for a progress line.
+    """
+
+    tell: Callable[[str], None] | None = None
+    clock: Callable[[], float] = perf_counter
+    seconds: dict[str, float] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._open = [OTHER]
+        self._since = self.clock()
+
+    @contextmanager
+    def stretch(self, name: str) -> Iterator[None]:
+        """Count the block under a name; the stretch around it stands still meanwhile."""
+        self._turn()
+        self.calls[name] = self.calls.get(name, 0) + 1
+        self._open.append(name)
+        if self.tell is not None:
+            self.tell(name)
+        try:
+            yield
+        finally:
+            self._turn()
+            self._open.pop()
+
+    def stop(self) -> None:
+        """Count what has run since the last stretch ended."""
+        self._turn()
+
+    def _turn(self) -> None:
+        now = self.clock()
+        name = self._open[-1]
+        self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+
+_running: ContextVar[Stopwatch | None] = ContextVar("stopwatch", default=None)
+
+
+@contextmanager
+def measuring(watch: Stopwatch) -> Iterator[Stopwatch]:
+    """Measure every stretch inside the block."""
+    token = _running.set(watch)
+    try:
+        yield watch
+    finally:
+        watch.stop()
+        _running.reset(token)
+
+
+@contextmanager
+def stretch(name: str) -> Iterator[None]:
+    """Count the block under a name where somebody measures."""
+    watch = _running.get()
+    if watch is None:
+        yield
+        return
+    with watch.stretch(name):
+        yield
+
+
+def timed(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Count every call of the decorated function under a name where somebody measures."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def counted(*args: P.args, **kwargs: P.kwargs) -> R:
+            with stretch(name):
+                return function(*args, **kwargs)
+
+        return counted
+
+    return decorate
