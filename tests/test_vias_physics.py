@@ -274,3 +274,36 @@ def test_vias_that_cannot_exist_are_refused(shape: dict[str, float]) -> None:
     """Antipads inside pads, and barrels that overlap."""
     with pytest.raises(ViaError):
         ViaShape(**shape)
+
+
+# Published stubs: what others measured, held against the interval for holes of the kind that they had.
+
+MIL = 0.0254
+
+
+@pytest.mark.parametrize(
+    ("barrel_mil", "antipad_mil", "pitch_mil", "pad_mil"),
+    [(28, 53, 59, None), (24, 48, 55, None), (22, 50, 59, 36)],
+    ids=["press-fit", "small", "pads on every layer"],
+)
+def test_the_null_of_a_measured_backplane_lies_in_the_interval(
+    barrel_mil: float, antipad_mil: float, pitch_mil: float, pad_mil: float | None
+) -> None:
+    """Simonovich, Via Stubs Demystified (2012): 270 mil of stub, null measured near 4.4 GHz, so Dk_eff is 6.2.
+
+    He gives neither hole nor laminate: usual backplane holes and FR4 of Dk 3.6 to 4.2 stand in. The bare laminate
+    would put the null at 5.5 GHz, a quarter too high: a stub is loaded.
+    """
+    measured_ghz, length_mm = 4.4, 270 * MIL
+    pad_mm = None if pad_mil is None else pad_mil * MIL
+    shape = ViaShape(
+        barrel_mm=barrel_mil * MIL, antipad_mm=antipad_mil * MIL, partner_mm=pitch_mil * MIL, pad_mm=pad_mm
+    )
+    dk = Interval(low=3.6, nominal=3.9, high=4.2)
+
+    found = stub_resonance_ghz(shape, dk, exactly(length_mm))
+    assert found.low <= measured_ghz <= found.high
+    assert found.nominal <= measured_ghz < resonance_ghz(length_mm, dk.nominal)
+    dk_eff = (299.792458 / (4 * length_mm * measured_ghz)) ** 2
+    assert dk_eff == pytest.approx(6.2, abs=0.05)
+    assert 1.45 < dk_eff / dk.high < dk_eff / dk.low < 1.75
