@@ -110,7 +110,7 @@ def test_suggestions_can_be_built(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["edge", "card"])
 def test_widths_meet_the_target_when_solved_again(name: str) -> None:
-    """Impedance solved afresh at a tolerance of 1e-4 meets the target within 0.2 %."""
+    """Impedance solved afresh at a tolerance of 1e-4 meets the target within 0.02 %, and is the one that is shown."""
     best = answers(name).ranked[0]
     for goal in ALL[name].lines:
         line = next(r for r in best.lines if r.goal == goal.name)
@@ -118,7 +118,8 @@ def test_widths_meet_the_target_when_solved_again(name: str) -> None:
         section = best.candidate.site(index).section(line.width_mm, line.gap_mm)
         solution = solve(section, 1e-4)
         ohm = solution.z_diff_ohm if goal.target.kind == "differential" else solution.z0_ohm
-        assert ohm == pytest.approx(goal.target.ohm, rel=2e-3)
+        assert ohm == pytest.approx(goal.target.ohm, rel=2e-4)
+        assert ohm == pytest.approx(line.impedance_ohm.nominal, rel=1e-4)
 
 
 def test_a_limit_of_df_leaves_fr4_out_with_numbers() -> None:

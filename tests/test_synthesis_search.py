@@ -290,6 +290,7 @@ def test_clauses_of_the_caller_are_no_conflict_of_goals() -> None:
     goals = Goals(layer_count=8, fast_layers=2, thickness_mm=1.6, laminates=("370HR",))
     found = suggest(goals, judge=lambda _: [("x", False, "not like this")])
     assert found.unreachable == ("x: not like this",)
+    assert [g.names[0] for g in found.lost_groups if g.reason == "clause x is not met"] == ["8 layers OGFGGFGO, 370HR"]
     assert found.fighting == ()
     assert found.relaxations == ()
 

@@ -25,12 +25,10 @@ Merits = tuple[float, float, float, float, float]
 def merits_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
     """Return loss, cost, thickness, presses and laminates; less is better.
 
-    With a thickness in the goals: 0 within half its tolerance, 1 beyond; a fab's own tolerance is as wide. Without:
-    tenths of a millimetre.
+    Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is asked for it is no merit.
     """
-    if goals.thickness_mm is None:
-        thickness = round(one.candidate.thickness_mm, 1)
-    else:
+    thickness = 0.0
+    if goals.thickness_mm is not None:
         thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
     presses, laminates = float(one.laminations), float(len(one.candidate.laminates))
     return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates

@@ -217,7 +217,9 @@ class Search:
     def _fail(self, known: Evaluated) -> None:
         self.failed.append(known)
         fault = known.faults[0]
-        self.lost.add(known.candidate.name, fault, _without_numbers(fault))
+        clause = next((c for c, met, words in known.clauses if not met and fault == f"{c}: {words}"), None)
+        reason = f"clause {clause} is not met" if clause else _without_numbers(fault)
+        self.lost.add(known.candidate.name, fault, reason)
 
     def _not_closed(self, order: Order, blend: Blend) -> None:
         least = self.goals.least_dielectric_mm
