@@ -10,14 +10,16 @@ import pytest
 from drc_rules.check import check_board
 from drc_rules.plan_file import Plan, parse_plan, write_plan
 from drc_rules.report import Verdict
+from drc_rules.requirements import load_profile, profile_names
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.project_writer import set_net_classes
+from stackup_lib.kicad.rules_file import parse_design_rules
 from stackup_lib.planned import PlannedClass, planned_from
 from stackup_lib.synthesis import Evaluated, suggest
 from stackwright.commands.new import Wanted, new_board
 from stackwright.commands.new_plan import plan_of_answer
 from tests.conftest import KicadCli
-from tests.kicad.test_new_board_in_kicad import KICADS, OURS, pair, violations
+from tests.kicad.test_new_board_in_kicad import KICADS, OURS, pair, segment, violations
 from tests.test_synthesis import ALL
 
 pytestmark = pytest.mark.kicad
@@ -68,6 +70,34 @@ def test_every_suggestion_opens_and_fails_no_clause(name: str, tmp_path: Path, k
         assert [(r.name, r.kind, len(r.plies)) for r in theirs] == [(r.name, r.kind, len(r.plies)) for r in planned]
         assert [r.thickness_mm for r in theirs] == pytest.approx([r.thickness_mm for r in planned], abs=1e-6)
         assert [r.plies[0].material for r in theirs] == [r.plies[0].material for r in planned]
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_a_board_of_every_profile_opens_and_its_rules_are_read(
+    profile: str, tmp_path: Path, kicad_cli: KicadCli
+) -> None:
+    """Saved as it is; where the profile carries interfaces, a track off the first rule is reported by its name."""
+    board = tmp_path / "board.kicad_pcb"
+    new_board(board, Wanted(profile))
+    ours = board.read_bytes()
+    kicad_cli("pcb", "upgrade", "--force", board)
+    saved = board.read_bytes()
+    assert saved == ours.replace(OURS, KICADS)
+    assert not any("stale" in note for note in check_board(board).notes)
+    rules_file = board.with_suffix(".kicad_dru")
+    assert rules_file.exists() == bool(load_profile(profile).must_carry)
+    if not rules_file.exists():
+        return
+    first, *_ = parse_design_rules(rules_file.read_text(encoding="utf-8")).rules
+    project = board.with_suffix(".kicad_pro")
+    net_class = first.name.removeprefix("stackwright: ").rpartition(", ")[0]
+    planned = PlannedClass(name=net_class, patterns=("/TX",))
+    project.write_bytes(set_net_classes(project.read_bytes(), [planned]).content)
+    track = segment("/TX", first.layer or "", 60, 0.999).encode()
+    board.write_bytes(saved.replace(b"\t(embedded_fonts no)", track + b"\t(embedded_fonts no)"))
+    found = violations(board, kicad_cli)
+    assert [kind for kind, _ in found] == ["track_width"]
+    assert f"stackwright: {net_class}, " in found[0][1]
 
 
 @pytest.mark.parametrize("name", CASES)
