@@ -6,6 +6,7 @@ Rows are what the board file and `stackwright.toml` ask for, and what the stubs 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from drc_rules.context import DECLARE_STACKUP, Context
@@ -73,10 +74,26 @@ def backdrill_table(ctx: Context) -> BackdrillTable:
 
 def _asked(ctx: Context) -> Iterator[_Entry]:
     """The drills of the file and the declared ones, each with the stub that it takes away."""
+    instead: dict[tuple[int, float, float, int], int | None] | None = None
     for drilled in drilled_holes(ctx):
-        found = [s for s in stubs((drilled.hole,), _heights(ctx)) if s.side == drilled.drill.start]
+        hole, side = drilled.hole, drilled.drill.start
+        found = [s for s in stubs((hole,), _heights(ctx)) if s.side == side]
         if found:
-            yield _Entry(drilled.hole, found[0], drilled.drill, is_proposed=False)
+            instead = dict(_without_drill(ctx)) if instead is None else instead
+            layer = instead.get((hole.net, hole.x_mm, hole.y_mm, side))
+            yield _Entry(hole, found[0], drilled.drill, is_proposed=False, exit_instead=layer)
+
+
+def _without_drill(ctx: Context) -> Iterator[tuple[tuple[int, float, float, int], int | None]]:
+    """Net, place and side of the drilled holes of fast nets, with the layer that would need no drill."""
+    for group in ctx.stub_groups:
+        nyquist = group.choices[-1].nyquist_ghz if len(group.choices) == 1 else None
+        if not group.stubs or group.drill is None or nyquist is None:
+            continue
+        with suppress(MissingFact):
+            layer = _exit_instead(ctx, group, TIMES_NYQUIST * nyquist)
+            for stub in group.stubs:
+                yield (stub.hole.net, stub.hole.x_mm, stub.hole.y_mm, stub.side), layer
 
 
 def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from drc_rules.clauses import Clause, Limit, Severity, Source
+from drc_rules.copper_tables import BackdrillRow, LinkImpedance, Section
 from drc_rules.report import (
     BoardFacts,
     ClauseVerdict,
@@ -32,8 +33,9 @@ from drc_rules.report import (
 )
 from stackup_lib.errors import BoardFileError
 from stackup_lib.facts import Confidence
+from stackup_lib.interval import Interval
 from stackwright.page import Column, Page, plain_console, styled
-from stackwright.reporters import json_, text
+from stackwright.reporters import html, json_, text
 from stackwright.reporters.grouping import groups
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean, count, number, some
@@ -84,6 +86,42 @@ def verdict(clause: str, answer: Verdict, **changes: object) -> ClauseVerdict:
 
 
 NEEDS_FOIL = Missing(fact="foil grade of In1.Cu", how_to_give='[declared]\nfoil = "?"')
+
+
+LINK = LinkImpedance(
+    name="/TX0",
+    nets=("/TX0_P", "/TX0_N"),
+    target="PCIe Gen6",
+    kind="differential",
+    target_ohm=85,
+    tolerance_pct=10,
+    inferred=False,
+    length_mm=42.0,
+    mean_ohm=Interval(low=81.0, nominal=83.0, high=85.0),
+    worst=Section(layer="In2.Cu", width_mm=0.1, gap_mm=0.2, length_mm=4.0, impedance_ohm=102.0),
+    forgiven_mm=1.5,
+    forgiven_up_to_mm=1.0,
+    over_holes_mm=0.6,
+    uncoupled_mm=2.5,
+    gap_min_mm=0.15,
+    gap_max_mm=0.2,
+)
+UNKNOWN_LINK = LINK.model_copy(
+    update={"name": "/TX1", "mean_ohm": None, "worst": None, "problem": "Dk of dielectric 1 is not known"}
+)
+DEPTH = BackdrillRow(
+    start="B.Cu",
+    must_cut="In2.Cu",
+    must_not_cut="In1.Cu",
+    hole_mm=0.25,
+    drill_mm=0.45,
+    depth_mm=Interval(low=1.0, nominal=1.05, high=1.1),
+    holes=12,
+    nets=("/TX0_P", "/TX0_N"),
+    residual_mm=Interval(low=0.0, nominal=0.05, high=0.1),
+    is_proposed=True,
+    exit_instead="In3.Cu",
+)
 
 
 def report(**changes: object) -> Report:
@@ -152,8 +190,9 @@ def test_the_published_schema_is_a_schema() -> None:
         report(),
         report(findings=(finding(measured=None, limit=None, places=(Place(layer="F.Cu"),)),), profile=None, form=None),
         report(crashes=(RuleCrash(code="VIA001", name="x", error="KeyError: 1"),), notes=("odd",)),
+        report(impedances=(LINK, UNKNOWN_LINK), backdrills=(DEPTH,), backdrills_missing=(NEEDS_FOIL,)),
     ],
-    ids=["full", "sparse", "crashed"],
+    ids=["full", "sparse", "crashed", "tables"],
 )
 def test_json_meets_the_published_schema_and_holds_nothing_else(made: Report) -> None:
     """Keys that are written are keys that are published, at every level."""
@@ -197,6 +236,31 @@ def test_json_is_plain_ascii_whatever_the_board_holds() -> None:
     assert rendered.isascii()
     assert "\x1b" not in rendered
     assert json.loads(rendered)["reports"][0]["findings"][0]["places"][0]["net"] == ESCAPES + "\ud800"
+
+
+def test_text_and_page_show_the_copper_in_tables() -> None:
+    """One row per target with its worst section, one per depth group with the layer that would need no drill."""
+    made = report(impedances=(LINK, UNKNOWN_LINK), backdrills=(DEPTH,), backdrills_missing=(NEEDS_FOIL,))
+    lines = [" ".join(line.split()) for line in text.page(made).text().splitlines()]
+    page = html.render([Checked(made, None, "0")])
+
+    said = " ".join(lines)
+    assert "PCIe Gen6 85 ohm +-10 % 2 pairs 83.0 ohm" in said
+    assert "102.0 ohm (+20 %)" in said
+    assert "1 not known:" in said
+    assert "B.Cu 12* of 0.25 In2.Cu In1.Cu 1.00 to 1.10 up to 0.10 In3.Cu" in lines
+    assert any(line.startswith("* nobody has asked") for line in lines)
+    assert "missing foil grade of In1.Cu" in lines
+    assert "leave on In3.Cu instead and no drilling is needed" in page
+    assert "1.5 mm forgiven, 0.6 mm without a plane, 2.5 mm apart, gap 0.15 to 0.2 mm" in page
+    assert "83.0 ohm (81.0 to 85.0)" in page
+
+
+def test_a_report_without_controlled_lines_and_drills_has_no_tables() -> None:
+    """Nothing is shown where nothing is known."""
+    assert "Impedance as routed" not in text.page(report()).text()
+    assert "Backdrills" not in text.page(report()).text()
+    assert "Impedance as routed" not in html.render([Checked(report(), None, "0")])
 
 
 def test_text_says_the_headline_first_and_everything_that_matters() -> None:
@@ -397,7 +461,7 @@ def test_rows_wrap_inside_their_column() -> None:
 def test_same_report_same_bytes_in_any_process() -> None:
     """Hash seeds and clocks leave no trace."""
     program = (
-        "from tests.test_reporters import report; from stackwright.reporters import json_, text\n"
+        "from tests.test_reporters import report; from stackwright.reporters import html, json_, text\n"
         "print(json_.render([json_.Checked(report(), None, '1' * 64)]) + text.page(report()).text())"
     )
     runs = [

@@ -152,6 +152,24 @@ def test_the_table_lists_what_the_file_asks_for(tmp_path: Path) -> None:
 
     assert [(r.must_cut, r.drill_mm, r.holes, r.is_proposed) for r in table.rows] == [("In3.Cu", 0.5, 2, False)]
     assert table.rows[0].residual_mm.high == pytest.approx(0.52)
+    assert table.rows[0].exit_instead == "In4.Cu"  # as above, undrilled
+
+
+def test_a_depth_group_is_told_the_layer_that_serves_all_of_its_holes(tmp_path: Path) -> None:
+    """PCIe Gen3 could leave higher up than Gen5 with the same drill: the lower layer serves both."""
+    drill = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In2.Cu"}
+    both = pair("In1.Cu", backdrill=drill)
+    slow = "/PCIE_TX0_N"
+    config = (
+        '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_TX0_P"]\n[[interface]]\nis = "pcie3"\nnets = ["/PCIE_TX0_N"]\n'
+    )
+    (row,) = backdrill_table(context(tmp_path / "a", **{**both, "config": config})).rows
+    tracks = [t for t in both["tracks"] if t["net"] == slow]  # type: ignore[attr-defined]
+    vias = [v for v in both["vias"] if v["net"] == slow]  # type: ignore[attr-defined]
+    (alone,) = backdrill_table(context(tmp_path / "b", tracks=tracks, vias=vias, config=config)).rows
+
+    assert row.exit_instead == "In4.Cu"
+    assert alone.exit_instead == "In2.Cu"  # 0.9 mm of stub: 51 GHz bare, above 12 GHz whatever loads it
 
 
 def test_the_table_measures_a_drill_from_the_front_downwards(tmp_path: Path) -> None:
