@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drc_rules.context import Context
-from drc_rules.controlled import ControlledLine, NetTarget, controlled_lines, counted
+from drc_rules.controlled import ControlledLine, NetTarget, counted
 from drc_rules.impedance_table import LineTarget
 from drc_rules.interfaces import Interface, interface
 from stackup_lib.lines.inverse import Target
@@ -42,7 +42,7 @@ def target_from_words(
 def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
     """Return what the board's nets ask for, the most routed first, each with its routed geometries by layer."""
     groups: dict[NetTarget, list[ControlledLine]] = {}
-    for found in counted(controlled_lines(ctx)):
+    for found in counted(ctx.controlled_lines):
         groups.setdefault(found.target, []).append(found)
     merged: dict[tuple[Target, float | None], LineTarget] = {}
     for one in (_of_group(target, lines) for target, lines in groups.items()):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.context import Context
-from drc_rules.controlled import NetTarget, controlled_lines, counted, nets_by_target
+from drc_rules.controlled import NetTarget, counted, nets_by_target
 from drc_rules.routed import SAME_GAP_MM, References, RoutedLine
 from stackup_lib.design_rules import DesignRules
 from stackup_lib.errors import BoardFileError
@@ -72,7 +72,7 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
         raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
     by_net = _Intended(ctx, rules)
     lines: dict[NetTarget, list[RoutedLine]] = {}
-    all_lines = controlled_lines(ctx)
+    all_lines = ctx.controlled_lines
     for found in counted(all_lines):
         lines.setdefault(found.target, []).append(found.line)
     touched = {net for found in all_lines for net in found.line.nets}

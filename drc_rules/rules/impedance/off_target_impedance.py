@@ -29,8 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.controlled import ControlledLine, controlled_lines, counted
+from drc_rules.context import NO_PLANE, Context
+from drc_rules.controlled import ControlledLine, counted
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from drc_rules.rules.impedance._model import model_pct
@@ -42,7 +42,7 @@ STEP_OHM = 0.5
 
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine]:
-    return counted(controlled_lines(ctx))
+    return counted(ctx.controlled_lines)
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines)
@@ -51,9 +51,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
     if line.references == (None, None):
-        raise MissingFact(
-            f"the plane under {target.title} on {names[line.layer]}", NO_PLANE
-        )
+        raise MissingFact(f"the plane under {target.title} on {names[line.layer]}", NO_PLANE)
     if not target.inferred:  # what is only inferred can never be an error, so nothing rests on it
         ctx.rests_on(target.confidence)
     try:

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
+from drc_rules.context import NO_PLANE, Context
 from drc_rules.intents import Intent, intents
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
