@@ -400,6 +400,11 @@ def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> No
     """A pair of 85 ohm for NVLink and PCIe on every layer between two grounds; solved again it has 85 ohm."""
     new_board(target, Wanted("training-b200"))
     rules = parse_design_rules(target.with_suffix(".kicad_dru").read_text(encoding="utf-8"))
+    comments = target.with_suffix(".kicad_dru").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert (
+        "85 ohm differential for NVLink 5 (B200) (engineering knowledge, no document found); solved: 85.0 ohm"
+        in comments
+    )
     names = {rule.name.partition(", ")[0] for rule in rules.rules}
     assert {"stackwright: 85Ohm-diff_NVLINK5", "stackwright: 85Ohm-diff_PCIE6"} <= names
     board = read_board(target)
@@ -435,6 +440,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
     """Nobody states the power planes and the drill: the page says what was taken, and that it was assumed."""
     new_board(target, Wanted("edge"))
     out = capsys.readouterr().out
+    assert "none: no interface is known; name what it carries, e.g. --interface pcie5" in out
     assert "assumed  nobody states these" in out
     assert re.search(r"drill\s+0\.\d+ mm", out)
 

@@ -189,6 +189,7 @@ def _assumptions(page: Page, begun: Begun) -> None:
 
 def _classes(page: Page, plan: Plan) -> None:
     if not plan.net_class:
+        page.heading("net classes", "none: no interface is known; name what it carries, e.g. --interface pcie5")
         return
     page.heading("net classes", "width/gap in mm; the rules hold each layer's own")
     rows = []

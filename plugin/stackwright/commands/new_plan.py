@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from drc_rules.clauses import Source
+from drc_rules.documents import cite
 from drc_rules.interfaces import Interface, interface, interface_ids
-from drc_rules.interfaces.model import ENGINEERING
 from drc_rules.interfaces.names import family_by_class, spelled_generation
 from drc_rules.plan_file import Plan, PlanRow
 from stackup_lib.lines.inverse import Target
@@ -82,8 +83,7 @@ def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> Planned
     of = interface(interface_id) if interface_id else None
     requirement = f"{goal.target} for {of.title if of else goal.name}"
     if of is not None:
-        document = of.document_of(_field(goal.target))
-        requirement += f" ({'engineering knowledge' if document == ENGINEERING else document})"
+        requirement += f" ({cite(Source(document=of.document_of(_field(goal.target))))})"
     return PlannedRule(
         net_class=class_name(of, goal.target),
         layer=line.layer,
