@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fixtures.miniboard import build
-from stackup_lib.board import Board
+from stackup_lib.board import Board, PadKind
 from stackup_lib.facts import MissingFact
 from stackup_lib.kicad.reader import read_board
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
@@ -32,8 +32,8 @@ B.Cu    0.035
 FINE = Precision(step_mm=1.0, gap=0.005)
 
 
-def pin(reference: str, x: float, y: float, net: str = "+5V", **more: object) -> Mapping[str, object]:
-    pad = {"number": "1", "net": net, "size_mm": [1.0, 1.0], "shape": "rect"} | more
+def pin(reference: str, x: float, y: float, **more: object) -> Mapping[str, object]:
+    pad = {"number": "1", "net": "+5V", "size_mm": [1.0, 1.0], "shape": "rect"} | more
     return {"reference": reference, "at_mm": [x, y], "pads": [pad]}
 
 
@@ -148,6 +148,25 @@ def test_a_plated_pad_leads_through_the_board(tmp_path: Path) -> None:
     assert not passed.holes[0].is_via
     assert fed.worst.drop_v.nominal == pytest.approx(20 * OUTER_OHM, rel=1e-4)
     assert fed.holes == ()
+
+
+def test_a_slot_counts_as_the_round_hole_of_its_width_and_needs_no_name(tmp_path: Path) -> None:
+    """A slot of 1.8 x 0.6 mm in a file whose pads have no identifiers, as KiCad 5's have none."""
+    tracks = [
+        {"net": "+5V", "layer": "F.Cu", "path_mm": [[10, 10], [20, 10]], "width_mm": 0.5},
+        {"net": "+5V", "layer": "B.Cu", "path_mm": [[20, 10], [31, 10]], "width_mm": 0.5},
+    ]
+    through: dict[str, object] = {"kind": "through", "drill_mm": 0.6}
+    parts = [pin("U1", 10, 10, **through), {**pin("J1", 31, 10), "side": "back"}, pin("J2", 20, 10, **through)]
+    board = board_of(tmp_path, tracks=tracks, parts=parts)
+    slot = np.where(board.footprints.reference[board.pads.footprint] == "J2", 1.8, board.pads.drill_x_mm)
+    nameless = np.full(len(board.pads), "")
+    round_y = np.where(board.pads.kind == PadKind.THROUGH, 0.6, np.nan)
+    slotted = replace(board, pads=replace(board.pads, drill_x_mm=slot, drill_y_mm=round_y, uuid=nameless))
+
+    assert solved(slotted, {"J1": 1.0}).worst.drop_v.nominal == pytest.approx(
+        solved(board, {"J1": 1.0}).worst.drop_v.nominal, rel=1e-6
+    )
 
 
 PLANE = {

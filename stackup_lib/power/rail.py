@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,11 @@ class BoardCopper(Frozen):
 
 
 class Terminal(Frozen):
-    """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load."""
+    """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load.
+
+    A soldered pin is equipotential through the board: plated pads of a terminal feed every layer that they touch.
+    Regulators in parallel may be one source, at one voltage.
+    """
 
     name: str
     pads: tuple[int, ...]
@@ -242,11 +246,15 @@ class _Plan:
             area = pad_area(board, pad)
             for layer in layers_of(int(board.pads.layers[pad])):
                 plan._touch(layer, area, node)
-        uuids = {str(board.pads.uuid[pad]) for pad in node_of_pad if board.pads.kind[pad] == PadKind.THROUGH}
+        fed = {(float(board.pads.x_mm[pad]), float(board.pads.y_mm[pad])) for pad in node_of_pad}
+        slots = _slots_mm(board, net)
         node = len(terminals)
         for hole in plated_holes(board, np.array([net])):
-            if hole.is_via or hole.uuid not in uuids:
+            at = hole.x_mm, hole.y_mm
+            if hole.is_via:
                 node = plan._add_hole(hole, copper, node)
+            elif at not in fed:
+                node = plan._add_hole(replace(hole, drill_mm=slots.get(at, hole.drill_mm)), copper, node)
         return plan
 
     def _touch(self, layer: int, area: Geometry, node: int) -> bool:
@@ -276,6 +284,15 @@ class _Plan:
                 below = layer
                 node += 1
         return node
+
+
+def _slots_mm(board: Board, net: int) -> dict[tuple[float, float], float]:
+    """Widths of the slotted pads of a net by place: a slot conducts no worse than the round hole of its width."""
+    pads = board.pads
+    return {
+        (float(pads.x_mm[k]), float(pads.y_mm[k])): float(np.fmin(pads.drill_x_mm[k], pads.drill_y_mm[k]))
+        for k in np.flatnonzero((pads.net == net) & (pads.kind == PadKind.THROUGH)).tolist()
+    }
 
 
 def _is_cut(hole: PlatedHole, layer: int) -> bool:
@@ -347,7 +364,7 @@ def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: lis
 
 def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:
     """The largest current of each hole's barrels."""
-    largest: dict[str, HoleCurrent] = {}
+    largest: dict[tuple[float, float], HoleCurrent] = {}
     for (hole, upper, lower), current in zip(plan.barrel_of, solution.barrel_current_a.tolist(), strict=True):
         found = HoleCurrent(
             uuid=hole.uuid,
@@ -358,7 +375,7 @@ def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[Hole
             from_layer=names[upper if current >= 0 else lower],
             to_layer=names[lower if current >= 0 else upper],
         )
-        key = hole.uuid or f"{hole.x_mm} {hole.y_mm}"
+        key = hole.x_mm, hole.y_mm
         if key not in largest or largest[key].current_a < found.current_a:
             largest[key] = found
     return tuple(sorted(largest.values(), key=lambda h: (-h.current_a, h.x_mm, h.y_mm)))
