@@ -70,13 +70,17 @@ class CandidateJudge:
         found = []
         for verdict in outcome.verdicts:
             clause = verdict.clause
-            if verdict.verdict is Verdict.NOT_APPLICABLE or clause.severity is Severity.INFO:
-                continue
-            if clause.kind in self.waived and clause.severity is not Severity.ERROR:
+            if verdict.verdict is Verdict.NOT_APPLICABLE or not self.counts(clause):
                 continue
             met = verdict.verdict is Verdict.PASSED
             found.append((clause.id, met, clause.title if met else "; ".join(why_not(verdict, outcome))))
         return found
+
+    def counts(self, clause: Clause) -> bool:
+        """Tell whether a breach rules a stackup out: information does not, nor a warning that the user waives."""
+        if clause.severity is Severity.INFO:
+            return False
+        return clause.kind not in self.waived or clause.severity is Severity.ERROR
 
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""

@@ -13,11 +13,12 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.engine import Outcome, run
 from drc_rules.goals import GoalChoices, GoalsFound, Project, Selection, goals_for, project_of, selection_for
-from drc_rules.goals_judge import DECIDED
+from drc_rules.goals_judge import DECIDED, CandidateJudge
 from drc_rules.plan_file import Plan, plan_of, write_plan
 from drc_rules.report import Verdict
 from drc_rules.rule import all_rules
 from drc_rules.stackup_candidate import candidate_of, routed_widths_mm
+from drc_rules.stackup_tg import with_tg
 from stackup_lib.errors import ConfigError
 from stackup_lib.facts import MissingFact
 from stackup_lib.kicad import read_board
@@ -26,6 +27,7 @@ from stackwright.commands.apply import Parts, propose
 from stackwright.commands.new_plan import plan_of_answer
 from stackwright.commands.suggest_json import json_text
 from stackwright.commands.suggest_page import page_of
+from stackwright.commands.suggest_words import shortened
 from stackwright.output import check_target, show, write_file
 from stackwright.page import terminal_console
 from stackwright.paths import find_board
@@ -54,11 +56,16 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Count:
-    """Verdicts of the clauses that a stackup decides."""
+    """Verdicts of the clauses that a stackup decides.
+
+    Attributes:
+        rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
+    """
 
     failed: tuple[str, ...]
     not_verifiable: tuple[str, ...]
     passed: int
+    rules_out: frozenset[str] = frozenset()
 
     @property
     def in_words(self) -> str:
@@ -150,16 +157,27 @@ def _search(
     result = Suggested(selection, found, answers, board_path)
     if project is None or board_path is None:
         return result
-    now = _count(_outcome(selection, project.context))
+    now = _count(found.judge, _outcome(selection, project.context))
     try:
         current = candidate_of(project.context)
     except MissingFact as fact:
         why = f"{fact.name} is not known: {fact.how_to_give}"
-        return Suggested(selection, found, answers, board_path, None, why, now)
-    change = least_change(current, found.goals, routed_widths_mm(project.context, found.interfaces))
-    plans = tuple(_plan_of_change(current, one, project, found) for one in change.changes)
-    then = tuple(_count(_after(selection, plan, board_path)) for plan in plans)
-    return Suggested(selection, found, answers, board_path, change, "", now, then, plans)
+        return Suggested(selection, found, answers, board_path, why_no_change=why, checked_now=now)
+    lifted, tg_words = with_tg(current, found.goals.tg_limit)
+    least = least_change(lifted, found.goals, routed_widths_mm(project.context, found.interfaces))
+    changes, plans, counts, why_not = [], [], [], [*least.why_not]
+    for one in least.changes:
+        change = one.model_copy(update={"words": tuple(shortened(words) for words in (*tg_words, *one.words))})
+        plan = _plan_of_change(current, change, project, found)
+        then = _count(found.judge, _after(selection, plan, board_path))
+        if objection := _objection(now, then):
+            why_not.append(f"{'; '.join(change.words) or 'the stackup as it stands'}: {objection}")
+            continue
+        changes.append(change)
+        plans.append(plan)
+        counts.append(then)
+    kept = LeastChange(changes=tuple(changes), faults_now=least.faults_now, why_not=tuple(why_not))
+    return Suggested(selection, found, answers, board_path, kept, "", now, tuple(counts), tuple(plans))
 
 
 def _plan_of_change(current: CandidateStackup, change: Change, project: Project, found: GoalsFound) -> Plan:
@@ -194,11 +212,21 @@ def _outcome(selection: Selection, context: Context) -> Outcome:
     return run(context, clauses, all_rules(), all_rules())
 
 
-def _count(outcome: Outcome) -> Count:
+def _count(judge: CandidateJudge, outcome: Outcome) -> Count:
     def ids(verdict: Verdict) -> tuple[str, ...]:
         return tuple(one.clause.id for one in outcome.verdicts if one.verdict is verdict)
 
-    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)))
+    counts = frozenset(one.clause.id for one in outcome.verdicts if judge.counts(one.clause))
+    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts)
+
+
+def _objection(now: Count, then: Count) -> str:
+    """Return why a change is no answer; "" where it is one."""
+    failed = [one for one in then.failed if one in then.rules_out]
+    doubt = [one for one in then.not_verifiable if one in then.rules_out and one not in now.not_verifiable]
+    if failed:
+        return f"still fails {', '.join(failed)}"
+    return f"would leave {', '.join(doubt)} not verifiable" if doubt else ""
 
 
 def _write(result: Suggested, wanted: Wanted) -> None:

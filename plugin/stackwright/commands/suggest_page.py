@@ -48,10 +48,9 @@ def _title(page: Page, result: Suggested) -> None:
     where = f", {form.title}" if form else ""
     page.line(styled("Stackups", "bold"), f"  for {what}{where}")
     answers = len(result.entries)
+    order = "changes of the board's own stackup first" if result.changes else "best first"
     if answers:
-        page.line(
-            f"{count(answers, 'answer')}, best first; every one meets the clauses that a stackup decides", indent=2
-        )
+        page.line(f"{count(answers, 'answer')}, {order}; all meet the clauses that a stackup decides", indent=2)
 
 
 def _changes(page: Page, result: Suggested) -> None:
@@ -71,7 +70,7 @@ def _changes(page: Page, result: Suggested) -> None:
         if index <= len(result.checked_then):
             page.line(f"check then: {result.checked_then[index - 1].in_words}", indent=5)
             for clause in result.checked_then[index - 1].failed:
-                page.line(styled(f"still fails {clause}", "yellow"), indent=5)
+                page.line(styled(f"fails {clause}", "yellow"), indent=5)
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
@@ -117,7 +116,14 @@ def _stackup(page: Page, one: Evaluated, index: int) -> None:
 def _cells(row: CandidateRow) -> tuple[str | Text, ...]:
     thickness = f"{row.thickness_mm:.4f}".rstrip("0").rstrip(".")
     if row.use is not None:
-        return styled(row.name, "bold"), "copper", thickness, USES[row.use], f"{row.copper_oz or 0:g} oz", row.foil
+        return (
+            styled(row.name, "bold"),
+            "copper",
+            thickness,
+            USES[row.use],
+            f"{row.copper_oz:g} oz" if row.copper_oz else "",
+            row.foil,
+        )
     if not row.is_dielectric:
         return row.name or "mask", row.kind.value, thickness, "", "", ""
     sheets = f"{row.plies} x " if row.plies > 1 else ""
