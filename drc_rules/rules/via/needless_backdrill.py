@@ -2,10 +2,10 @@
 
 What it checks
 --------------
-Every backdrill, KiCad 10's own or declared. Needless are those on nets of slow interfaces or on copper that fills a
-zone (supplies and ground), and those on fast nets whose whole stub, undrilled, resonates so far above Nyquist, in the
-worst case, that no rule of thumb objects. Where only the family of a net is known, its fastest generation counts. A
-net that nobody has named an interface for is not judged.
+Every backdrill, KiCad 10's own or declared. Needless are those on nets of slow interfaces, on supplies and ground, and
+those on fast nets whose whole stub, undrilled, resonates so far above Nyquist, in the worst case, that no rule of thumb
+objects. Where only the family of a net is known, its fastest generation counts. A net that nobody has named an
+interface for is not judged.
 
 Why it matters
 --------------
@@ -45,7 +45,7 @@ class Alike:
     """Backdrills of one depth on nets of one kind.
 
     Attributes:
-        family: id of the nets' interface family; `supply` for nets of filled zones, empty where nobody knows.
+        family: id of the nets' interface family; `supply` for supplies and ground, empty where nobody knows.
         whole_group: the board has no other drill of this side and depth.
     """
 
@@ -61,12 +61,10 @@ SUPPLY = "supply"
 
 def _drills(ctx: Context, _clause: Clause) -> Iterator[Alike]:
     found: dict[tuple[str, int, int], list[DrilledHole]] = {}
-    supplies: set[int] | None = None
     for drilled in drilled_holes(ctx):
-        if supplies is None:
-            supplies = set(np.unique(ctx.board.zones.net[ctx.board.zones.is_rule_area == 0]).tolist())
         role = ctx.assignment.role_of(drilled.hole.net)
-        of = role.family if role else SUPPLY if drilled.hole.net in supplies else ""
+        is_supply = role is None and ctx.link_losses.links.rails.is_rail(drilled.hole.net)
+        of = role.family if role else SUPPLY if is_supply else ""
         found.setdefault((of, drilled.drill.start, drilled.drill.must_cut), []).append(drilled)
     for of, start, must_cut in sorted(found):
         alone = sum(key[1:] == (start, must_cut) for key in found) == 1
