@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +25,7 @@ from stackup_lib.pairs import Pairs, find_pairs
 from stackup_lib.roles import LayerUse, layer_uses
 
 if TYPE_CHECKING:
-    from drc_rules.controlled import ControlledLine
+    from drc_rules.controlled import ControlledLine, NetTarget
     from drc_rules.copper_tables import LinkImpedance
     from drc_rules.fast_vias import StubGroup
     from drc_rules.lines import Lines
@@ -191,6 +191,13 @@ class Context:
         from drc_rules.lines import Lines  # noqa: PLC0415 - lines know the context, and the solver is heavy
 
         return Lines(self)
+
+    @cached_property
+    def nets_by_target(self) -> Mapping[NetTarget, list[int]]:
+        """The nets that somebody asks an impedance of, routed or not."""
+        from drc_rules.controlled import nets_by_target  # noqa: PLC0415 - it knows the context
+
+        return nets_by_target(self)
 
     @cached_property
     def controlled_lines(self) -> tuple[ControlledLine, ...]:

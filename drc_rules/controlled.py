@@ -77,7 +77,7 @@ def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
     """Return every routed geometry of every net with a target, the longest of each target first."""
     return tuple(
         ControlledLine(target, line)
-        for target, nets in nets_by_target(ctx).items()
+        for target, nets in ctx.nets_by_target.items()
         for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
     )
 
