@@ -36,6 +36,7 @@ from drc_rules.interfaces import family
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import MissingFact
+from stackup_lib.rails import RailSign
 
 PLACES_SHOWN = 20
 
@@ -63,12 +64,16 @@ def _drills(ctx: Context, _clause: Clause) -> Iterator[Alike]:
     found: dict[tuple[str, int, int], list[DrilledHole]] = {}
     for drilled in drilled_holes(ctx):
         role = ctx.assignment.role_of(drilled.hole.net)
-        is_supply = role is None and ctx.link_losses.links.rails.is_rail(drilled.hole.net)
-        of = role.family if role else SUPPLY if is_supply else ""
+        of = role.family if role else SUPPLY if _is_supply(ctx, drilled.hole.net) else ""
         found.setdefault((of, drilled.drill.start, drilled.drill.must_cut), []).append(drilled)
     for of, start, must_cut in sorted(found):
         alone = sum(key[1:] == (start, must_cut) for key in found) == 1
         yield Alike(of, start, must_cut, tuple(found[of, start, must_cut]), alone)
+
+
+def _is_supply(ctx: Context, net: int) -> bool:
+    """Tell whether a net's name or bypass capacitors speak for a supply: an area of copper may feed an antenna."""
+    return bool(ctx.link_losses.links.rails.signs[net] & (RailSign.GROUND | RailSign.NAME | RailSign.BYPASS))
 
 
 @rule("VIA012", kinds=("backdrill_needed",), over=_drills)
