@@ -17,6 +17,9 @@ from stackup_lib.synthesis import CandidateRow, Evaluated, Goals, LineGoal, Line
 DIGITS = 4
 """Tenths of a micrometre: finer than any fab etches."""
 
+DK_DIGITS, DF_DIGITS = 3, 5
+"""One more than makers print: an interpolated figure is no better."""
+
 
 def class_name(of: Interface | None, target: Target) -> str:
     """Return a net class name that says impedance, kind and interface, e.g. `85Ohm-diff_PCIE5`, or `50Ohm-se`."""
@@ -70,13 +73,18 @@ def _row(row: CandidateRow) -> PlanRow:
         layer_type = "power" if row.use in ("ground", "power") else "signal"
         stated |= {"copper_oz": row.copper_oz, "foil": row.foil or None, "layer_type": layer_type}
     elif row.is_dielectric:
-        sheet = {"material": row.construction, "laminate": row.laminate, "dk": row.dk, "df": row.df}
+        dk, df = _rounded(row.dk, DK_DIGITS), _rounded(row.df, DF_DIGITS)
+        sheet = {"material": row.construction, "laminate": row.laminate, "dk": dk, "df": df}
         if row.plies == 1:
-            stated |= {**sheet, "at_ghz": row.df_ghz if row.df is not None else None}
+            stated |= {**sheet, "at_ghz": None if df is None else row.df_ghz}
         else:
             each = {"thickness_mm": round(row.thickness_mm / row.plies, 6), **sheet}
             stated = {"kind": row.kind.value, "name": row.name, "plies": (each,) * row.plies}
     return PlanRow.model_validate(stated)
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
 
 
 def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> PlannedRule:
