@@ -19,7 +19,7 @@ from drc_rules.fabs.holes import greatest_aspect_ratio
 from drc_rules.forms import Form
 from drc_rules.goals_choices import GoalChoices, laminate_family
 from drc_rules.goals_judge import CandidateJudge
-from drc_rules.goals_lines import Lines, lines_for
+from drc_rules.goals_lines import Lines, gap_per_width, lines_for
 from drc_rules.goals_materials import Materials, materials_for
 from drc_rules.interfaces import interface
 from drc_rules.requirements import Profile, assemble, load_form, load_profile
@@ -168,6 +168,7 @@ def goals_for(selection: Selection, project: Project | None = None, choices: Goa
         laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.laminates)),
         excluded_laminates=tuple(dict.fromkeys(laminate_family(name) for name in chosen.excluded_laminates)),
         hybrids=chosen.hybrids,
+        gap_per_width=_gap(work),
     )
     _say_materials(work, materials)
     for words in lines.reasons:
@@ -373,6 +374,16 @@ def _say_the_rest(work: _Work) -> None:
     defaults = Goals()
     finest = f"{defaults.least_width_mm:g}/{defaults.least_gap_mm:g} mm"
     work.say("finest line and gap", finest, From.ASSUMPTION, "what advanced fabs etch in 1/2 oz copper")
+
+
+def _gap(work: _Work) -> float:
+    routed = gap_per_width(work.project.context if work.project else None)
+    if routed is not None:
+        work.say("gap of pairs", f"{routed:g} times the width", From.BOARD, "as most pairs are routed")
+        return routed
+    usual = Goals().gap_per_width
+    work.say("gap of pairs", f"{usual:g} times the width", From.ASSUMPTION, "nothing is routed")
+    return usual
 
 
 def _waived(choices: GoalChoices) -> Iterator[str]:

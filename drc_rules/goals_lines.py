@@ -167,3 +167,14 @@ def _reason(goal: str, value: str, document: str) -> LineReason:
     known = documents().get(document)
     words = f"{known.publisher}: {known.title}" if known and known.publisher else document
     return LineReason(goal, value, "user" if document == "declared" else "clause", words)
+
+
+def gap_per_width(ctx: Context | None) -> float | None:
+    """Return gap over width as most pairs of a board are routed; None where none is."""
+    lengths: dict[float, float] = {}
+    for found in ctx.controlled_lines if ctx else ():
+        line = found.line
+        if line.gap_mm and line.width_mm:
+            ratio = round(line.gap_mm / line.width_mm, 3)
+            lengths[ratio] = lengths.get(ratio, 0.0) + line.length_mm
+    return max(lengths, key=lambda one: (lengths[one], -one), default=None)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from drc_rules.context import DECLARE_STACKUP, Context
 from drc_rules.dielectrics import DielectricPly
 from stackup_lib.board import LayerKind
@@ -47,25 +45,6 @@ def candidate_of(ctx: Context) -> CandidateStackup:
         pattern="as it stands",
     )
     return CandidateStackup(rows=tuple(rows), order=order)
-
-
-def routed_widths_mm(ctx: Context, interfaces: Mapping[str, str]) -> dict[tuple[str, str], float]:
-    """Return the width with most length by (line goal, layer).
-
-    Args:
-        ctx: the board.
-        interfaces: interface id by name of a line goal.
-    """
-    tracks, found = ctx.board.tracks, {}
-    for goal, one in interfaces.items():
-        of_interface = np.isin(tracks.net, ctx.nets_of(one))
-        for index, layer in enumerate(ctx.board.copper_layers):
-            here = of_interface & (tracks.layer == index)
-            if np.any(here):
-                widths, at = np.unique(np.round(tracks.width_mm[here], 4), return_inverse=True)
-                lengths = np.bincount(at, tracks.length_mm[here], len(widths))
-                found[goal, layer.name] = float(widths[int(np.argmax(lengths))])
-    return found
 
 
 def _uses(ctx: Context) -> dict[str, Use]:

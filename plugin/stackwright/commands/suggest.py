@@ -16,8 +16,9 @@ from drc_rules.goals import GoalChoices, GoalsFound, Project, Selection, goals_f
 from drc_rules.goals_judge import DECIDED, CandidateJudge
 from drc_rules.plan_file import Plan, plan_of, write_plan
 from drc_rules.report import Verdict
+from drc_rules.routed_fit import routed_sizes, width_words
 from drc_rules.rule import all_rules
-from drc_rules.stackup_candidate import candidate_of, routed_widths_mm
+from drc_rules.stackup_candidate import candidate_of
 from drc_rules.stackup_tg import with_tg
 from stackup_lib.errors import ConfigError
 from stackup_lib.facts import MissingFact
@@ -164,10 +165,16 @@ def _search(
         why = f"{fact.name} is not known: {fact.how_to_give}"
         return Suggested(selection, found, answers, board_path, why_no_change=why, checked_now=now)
     lifted, tg_words = with_tg(current, found.goals.tg_limit)
-    least = least_change(lifted, found.goals, routed_widths_mm(project.context, found.interfaces))
-    changes, plans, counts, why_not = [], [], [], [*least.why_not]
+    least = least_change(lifted, found.goals)
+    routed = routed_sizes(project.context, found.interfaces)
+    changes: list[Change] = []
+    plans: list[Plan] = []
+    counts: list[Count] = []
+    why_not = [*least.why_not]
     for one in least.changes:
-        change = one.model_copy(update={"words": tuple(shortened(words) for words in (*tg_words, *one.words))})
+        widths = width_words(one.result, found.goals, found.interfaces, routed)
+        said = *(tg_words + one.words or ("nothing has to change",)), *widths
+        change = one.model_copy(update={"words": tuple(shortened(words) for words in said)})
         plan = _plan_of_change(current, change, project, found)
         then = _count(found.judge, _after(selection, plan, board_path))
         if objection := _objection(now, then):
@@ -196,7 +203,9 @@ def _plan_of_change(current: CandidateStackup, change: Change, project: Project,
         if planned is not None and row.kind == "copper":
             planned = row.model_copy(update={"foil": planned.foil})
         rows.append(planned or row)
-    update = {"rows": tuple(rows), "net_class": new.net_class, "rule": new.rule, "note": "; ".join(change.words)}
+    update: dict[str, object] = {"rows": tuple(rows), "note": "; ".join(change.words)}
+    if any(" -> " in words for words in change.words):
+        update |= {"net_class": new.net_class, "rule": new.rule}
     return base.model_copy(update=update)
 
 
