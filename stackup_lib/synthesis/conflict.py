@@ -1,7 +1,8 @@
 """Goals that cannot be met: which of them fight, and what easing one alone would let be built.
 
-A goal is eased step by step, the smallest step first, until the others can be met. The fighting set comes of leaving
-goals out one after the other for as long as the rest still cannot be met (a deletion filter): what stays is minimal.
+A goal is eased step by step, the smallest step first, until the others can be met. Each goal whose easing alone helps
+is part of every set that fights. Of the others as many are left out as can be while the rest still cannot be met (a
+deletion filter, all at once where that will do): what stays is minimal.
 """
 
 from __future__ import annotations
@@ -59,23 +60,31 @@ def conflict_of(goals: Goals, solutions: Solutions | None = None) -> Conflict:
         else:
             relaxations.append(Relaxation(goal=name, words=_with_numbers(name, *found), result=found[1]))
     nearest = _against(goals, relaxations[0].result) if relaxations else None
-    fighting = _fighting(goals, shared) if relaxations else ()
+    fighting = _fighting(goals, [r.goal for r in relaxations], shared) if relaxations else ()
     return Conflict(fighting=fighting, relaxations=tuple(relaxations), no_use=tuple(no_use), nearest=nearest)
 
 
-def _fighting(goals: Goals, shared: Solutions) -> tuple[str, ...]:
-    """Return a minimal set of goals that cannot be met together."""
-    left = goals
-    kept = []
-    for name in reversed(tuple(_EASING)):
-        steps = list(_steps(name, left))
-        if not steps:
-            continue
-        if _first(steps[-1].goals, shared) is None:
-            left = steps[-1].goals
-        else:
-            kept.append(name)
-    return tuple(_asked(name, goals) for name in reversed(kept))
+def _fighting(goals: Goals, helping: list[str], shared: Solutions) -> tuple[str, ...]:
+    """Return a minimal set of goals that cannot be met together; `helping` are those whose easing alone helps."""
+    others = [name for name in reversed(tuple(_EASING)) if name not in helping]
+    kept = set(helping)
+    if _first(_without(goals, others), shared) is not None:
+        left = goals
+        for name in others:
+            eased = _without(left, [name])
+            if _first(eased, shared) is None:
+                left = eased
+            else:
+                kept.add(name)
+    return tuple(_asked(name, goals) for name in _EASING if name in kept)
+
+
+def _without(goals: Goals, names: list[str]) -> Goals:
+    """Return the goals with some of them eased as far as they can be."""
+    for name in names:
+        steps = list(_steps(name, goals))
+        goals = steps[-1].goals if steps else goals
+    return goals
 
 
 def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
