@@ -334,7 +334,7 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
     assert len(said) == 1
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     fast=st.integers(0, 6),
     slow=st.integers(2, 6),
