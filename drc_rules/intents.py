@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from drc_rules.context import Context
-from drc_rules.controlled import NetTarget, counted, nets_by_target
+from drc_rules.controlled import NetTarget, counted
 from drc_rules.routed import SAME_GAP_MM, References, RoutedLine
 from stackup_lib.design_rules import DesignRules
 from stackup_lib.errors import BoardFileError
@@ -55,13 +57,20 @@ def design_rules_of(ctx: Context) -> DesignRules | None:
         raise MissingFact(f"the custom design rules ({error.what})", error.next_step) from error
 
 
+def leading_somewhere(ctx: Context) -> frozenset[int]:
+    """Return the nets that have a track, or two pads to be joined: not the unused pins of a part."""
+    tracked, pads = np.unique(ctx.board.tracks.net), ctx.board.pads.net
+    padded, counts = np.unique(pads[pads >= 0], return_counts=True)
+    return frozenset(tracked.tolist()) | frozenset(padded[counts > 1].tolist())
+
+
 def intents(ctx: Context) -> tuple[Intent, ...]:
     """Return what is intended for the controlled nets, on layers where they run, or that a rule or profile names.
 
     Raises:
         MissingFact: nets are controlled, and the board's design rules cannot be read, or KiCad ignores them.
     """
-    asked = nets_by_target(ctx)
+    asked = ctx.nets_by_target
     if not asked:
         return ()
     rules = design_rules_of(ctx)
@@ -77,8 +86,9 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
         lines.setdefault(found.target, []).append(found.line)
     touched = {net for found in all_lines for net in found.line.nets}
     merged: dict[tuple[object, ...], Intent] = {}
+    used = leading_somewhere(ctx)
     for target, nets in asked.items():
-        for intent in _of_target(by_net, target, nets, lines.get(target, []), touched):
+        for intent in _of_target(by_net, target, [net for net in nets if net in used], lines.get(target, []), touched):
             geometry = intent.geometry
             of = (target.ohm, target.kind, target.tolerance_pct, intent.index, intent.is_pair)
             merged.setdefault((*of, geometry.width, geometry.gap, geometry.doubts), intent)

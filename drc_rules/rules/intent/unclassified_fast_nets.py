@@ -1,0 +1,92 @@
+"""Fast nets are in no net class, so KiCad routes them with the width and gap of any other net.
+
+What it checks
+--------------
+Nets taken for a fast interface, by declaration or by name, that no net class of the project holds and for which no
+custom design rule prefers a width: one finding per interface. Unused pins (one pad, no track) do not count.
+
+Why it matters
+--------------
+Class and rule are the only places from which KiCad takes a width, a gap or a clearance; without them nothing holds
+the impedance of these nets while they are routed or changed, and its design rule check passes any width.
+
+How to fix
+----------
+In KiCad, Board Setup, Net Classes: make a class and give it the nets by a pattern. `stackwright impedance`
+gives the width and gap for each layer of this stackup.
+
+Sources
+-------
+KiCad: net classes, custom design rules. What a net was taken for: `stackwright nets --explain NET`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.intents import design_rules_of, leading_somewhere
+from drc_rules.interfaces import Family, families
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+from stackup_lib.design_rules import DesignRules
+from stackup_lib.facts import MissingFact
+from stackup_lib.intended import intended_geometry
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class FastNets:
+    """The nets of a fast family that lead somewhere."""
+
+    family: Family
+    nets: Ints
+
+
+def _fast_nets(ctx: Context, _clause: Clause) -> Iterator[FastNets]:
+    used = leading_somewhere(ctx)
+    for family in families():
+        nets = [net for net in ctx.nets_of(family.id).tolist() if net in used] if family.fast else []
+        if nets:
+            yield FastNets(family, np.array(nets, dtype=np.int64))
+
+
+@rule("NET006", kinds=("nets_in_classes",), over=_fast_nets)
+def unclassified_fast_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
+    """Yield one finding per family with nets that neither a class nor a rule knows."""
+    if ctx.board.project.path is None and not ctx.board.project.net_classes_of:
+        raise MissingFact("the net classes", "put the .kicad_pro beside the board")
+    ctx.rest_on_assignment(found.nets)
+    rules = design_rules_of(ctx)
+    classes = ctx.board.project.net_classes_of
+    names = [ctx.board.nets[net] for net in found.nets.tolist() if not classes.get(ctx.board.nets[net])]
+    loose = [name for name in names if not _has_rule(ctx, name, rules)]
+    if not loose:
+        return
+    some = loose[0] + (" ..." if len(loose) > 1 else "")
+    yield Draft(
+        title=f"{len(loose)} of {len(found.nets)} nets of {found.family.title} are in no net class ({some})",
+        why="KiCad holds them to no width and no gap of their own",
+        fix="in KiCad, Board Setup, Net Classes: make a class for them and give it the nets by a pattern",
+        ids=(found.family.id,),
+        measured=Measured(value=len(loose), unit="nets"),
+        limit_value=0,
+        limit_unit="nets",
+        places=tuple(Place(net=name) for name in loose[:SHOWN]),
+        inferred=not any(ctx.assignment.is_declared(net) for net in found.nets.tolist()),
+    )
+
+
+def _has_rule(ctx: Context, name: str, rules: DesignRules | None) -> bool:
+    """Tell whether a design rule prefers a width for a net, or may: what is not certain is no reason to complain."""
+    if rules is None:
+        return False
+    in_pair = ctx.pairs.partner_of(ctx.board.nets.index(name)) is not None
+    said = intended_geometry(ctx.board, name, rules, in_pair=in_pair)
+    return any(layer.doubts or (layer.width is not None and layer.width.is_meant) for layer in said)

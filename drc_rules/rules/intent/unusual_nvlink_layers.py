@@ -1,0 +1,77 @@
+"""NVLink runs on fewer or more layers than boards of its kind have for it.
+
+What it checks
+--------------
+The copper layers on which an NVLink net is routed for longer than the two breakouts that nobody can avoid, counted over
+all its nets, against the number that the profile states.
+
+Why it matters
+--------------
+With few layers for that many pairs, they lie closer together than crosstalk allows, or change layers; each layer more
+costs lamination, drilling depth and registration.
+
+How to fix
+----------
+Spread the pairs over more stripline layers, each between planes; or leave it where crosstalk has been simulated. Nets
+that are no NVLink are declared as what they are (`[[interface]]`).
+
+Sources
+-------
+Each clause names document, table and row. Breakouts: a ball and its via are 0.7 to 0.9 mm apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.controlled import BREAKOUT_MM
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+from stackup_lib.facts import MissingFact
+
+FAMILY = "nvlink"
+
+
+def _nets(ctx: Context, _clause: Clause) -> tuple[Ints, ...]:
+    nets = ctx.nets_of(FAMILY)
+    return (nets,) if len(nets) else ()
+
+
+@rule("NET005", kinds=("nvlink_layers",), over=_nets)
+def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
+    """Yield one finding when the count is outside of the clause's limits."""
+    ctx.rest_on_assignment(nets)
+    layers = _layers(ctx, nets)
+    if not layers:
+        raise MissingFact("the layers that carry NVLink", "route its nets, then check again")
+    least, most = clause.limit.min, clause.limit.max
+    count = len(layers)
+    if (least is None or count >= least) and (most is None or count <= most):
+        return
+    few = least is not None and count < least
+    yield Draft(
+        title=f"NVLink runs on {count} layer{'' if count == 1 else 's'} ({', '.join(layers)}); {clause.title}",
+        why="its pairs lie close together or change layers" if few else "every layer costs lamination and registration",
+        fix="spread the pairs over more layers" if few else "keep them if the pairs need them",
+        ids=(FAMILY,),
+        measured=Measured(value=count, unit="layers"),
+        limit_value=least if few else most,
+        limit_unit="layers",
+        places=tuple(Place(layer=name) for name in layers),
+        inferred=not any(ctx.assignment.is_declared(net) for net in nets.tolist()),
+    )
+
+
+def _layers(ctx: Context, nets: Ints) -> list[str]:
+    """Names of the layers on which one of the nets is routed beyond its breakouts, top to bottom."""
+    tracks, board = ctx.board.tracks, ctx.board
+    mine = np.isin(tracks.net, nets)
+    keys, inverse = np.unique(tracks.net[mine] * board.layer_count + tracks.layer[mine], return_inverse=True)
+    lengths = np.bincount(inverse, tracks.length_mm[mine], len(keys))
+    found = np.unique(keys[lengths > 2 * BREAKOUT_MM] % board.layer_count)
+    return [board.copper_layers[index].name for index in found.tolist()]
