@@ -255,9 +255,13 @@ THOR_SEEDS = {
         },
     ),
     "a pair in another net class": Seed(
-        "by its names it is PCIe still, of a generation that nobody states; its breakout counts with slower ones",
+        "by its names it is PCIe still, of a generation that nobody states; its breakouts count as slower ones",
         lambda c: c.in_class("90Ohm-diff_CSI", *PAIR),
-        {"inference.generation.pcie": "not verifiable", "board.impedance.routed": "failed +0 -1"},
+        {
+            "inference.generation.pcie": "not verifiable",
+            "board.impedance.routed": "failed +0 -1",
+            "board.impedance.coupling": "passed",
+        },
     ),
     "no zone is filled": Seed(
         "which layers are planes is not known, nor what lines have above and below",
@@ -538,9 +542,13 @@ FILE_SEEDS = {
         {"board.design_rules": "passed"},
     ),
     "the project is not there": FileSeed(
-        "net classes are unknown, and with them the widths that they intend",
+        "net classes are unknown: the widths that they intend, and which fast nets are in none",
         lambda b: b.with_suffix(".kicad_pro").unlink(),
-        {"board.project": "failed", "board.impedance.intended": "not applicable"},
+        {
+            "board.project": "failed",
+            "board.impedance.intended": "not applicable",
+            "board.nets.in_classes": "not verifiable",
+        },
     ),
 }
 
