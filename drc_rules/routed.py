@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from stackup_lib.board import Board
 from stackup_lib.copper_map import CopperMap, planes_beside
@@ -49,7 +50,7 @@ class RoutedLine(Frozen):
     length_mm: float
     longest_mm: float
     nets: tuple[int, ...]
-    net_lengths_mm: tuple[float, ...] = ()
+    net_lengths_mm: tuple[float, ...] = Field(default=(), exclude=True)
 
 
 _Key = tuple[int, float, float | None, bool, References]
