@@ -265,7 +265,11 @@ def _power_planes(work: _Work, count: int) -> int:
             work.say("power planes", f"{planes}", From.BOARD, "layers filled with supplies")
             return planes
     planes = 4 if count >= MANY_LAYERS else 2 if count > 4 else 0
-    words = "no clause states a number; rails are not known" if planes else "on four layers supplies share the grounds"
+    words = (
+        "no clause states a number; rails are not known"
+        if planes
+        else "the layers hold none: supplies share the grounds"
+    )
     work.say("power planes", f"{planes}", From.ASSUMPTION, words)
     return planes
 
@@ -320,7 +324,9 @@ def _power_oz(work: _Work) -> float:
 
 def _drills(work: _Work) -> dict[str, float]:
     ratio = greatest_aspect_ratio("through", Tier.ADVANCED)
-    work.say("aspect ratio", f"{ratio:g} at most", From.CLAUSE, "what advanced fabs drill")
+    clause = next((c for c in work.selection.of_kind("hole_aspect_ratio") if c.limit.at_least == Tier.ADVANCED), None)
+    origin = From.CLAUSE if clause else From.ASSUMPTION
+    work.say("aspect ratio", f"{ratio:g} at most", origin, _of(clause) if clause else "what advanced fabs drill")
     found: dict[str, float] = {"max_aspect_ratio": ratio}
     if work.choices.build_ups:
         if not work.choices.hdi:

@@ -174,7 +174,8 @@ def _search(
     for one in least.changes:
         widths = width_words(one.result, found.goals, found.interfaces, routed)
         said = *(tg_words + one.words or ("nothing has to change",)), *widths
-        change = one.model_copy(update={"words": tuple(shortened(words) for words in said)})
+        judged = one.result.model_copy(update={"clauses": tuple(found.judge(one.result.candidate))})
+        change = one.model_copy(update={"words": tuple(shortened(words) for words in said), "result": judged})
         plan = _plan_of_change(current, change, project, found)
         then = _count(found.judge, _after(selection, plan, board_path))
         if objection := _objection(now, then):
