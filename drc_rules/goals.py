@@ -21,7 +21,7 @@ from drc_rules.goals_choices import GoalChoices, laminate_family
 from drc_rules.goals_judge import CandidateJudge
 from drc_rules.goals_lines import Lines, gap_per_width, lines_for
 from drc_rules.goals_materials import Materials, materials_for
-from drc_rules.interfaces import interface
+from drc_rules.interfaces import family, interface
 from drc_rules.requirements import Profile, assemble, load_form, load_profile
 from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError
@@ -377,6 +377,11 @@ def _say_materials(work: _Work, materials: Materials) -> None:
 
 
 def _say_the_rest(work: _Work) -> None:
+    context = work.project.context if work.project else None
+    for one in context.assignment.families_without_generation() if context else ():
+        if one not in {interface(each).family for each in work.selection.interfaces}:
+            how = f"its generation is not known: --interface {family(one).interfaces[-1].id}, or another of them"
+            work.say(family(one).title, "left out", From.ASSUMPTION, how)
     defaults = Goals()
     finest = f"{defaults.least_width_mm:g}/{defaults.least_gap_mm:g} mm"
     work.say("finest line and gap", finest, From.ASSUMPTION, "what advanced fabs etch in 1/2 oz copper")
