@@ -104,8 +104,8 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
 def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
     """Yield the lines that are longer than a breakout on at least one net; two ends have one breakout each.
 
-    Pieces over a hole in the planes are a matter of the return path, not of width and gap: they count only where most
-    of a layer's routing has no plane at all.
+    Pieces over a hole in the planes are a matter of the return path, not of width and gap, and pieces of a pair that run
+    apart are a matter of its coupling (IMP004): they count only where most of a layer's routing is like that.
     """
     on_layer: dict[tuple[NetTarget, int], float] = {}
     for found in lines:
@@ -113,6 +113,8 @@ def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
         on_layer[key] = on_layer.get(key, 0.0) + found.line.length_mm
     for found in lines:
         whole = on_layer[found.target, found.line.layer]
-        over_a_hole = found.line.references == (None, None) and found.line.length_mm < MOST * whole
-        if found.line.longest_mm > 2 * found.target.lumped_mm and not over_a_hole:
+        is_apart = found.line.is_pair and found.line.gap_mm is None
+        over_a_hole = found.line.references == (None, None)
+        is_exception = (is_apart or over_a_hole) and found.line.length_mm < MOST * whole
+        if found.line.longest_mm > 2 * found.target.lumped_mm and not is_exception:
             yield found
