@@ -336,11 +336,19 @@ def _drills(work: _Work) -> dict[str, float]:
     said, smallest = work.choices.drill_mm, _smallest_through_mm(work.project)
     if said is not None:
         work.say("drill", f"{said:g} mm", From.USER, "your choice")
+    elif smallest is not None and _board_mm(work) > ratio * smallest:
+        why = f"the board's {smallest:g} mm is past what advanced fabs drill through it"
+        work.say("drill", "0.25 mm", From.ASSUMPTION, why)
+        smallest = None
     elif smallest is not None:
         work.say("drill", f"{smallest:g} mm", From.BOARD, "smallest through via")
     else:
         work.say("drill", "0.25 mm", From.ASSUMPTION, "usual for such boards")
     return {**found, "drill_mm": said or smallest or 0.25}
+
+
+def _board_mm(work: _Work) -> float:
+    return (work.project.board.thickness_mm or 0.0) if work.project else 0.0
 
 
 def _smallest_through_mm(project: Project | None) -> float | None:

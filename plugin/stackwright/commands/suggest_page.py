@@ -26,6 +26,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None)
     page = Page()
     _title(page, result)
     if not result.entries:
+        _changes(page, result)
         _unreachable(page, result)
         _goals(page, result)
         return page
