@@ -13,7 +13,7 @@ import pytest
 
 from stackup_lib.lines import shapes
 from stackup_lib.lines.cases import QUANTITIES, section_of_case
-from stackup_lib.lines.interactions import add_effect
+from stackup_lib.lines.interactions import View, effect
 from stackup_lib.lines.kernels import normal_field_moments, potential_moments
 from stackup_lib.lines.sections import GeometryError, Layer, Mask, Section, Strip
 from stackup_lib.lines.solution import LineSolution
@@ -281,14 +281,34 @@ def test_series_and_closed_forms_agree_at_every_distance(
     centre, half = np.array([0.2 - 0.1j]), np.array([0.3 + 0.1j])
     direction = np.exp(1j * np.linspace(0.1, 6.1, 40))
     normals = np.exp(1j * np.arange(40.0)) if of_field else None
-    found = np.full((40, 1, order), 7.0)
-    add_effect(found, centre + half * away * direction, normals, centre=centre, half=half, sign=-2.0)
+    views = [View(centre + half * away * direction, normals, -2.0)]
+    found = effect(views, centre=centre, half=half, order=order)
     zeta = away * direction
     # asked of twelve functions at once, the far ones recur backward, which loses no digits
     if normals is None:
         exact = potential_moments(zeta, half, 12)[:order]
     else:
         exact = normal_field_moments(zeta, half, normals, 12)[:order]
-    apart = np.abs((7.0 - found[:, 0]) / 2 - exact.T).max(axis=0)
+    apart = np.abs(found[:, 0] / -2 - exact.T).max(axis=0)
     rounding = 3e-12  # of the forward recurrence near its border
     assert np.all(apart <= bound * np.abs(exact).max(axis=1) + rounding)
+
+
+@pytest.mark.parametrize("of_field", [False, True])
+def test_views_add_up_and_a_target_on_an_element_feels_no_normal_field_of_it(*, of_field: bool) -> None:
+    """Two views at once are the sum of each alone, near and far; the field of a target's own element is left out."""
+    centre, half = np.array([0.2 - 0.1j, 1.0 + 2.0j, 40.0 + 0.0j]), np.array([0.3 + 0.1j, 0.2j, 0.5 + 0j])
+    targets = np.array([0.3 - 0.07j, 1.0 + 2.1j, 2.5 + 2.0j, 7.0 - 9.0j])
+    normals = np.exp(1j * np.arange(4.0)) if of_field else None
+    mirrored = View(targets.conj(), None if normals is None else normals.conj(), -1.0)
+    one, other, both = (
+        effect(views, centre=centre, half=half, order=3)
+        for views in ([View(targets, normals)], [mirrored], [View(targets, normals), mirrored])
+    )
+    assert both == pytest.approx(one + other, rel=1e-12, abs=1e-12)
+    own = np.array([0, 1, 2, 2])
+    without = effect([View(targets, normals, own=own), mirrored], centre=centre, half=half, order=3)
+    expected = both.copy()
+    for k in (0, 1):  # the two that lie on their elements
+        expected[k, own[k]] = other[k, own[k]]
+    assert without[:2] == pytest.approx(expected[:2], rel=1e-12, abs=1e-12)

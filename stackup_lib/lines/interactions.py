@@ -10,7 +10,9 @@ sums of Re(f u^k), where f is a scale, turned to the normal for the field, and t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,90 +71,145 @@ def _potential_factors(order: int, terms: int) -> Real:
     return out
 
 
-def add_effect(
-    out: Real, targets: Complex, normals: Complex | None, *, centre: Complex, half: Complex, sign: float = 1.0
-) -> None:
-    """Add sign times the potential of P_0, P_1 ... on elements at targets, or with normals E.n; eps0 = 1.
+class View(NamedTuple):
+    """Targets as charges or their images see them: an image's effect at a target is the charge's at its mirror image.
 
-    `out` has shape (targets, elements, order). It is filled by the short series in blocks of targets, which leaves out
-    nearby pairs; these follow all at once.
+    Args:
+        targets: points, (targets,).
+        normals: directions in which to take the field, or None for the potential.
+        sign: of the image.
+        own: element on which each target lies, whose normal field there is left out, or None.
     """
-    order = out.shape[-1]
+
+    targets: Complex
+    normals: Complex | None
+    sign: float = 1.0
+    own: NDArray[np.intp] | None = None
+
+
+def effect(views: Sequence[View], *, centre: Complex, half: Complex, order: int) -> Real:
+    """Return the potential of P_0, P_1 ... on elements at targets, or with normals E.n, summed over views; eps0 = 1.
+
+    The shape is (targets, elements, order). The short series fills it in blocks of targets and leaves out nearby pairs;
+    these follow all at once.
+    """
+    count, elements = len(views[0].targets), len(centre)
     short, long = _terms(order)
+    potential = views[0].normals is None
+    factors = _potential_factors(order, short) if potential else _field_factors(order, short)
+    stacked = np.concatenate([factors] * len(views))
+    out = np.empty((count, elements, order))
     least = _FAR**2 * (half.real**2 + half.imag**2)
-    near: list[NDArray[np.intp]] = [np.empty(0, dtype=np.intp)]
-    rows = max(1, _BLOCK // len(centre))
-    for start in range(0, len(targets), rows):
-        block = slice(start, start + rows)
-        x, y = targets.real[block, None] - centre.real, targets.imag[block, None] - centre.imag
-        turned = None if normals is None else normals[block, None]
-        close, some = _series(x, y, turned, half, size=(order, short), scale=sign, least=least)
-        out[block] += some
-        near.append(np.flatnonzero(close) + start * len(centre))
-    flat = out.reshape(-1, order)
-    at = np.concatenate(near)
+    near: list[list[NDArray[np.intp]]] = [[np.empty(0, dtype=np.intp)] for _ in views]
+    rows = max(1, _BLOCK // elements)
+    memory = np.empty((len(stacked), min(rows, count) * elements))
+    for start in range(0, count, rows):
+        block = slice(start, min(start + rows, count))
+        pairs = (block.stop - start) * elements
+        powers, log = memory[:, :pairs], np.zeros((block.stop - start, elements))
+        for k, view in enumerate(views):
+            z = view.targets[block, None]
+            turned = None if view.normals is None else view.normals[block, None]
+            some = powers[k * len(factors) : (k + 1) * len(factors)].reshape(len(factors), *log.shape)
+            close = _series(
+                z.real - centre.real,
+                z.imag - centre.imag,
+                turned,
+                half,
+                scale=view.sign,
+                least=least,
+                powers=some,
+                log=log,
+            )
+            near[k].append(close + start * elements)
+        filled = out[block].reshape(pairs, order)
+        np.dot(powers.T, stacked, out=filled)
+        if potential:
+            filled[:, 0] += log.ravel()
+    for view, found in zip(views, near, strict=True):
+        _add_near(out, view, np.concatenate(found), centre=centre, half=half, terms=long)
+    return out
+
+
+def _add_near(out: Real, view: View, at: NDArray[np.intp], *, centre: Complex, half: Complex, terms: int) -> None:
+    """Add one view's effect of pairs (flat numbers): by the long series, of the nearest by the closed forms."""
+    order = out.shape[-1]
     target, element = at // len(centre), at % len(centre)
-    apart, half = targets[target] - centre[element], half[element]
-    turned = None if normals is None else normals[target]
-    long_enough = _NEAR**2 * (half.real**2 + half.imag**2)
-    x, y = apart.real.copy(), apart.imag.copy()
-    close, some = _series(x, y, turned, half, size=(order, long), scale=sign, least=long_enough)
+    if view.own is not None:
+        other = view.own[target] != element
+        at, target, element = at[other], target[other], element[other]
+    apart, half = view.targets[target] - centre[element], half[element]
+    turned = None if view.normals is None else view.normals[target]
+    least = _NEAR**2 * (half.real**2 + half.imag**2)
+    factors = _potential_factors(order, terms) if turned is None else _field_factors(order, terms)
+    powers, log = np.empty((len(factors), len(at))), np.zeros(len(at))
+    close = _series(
+        apart.real.copy(), apart.imag.copy(), turned, half, scale=view.sign, least=least, powers=powers, log=log
+    )
+    some = powers.T.dot(factors)
+    some[:, 0] += log
     half = half[close]
     zeta = apart[close] / half
     if turned is None:
         exact = potential_moments(zeta, half, order)
     else:
         exact = normal_field_moments(zeta, half, turned[close], order)
-    some[close] = sign * exact.T
-    flat[at] += some
+    some[close] = view.sign * exact.T
+    out.reshape(-1, order)[at] += some
 
 
 def _series(
-    x: Real, y: Real, normal: Complex | None, half: Complex, *, size: tuple[int, int], scale: float, least: Real
-) -> tuple[NDArray[np.bool_], Real]:
-    """Return which pairs are closer than `least` (squared distance), and the series, (*x.shape, order), 0 for them.
+    x: Real,
+    y: Real,
+    normal: Complex | None,
+    half: Complex,
+    *,
+    scale: float,
+    least: Real,
+    powers: Real,
+    log: Real,
+) -> NDArray[np.intp]:
+    """Fill `powers`, (count, *x.shape), and add to `log` the logarithm of P_0 where there is no normal.
 
-    `size` is the number of polynomials and of terms.
+    Return the flat numbers of pairs closer than `least` (squared distance), whose powers and logarithm are 0.
     """
-    order, terms = size
     a, b = half.real.copy(), half.imag.copy()
-    distance = x * x + y * y
-    close = distance < least
-    np.maximum(distance, least, out=distance)
+    distance = x * x
+    distance += y * y
+    close = np.flatnonzero(distance < least)
+    distance.reshape(-1)[close] = 1.0
     inverse = 1.0 / distance
-    inverse[close] = 0.0
+    inverse.reshape(-1)[close] = 0.0
     square = a * a + b * b
     length = np.sqrt(square)
     real = a * x
     real += b * y
     real *= inverse
     if normal is None:
-        factors = _potential_factors(order, terms)
         each = length * (scale / (-2.0 * np.pi))
-        log = np.log(distance)
-        log *= each
-        first, second = np.broadcast_to(each, real.shape), each * real
+        np.log(distance, out=distance)
+        distance *= each
+        log += distance
+        powers[0] = each
+        np.multiply(each, real, out=powers[1])
     else:
-        factors = _field_factors(order, terms)
         nx, ny = normal.real, normal.imag
-        first = (a * nx + b * ny) / length * (scale / np.pi)
-        second = (nx * x + ny * y) * inverse * (length * (scale / np.pi))
-    powers = _powers(first, second, real, square * inverse, len(factors))
-    out = powers.T.dot(factors).reshape(*real.shape, order)
-    if normal is None:
-        out[..., 0] += log
-        out[close, 0] = 0.0
-    return close, np.asarray(out)
+        powers[0] = (a * nx + b * ny) / length * (scale / np.pi)
+        x *= nx
+        y *= ny
+        x += y
+        x *= inverse
+        np.multiply(x, length * (scale / np.pi), out=powers[1])
+    inverse *= square
+    _recur(powers, real, inverse)
+    return close
 
 
-def _powers(first: Real, second: Real, real: Real, square: Real, count: int) -> Real:
-    """Re(f u^k) for k = 0 ... count - 1, (count, pairs), from the first two, Re(u) and |u|^2."""
-    out = np.empty((count, *real.shape))
-    out[0], out[1] = first, second
-    twice = 2.0 * real
+def _recur(powers: Real, real: Real, square: Real) -> None:
+    """Fill Re(f u^k) from the first two on, from Re(u), which is overwritten, and |u|^2."""
+    real *= 2.0
     less = np.empty_like(real)
-    for k in range(2, count):
-        np.multiply(twice, out[k - 1], out=out[k])
-        np.multiply(square, out[k - 2], out=less)
-        out[k] -= less
-    return out.reshape(count, -1)
+    for k in range(2, len(powers)):
+        np.multiply(real, powers[k - 1], out=powers[k])
+        np.multiply(square, powers[k - 2], out=less)
+        powers[k] -= less

@@ -30,7 +30,7 @@ from stackup_lib.lines.boundary import (
     right_half,
     size_mm,
 )
-from stackup_lib.lines.interactions import add_effect
+from stackup_lib.lines.interactions import View, effect
 from stackup_lib.lines.kernels import Complex, Real
 from stackup_lib.lines.mesh import Mesh, Resolution, build_mesh
 from stackup_lib.lines.sections import GeometryError, Section
@@ -204,13 +204,10 @@ def _kernels(
     """
 
     def with_plane(z: Complex, n: Complex | None, own: NDArray[np.intp] | None = None) -> Real:
-        out = np.zeros((len(z), len(mesh.centre), order))
-        add_effect(out, z, n, centre=mesh.centre, half=mesh.half)
-        if own is not None:  # on itself a straight element has no normal field but the jump, which is added apart
-            out[np.arange(len(z)), own] = 0.0
+        views = [View(z, n, own=own)]  # on itself a straight element has no normal field but the jump, added apart
         if section.plane_below:
-            mirrored = None if n is None else n.conj()
-            add_effect(out, z.conj(), mirrored, centre=mesh.centre, half=mesh.half, sign=-1.0)
+            views.append(View(z.conj(), None if n is None else n.conj(), -1.0))
+        out = effect(views, centre=mesh.centre, half=mesh.half, order=order)
         return out.reshape(len(z), len(mesh.centre) * order)
 
     direct = with_plane(targets, normals, own)
