@@ -112,11 +112,12 @@ class ImpedanceDeclaration(_NetChoice):
 class BackdrillDeclaration(_NetChoice):
     """Vias on these nets are backdrilled, told to the fab outside the board file.
 
-    The drill enters at `from` and passes every layer up to and including `must_cut`.
+    The drill enters at `from` and passes every layer up to and including `must_cut`; `size_mm` is its diameter.
     """
 
     from_: str = Field(alias="from")
     must_cut: str
+    size_mm: float | None = Field(default=None, gt=0, le=20)
 
 
 class CheckOptions(_Strict):

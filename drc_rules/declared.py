@@ -121,7 +121,7 @@ def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, froze
             if name not in board.layer_index:
                 cure = did_you_mean(name, board.layer_index)
                 raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', cure)
-        yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut]), nets
+        yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut], row.size_mm), nets
 
 
 def _choose(name: str, key: str, said: str | None, toml: str | None, variables: Mapping[str, str]) -> Fact[str]:

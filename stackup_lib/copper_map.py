@@ -36,6 +36,14 @@ class CopperMap:
                 found[near[shapely.contains_xy(polygon, x_mm[near], y_mm[near])]] = net
         return found
 
+    def gaps_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> list[tuple[float, int]]:
+        """Return (distance in mm, net) of every fill of a layer that comes within reach of a point; 0 mm is inside."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with backdrills needs it here
+
+        point = shapely.Point(x_mm, y_mm)
+        near = [(net, polygon) for net, polygon in self._fills(layer) if shapely.dwithin(polygon, point, reach_mm)]
+        return [(float(shapely.distance(polygon, point)), net) for net, polygon in near]
+
     def is_filled(self, layer: int) -> bool:
         """Tell whether any fill is stored on a layer."""
         return bool(np.any(self.board.zones.fill_layer == layer))

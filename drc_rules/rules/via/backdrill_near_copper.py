@@ -2,18 +2,20 @@
 
 What it checks
 --------------
-On every layer that a backdrill of the board file passes: the distance from its edge to tracks and vias of other nets,
-against the clause's fab tier. Filled zones are left out, because KiCad keeps them away from holes by rules of its
-own; arcs count as their chords.
+On every layer that a backdrill passes: the distance from its edge to tracks, vias and filled zones of other nets,
+against the clause's fab tier. A plane's opening is made for the hole's pad, not for the wider drill: it is the
+commonest fault. Where a zone on those layers has no stored fill, that the drill spares it is not verifiable. Arcs
+count as their chords; surface pads and copper graphics are not looked at.
 
 Why it matters
 --------------
-A backdrill is wider than its hole and wanders: it can nick or cut the track beside it, on layers on which nobody
-looks for a hole that wide.
+A backdrill is wider than its hole and wanders: it can nick or cut the track beside it, or smear a plane's copper into
+the hole, on layers on which nobody looks for a hole that wide.
 
 How to fix
 ----------
-Move the track or the via away, on the drilled layers only; or use a smaller via and drill.
+Move the track or the via away, on the drilled layers only; give the via's class or the zone a wider clearance and fill
+again; or use a smaller via and drill.
 
 Sources
 -------
@@ -28,27 +30,31 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
+from drc_rules.context import FILL_ZONES, Context
 from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import backdrill_clearance_mm
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
 
 NANOMETRE = 1e-6
 
 
-def _sized(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
-    yield from (drilled for drilled in drilled_holes(ctx) if drilled.drill.size_mm)
+def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
+    yield from drilled_holes(ctx)
 
 
-@rule("VIA007", kinds=("backdrill_clearance",), over=_sized)
+@rule("VIA007", kinds=("backdrill_clearance",), over=_drilled)
 def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
+    if not drilled.drill.size_mm:
+        raise MissingFact("the diameter of the declared backdrills", "size_mm = ?  # under [[backdrill]]")
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
-    nearest = _nearest(ctx.board, drilled, least)
+    nearest = _nearest(ctx, drilled, least)
     if nearest is None or nearest[0] >= least - NANOMETRE:
+        _need_fills(ctx, drilled)
         return
     gap, layer, net = nearest
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
@@ -69,10 +75,37 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     )
 
 
-def _nearest(board: Board, drilled: DrilledHole, reach_mm: float) -> tuple[float, int, int] | None:
+def _nearest(ctx: Context, drilled: DrilledHole, reach_mm: float) -> tuple[float, int, int] | None:
     """Least gap to copper of another net within reach on the drilled layers, its layer and net."""
-    found = [*_tracks(board, drilled, reach_mm), *_vias(board, drilled, reach_mm)]
+    board = ctx.board
+    found = [*_tracks(board, drilled, reach_mm), *_vias(board, drilled, reach_mm), *_fills(ctx, drilled, reach_mm)]
     return min(found, default=None)
+
+
+def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
+    hole, radius = drilled.hole, (drilled.drill.size_mm or 0.0) / 2
+    for layer in drilled.passed:
+        for distance, net in ctx.copper.gaps_at(layer, hole.x_mm, hole.y_mm, radius + reach_mm):
+            if net != hole.net:
+                yield distance - radius, layer, net
+
+
+def _need_fills(ctx: Context, drilled: DrilledHole) -> None:
+    """Raise `MissingFact` where a zone of another net on a drilled layer has no stored fill: it may come too near.
+
+    A zone that says that it is filled, on a board that stores fills, was left empty by others that go before it.
+    """
+    zones = ctx.board.zones
+    stored = np.zeros(len(zones), dtype=bool)
+    stored[zones.fill_zone] = True
+    is_open = ~stored & (zones.is_rule_area == 0) & (zones.net != drilled.hole.net)
+    if len(zones.fill_zone):
+        is_open &= zones.is_filled == 0
+    mask = sum(1 << layer for layer in drilled.passed)
+    is_open &= (zones.layers & np.uint64(mask)) != 0
+    if np.any(is_open):
+        names = sorted({ctx.board.nets[net] or "no net" for net in zones.net[is_open].tolist()})
+        raise MissingFact(f"the filled copper of {names[0]} beside the backdrills", FILL_ZONES)
 
 
 def _tracks(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
