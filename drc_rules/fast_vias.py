@@ -222,12 +222,17 @@ def length_of(ctx: Context, group: StubGroup) -> Interval:
 
 def need_layers(ctx: Context, group: StubGroup) -> None:
     """Raise `MissingFact` where it is not known which layers use the holes."""
-    hole = group.holes[0]
-    where = f"{ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
+    missing = unknown_use(ctx, group.holes[0])
+    if missing:
+        raise missing
+
+
+def unknown_use(ctx: Context, hole: PlatedHole) -> MissingFact | None:
+    """Return what is missing where it is not known which layers use a hole, None where it is."""
+    where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
     if hole.is_unsure:
-        raise MissingFact(f"which layers use the hole of {where}", FILL_ZONES)
-    if not group.is_used:
-        raise MissingFact(f"which layers use the hole of {where}", "route it, or take it away")
+        return MissingFact(where, FILL_ZONES)
+    return None if hole.used else MissingFact(where, "route it, or take it away")
 
 
 def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:

@@ -26,11 +26,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
+from drc_rules.context import Context
 from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.fast_vias import unknown_use
 from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
-from stackup_lib.holes import PlatedHole
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
@@ -43,7 +42,8 @@ def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: Drilled
     hole, drill = drilled.hole, drilled.drill
     cut = [layer for layer in drilled.passed if layer in hole.routed or _meets_fill(ctx, drilled, layer)]
     if not cut:
-        _need_uses(ctx, hole)
+        if missing := unknown_use(ctx, hole):
+            raise missing
         return
     names = [layer.name for layer in ctx.board.copper_layers]
     words = ", ".join(names[layer] for layer in cut)
@@ -57,15 +57,6 @@ def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: Drilled
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", names[drill.start], names[drill.must_cut]),
         places=(place_of(ctx, drilled, cut[0]),),
     )
-
-
-def _need_uses(ctx: Context, hole: PlatedHole) -> None:
-    """Raise `MissingFact` where it is not known which layers use a hole: then nothing shows that they are spared."""
-    where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
-    if hole.is_unsure:
-        raise MissingFact(where, FILL_ZONES)
-    if not hole.used:
-        raise MissingFact(where, "route it, or take it away")
 
 
 def _meets_fill(ctx: Context, drilled: DrilledHole, layer: int) -> bool:

@@ -4,8 +4,9 @@ What it checks
 --------------
 Every backdrill, KiCad 10's own or declared. Needless are those on nets of slow interfaces, on supplies and ground, and
 those on fast nets whose whole stub, undrilled, resonates so far above Nyquist, in the worst case, that no rule of thumb
-objects. Where only the family of a net is known, its fastest generation counts. A net that nobody has named an
-interface for is not judged.
+objects. Where only the family of a net is known, its fastest generation counts. Not verifiable is a drill on a net that
+nobody has named an interface for, and on a fast net one whose hole nothing routed reaches, or a zone without its fill
+may reach: how long its stub is depends on that.
 
 Why it matters
 --------------
@@ -31,7 +32,7 @@ import numpy as np
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.fast_vias import figures_of
+from drc_rules.fast_vias import ask_generation, figures_of, unknown_use
 from drc_rules.interfaces import family
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
@@ -92,7 +93,9 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
         yield _draft(ctx, alike, f"{of.title} nets, too slow for a stub to matter")
         return
     least = clause.limit.min or 0.0
-    kept, worst = _harmless(ctx, least, alike)
+    kept, worst, missing = _harmless(ctx, least, alike)
+    if missing and not kept:
+        raise missing
     if kept:
         whole = alike.whole_group and len(kept) == len(alike.holes)
         text = f"{of.title} nets, whose whole stubs resonate at {worst:.0f} times Nyquist or above"
@@ -101,23 +104,35 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
         yield replace(draft, measured=measured, limit_value=least, limit_unit="x Nyquist")
 
 
-def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHole, ...], float]:
-    """Return the drills whose stubs, undrilled, resonate high enough, and the lowest multiple of Nyquist of them."""
+def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHole, ...], float, MissingFact | None]:
+    """Return the drills whose whole stubs resonate high enough, their lowest multiple of Nyquist, what is missing.
+
+    Missing is the first fact for lack of which another drill could not be judged.
+    """
     mine = {(d.hole.net, d.hole.x_mm, d.hole.y_mm): d for d in alike.holes}
+    unrouted = (unknown_use(ctx, replace(d.hole, used=d.hole.routed)) for d in alike.holes)
+    missing = next(filter(None, unrouted), None)
     found: list[DrilledHole] = []
     worst = float("inf")
     for group in ctx.stub_groups:
-        nyquist = group.choices[-1].nyquist_ghz if group.choices else None
         drill = group.drill
-        if drill is None or not group.stubs or nyquist is None:
+        if drill is None or not group.stubs or group.family != alike.family:
             continue
-        if group.family != alike.family or (drill.start, drill.must_cut) != (alike.start, alike.must_cut):
+        if (drill.start, drill.must_cut) != (alike.start, alike.must_cut):
             continue
-        times = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low / nyquist
+        nyquist = group.choices[-1].nyquist_ghz if group.choices else None
+        if nyquist is None:
+            missing = missing or ask_generation(ctx, group)
+            continue
+        try:
+            times = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low / nyquist
+        except MissingFact as fact:
+            missing = missing or fact
+            continue
         if times >= least:
             found += [mine[h.net, h.x_mm, h.y_mm] for h in group.holes if (h.net, h.x_mm, h.y_mm) in mine]
             worst = min(worst, times)
-    return tuple(found), worst
+    return tuple(found), worst, missing
 
 
 def _draft(ctx: Context, alike: Alike, on: str) -> Draft:
