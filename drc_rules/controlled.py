@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -104,17 +105,25 @@ def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
 def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
     """Yield the lines that are longer than a breakout on at least one net; two ends have one breakout each.
 
-    Pieces over a hole in the planes are a matter of the return path, not of width and gap, and pieces of a pair that run
-    apart are a matter of its coupling (IMP004): they count only where most of a layer's routing is like that.
+    Pieces over a hole in the planes are a matter of the return path, not of width and gap, and pieces of a pair that
+    run apart are one of its coupling (IMP004): they count only where most of a layer's, or a net's, routing is so.
     """
-    on_layer: dict[tuple[NetTarget, int], float] = {}
+    on_layer: dict[tuple[NetTarget, int], float] = defaultdict(float)
+    of_net: dict[tuple[int, int], float] = defaultdict(float)
     for found in lines:
-        key = (found.target, found.line.layer)
-        on_layer[key] = on_layer.get(key, 0.0) + found.line.length_mm
+        on_layer[found.target, found.line.layer] += found.line.length_mm
+        for net, length_mm in _by_net(found.line):
+            of_net[net, found.line.layer] += length_mm
     for found in lines:
-        whole = on_layer[found.target, found.line.layer]
-        is_apart = found.line.is_pair and found.line.gap_mm is None
-        over_a_hole = found.line.references == (None, None)
-        is_exception = (is_apart or over_a_hole) and found.line.length_mm < MOST * whole
-        if found.line.longest_mm > 2 * found.target.lumped_mm and not is_exception:
+        line, forgiven_mm = found.line, 2 * found.target.lumped_mm
+        over_a_hole = line.references == (None, None) and line.length_mm < MOST * on_layer[found.target, line.layer]
+        if line.is_pair and line.gap_mm is None:
+            counts = any(mm > max(forgiven_mm, MOST * of_net[net, line.layer]) for net, mm in _by_net(line))
+        else:
+            counts = line.longest_mm > forgiven_mm
+        if counts and not over_a_hole:
             yield found
+
+
+def _by_net(line: RoutedLine) -> Iterator[tuple[int, float]]:
+    return zip(line.nets, line.net_lengths_mm, strict=True)
