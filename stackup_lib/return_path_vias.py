@@ -1,0 +1,172 @@
+"""Where a net changes layers, and how far the next hole is by which its return current can follow. Lengths in mm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from stackup_lib.board import Board, Floats, Ints, PadKind
+from stackup_lib.copper_map import NO_COPPER, CopperMap
+from stackup_lib.frozen import Frozen
+from stackup_lib.return_path_copper import refuse_untrue_fills
+from stackup_lib.routes import Crossing
+
+AROUND_MM = (0.4, 0.8, 1.6)
+"""Beyond the land of a via the net of a plane is looked for on circles so much larger; the nearest that meets copper."""
+
+DIRECTIONS = 16
+"""Points on each circle."""
+
+
+class LayerChange(Frozen):
+    """A via by which a net goes from one layer to another, and the return current from one plane to another.
+
+    Attributes:
+        net, via: indices into `Board.nets` and `Board.vias`.
+        entry_layer, exit_layer: copper layers of the tracks.
+        entry_plane, exit_plane: their reference planes; the same where both layers share one.
+        entry_nets, exit_nets: nets of those planes' copper around the via, ascending.
+        shared_net: net that both planes have there, None where there is none: then only capacitors join them.
+        return_at_mm: place of the nearest hole that joins both planes; None where there is none or none is needed.
+        distance_mm: from the via's centre to that hole's; 0 where both layers share a plane, None where none joins them.
+    """
+
+    net: int
+    via: int
+    x_mm: float
+    y_mm: float
+    entry_layer: int
+    exit_layer: int
+    entry_plane: int
+    exit_plane: int
+    entry_nets: tuple[int, ...]
+    exit_nets: tuple[int, ...]
+    shared_net: int | None
+    return_at_mm: tuple[float, float] | None
+    distance_mm: float | None
+
+    @property
+    def keeps_plane(self) -> bool:
+        """True where both layers refer to one plane: the current goes through its antipad or along the same face."""
+        return self.entry_plane == self.exit_plane
+
+
+def layer_changes(
+    copper: CopperMap, crossings: Sequence[Crossing], planes: Mapping[int, Sequence[int]]
+) -> tuple[LayerChange, ...]:
+    """Return the layer changes among the vias on a route, in order, each with its nearest return via.
+
+    Args:
+        copper: the board's fills.
+        crossings: of `Route.crossings`.
+        planes: signal layer -> its reference planes, the one with most of the current first.
+
+    A via or plated pad joins two planes when it goes through both, is of their net, and that net's fill is around it on
+    both. Layers without a plane in `planes` are left out.
+
+    Raises:
+        MissingFact: fills of a plane are missing or stale.
+    """
+    found = []
+    for crossing in crossings:
+        before, after = planes.get(crossing.entry_layer, ()), planes.get(crossing.exit_layer, ())
+        if crossing.entry_layer == crossing.exit_layer or not before or not after:
+            continue
+        shared = [plane for plane in before if plane in after]
+        pair = (shared[0], shared[0]) if shared else (before[0], after[0])
+        found.append((crossing, pair))
+    for plane in sorted({plane for _, pair in found for plane in pair}):
+        refuse_untrue_fills(copper, plane)
+    holes = _Holes(copper)
+    return tuple(_change(copper, holes, crossing, pair) for crossing, pair in found)
+
+
+def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, planes: tuple[int, int]) -> LayerChange:
+    vias, via = copper.board.vias, crossing.via
+    x, y, land = float(vias.x_mm[via]), float(vias.y_mm[via]), float(vias.size_mm[via])
+    nets = [nets_around(copper, plane, x, y, land) for plane in planes]
+    shared = sorted(set(nets[0]) & set(nets[1]))
+    near: tuple[float, int, tuple[float, float]] | None = None
+    if planes[0] != planes[1]:
+        tried = (holes.nearest(net, planes, x, y) for net in shared)
+        near = min((hit for hit in tried if hit is not None), default=None)
+    distance = 0.0 if planes[0] == planes[1] else near[0] if near else None
+    return LayerChange(
+        net=int(vias.net[via]),
+        via=via,
+        x_mm=x,
+        y_mm=y,
+        entry_layer=crossing.entry_layer,
+        exit_layer=crossing.exit_layer,
+        entry_plane=planes[0],
+        exit_plane=planes[1],
+        entry_nets=nets[0],
+        exit_nets=nets[1],
+        shared_net=near[1] if near else shared[0] if shared else None,
+        return_at_mm=near[2] if near else None,
+        distance_mm=distance,
+    )
+
+
+def nets_around(copper: CopperMap, layer: int, x_mm: float, y_mm: float, land_mm: float) -> tuple[int, ...]:
+    """Return the nets of a layer's filled copper around a hole, beyond its antipad; none where all is void."""
+    turn = np.exp(2j * np.pi * np.arange(DIRECTIONS) / DIRECTIONS)
+    for beyond in AROUND_MM:
+        at = x_mm + 1j * y_mm + turn * (land_mm / 2 + beyond)
+        nets = {int(net) for net in copper.net_at(layer, at.real, at.imag)} - {NO_COPPER}
+        if nets:
+            return tuple(sorted(nets))
+    return ()
+
+
+class _Holes:
+    """Vias and plated pads by net, each with the layers that it goes through."""
+
+    def __init__(self, copper: CopperMap) -> None:
+        self.copper = copper
+        board = copper.board
+        vias, pads = board.vias, board.pads
+        through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
+        self.net: Ints = np.concatenate([vias.net, pads.net[through]])
+        self.x_mm: Floats = np.concatenate([vias.x_mm, pads.x_mm[through]])
+        self.y_mm: Floats = np.concatenate([vias.y_mm, pads.y_mm[through]])
+        self.land_mm: Floats = np.concatenate([vias.size_mm, np.fmax(pads.size_x_mm, pads.size_y_mm)[through]])
+        self.top = np.concatenate([vias.start_layer, np.zeros(len(through), dtype=np.int16)])
+        self.bottom = np.concatenate([vias.end_layer, np.full(len(through), board.layer_count - 1, dtype=np.int16)])
+
+    def nearest(
+        self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float
+    ) -> tuple[float, int, tuple[float, float]] | None:
+        """Return (distance, net, place) of the nearest hole of a net that its fill surrounds on both planes."""
+        rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
+        distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
+        for k in np.argsort(distance, kind="stable").tolist():
+            row = int(rows[k])
+            if all(net in self._around(row, plane) for plane in planes):
+                return float(distance[k]), net, (float(self.x_mm[row]), float(self.y_mm[row]))
+        return None
+
+    def _around(self, row: int, plane: int) -> tuple[int, ...]:
+        return nets_around(self.copper, plane, float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row]))
+
+
+def reference_planes(
+    board: Board, heights_mm: Mapping[tuple[int, int], float], planes: Iterable[int]
+) -> dict[int, list[int]]:
+    """Return the planes next to each copper layer, the nearer one (with more of the return current) first.
+
+    Args:
+        board: the board.
+        heights_mm: (layer, plane) -> distance between them; a pair that is absent is no pair.
+        planes: copper layers that are planes.
+    """
+    found: dict[int, list[int]] = {}
+    ordered = sorted(planes)
+    for layer in range(board.layer_count):
+        above = [plane for plane in ordered if plane < layer][-1:]
+        below = [plane for plane in ordered if plane > layer][:1]
+        near = [plane for plane in (*above, *below) if (layer, plane) in heights_mm]
+        if near:
+            found[layer] = sorted(near, key=lambda plane: heights_mm[layer, plane])
+    return found
