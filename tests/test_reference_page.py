@@ -18,7 +18,16 @@ from stackup_lib.lines.sections import Mask
 from stackup_lib.lines.site import LineSite, Sheet
 from stackup_lib.lines.solver import solve
 from stackup_lib.lines.validation import Outcome, validate
-from tests.test_measured_loss import BEYOND, LINES, SOLVERS, points, solver_loss_db_per_inch
+from tests.test_measured_loss import (
+    BEYOND,
+    CURVE,
+    LINES,
+    SOLVERS,
+    curve_db_per_mm,
+    points,
+    smooth_db_per_mm,
+    solver_loss_db_per_inch,
+)
 from tests.test_published_cases import (
     DYNAMIC,
     ENTRIES,
@@ -161,9 +170,40 @@ def measured_table() -> str:
             inside = sum(p.low <= p.measured <= p.high for p in chosen)
             span = f"{min(p.frequency_ghz for p in chosen):g} to {max(p.frequency_ghz for p in chosen):g}"
             middle = f"{median(abs(e) for e in errors):.0f}"
-            errors_span = f"{min(errors):+.0f} to {max(errors):+.0f}"
+            errors_span = f"{round(min(errors)):+d} to {round(max(errors)):+d}"
             rows.append((line, words, span, errors_span, middle, f"{inside} of {len(chosen)}"))
     return markdown(("line", "", "GHz", "nominal less measured %", "median size %", "inside our interval"), rows)
+
+
+def known_table() -> str:
+    """Who states foil, dielectric and walls of the measured lines."""
+    rows = [(line, g["foil_from"], g["dielectric_from"], g["walls_from"]) for line, g in LINES.items()]
+    return markdown(("line", "foil", "dielectric", "walls"), rows)
+
+
+def curve_table() -> str:
+    """The bare Astra line at every GHz in range, as the product takes it and with one thing changed."""
+    changes: dict[str, dict[str, float]] = {
+        "as the product takes it": {},
+        "drawn as a rectangle": {"taper_mm": 0.0},
+        "twice the taper": {"taper_mm": 0.02},
+        "Rz 2.5 um": {"rz_um": 2.5},
+        "Rz 1.5 um": {"rz_um": 1.5},
+        "Dk 3.00": {"dk": 3.0},
+    }
+    measured, smooth, nominal = CURVE[:, 1], smooth_db_per_mm(), curve_db_per_mm()
+    rows = []
+    for words, change in changes.items():
+        ours = curve_db_per_mm(**change)
+        error = 100 * abs(ours / measured - 1)
+        off_smooth = 100 * max(abs(ours / smooth - 1)[1:])
+        worth = signed(100 * float(ours[19] / nominal[19] - 1)) if change else ""
+        beyond = ", ".join(f"{ghz:g}" for ghz in CURVE[error > 10, 0])
+        if len(beyond.split()) > 5:
+            beyond = f"{sum(error > 10)} of {len(error)}"
+        rows.append((words, worth, f"{median(error):.1f}", f"{max(error[1:]):.1f}", f"{off_smooth:.1f}", beyond))
+    header = ("", "at 20 GHz %", "median size %", "largest from 2 GHz on %", "largest off a smooth curve %")
+    return markdown((*header, "GHz beyond 10 %"), rows)
 
 
 # --- the Jetson Thor base board --------------------------------------------------------------------------------------
@@ -255,6 +295,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "outliers": outlier_table,
     "solver-loss": solver_loss_table,
     "measured": measured_table,
+    "known": known_table,
+    "curve": curve_table,
     "thor": thor_table,
     "thor-height": thor_height_table,
 }
