@@ -3,7 +3,8 @@
 What it checks
 --------------
 The Dk of each ply against the whole span that the laminate's data sheets give, over constructions and over 1 to
-10 GHz, widened by the clause's allowance.
+10 GHz, widened by the clause's allowance. A ply without a Dk, or of a laminate without a data sheet, offers nothing to
+compare.
 
 Why it matters
 --------------
@@ -22,6 +23,7 @@ The catalogue's data sheets (`stackwright materials NAME`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -29,24 +31,41 @@ from drc_rules.dielectrics import DielectricPly
 from drc_rules.over import every_ply
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Fact
+from stackup_lib.materials import Spread
 
 AT_GHZ = (1.0, 10.0)
 
 
-@rule("MAT005", kinds=("dk_plausible",), over=every_ply)
-def implausible_dk(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+@dataclass(frozen=True)
+class Comparable:
+    """A ply that states a Dk, and the laminate with its spans of Dk."""
+
+    ply: DielectricPly
+    dk: float
+    family: str
+    spans: tuple[Fact[Spread], ...]
+
+
+def _comparable(ctx: Context, clause: Clause) -> Iterator[Comparable]:
+    for ply in every_ply(ctx, clause):
+        laminate, dk = ply.laminate, ply.ply.dk
+        if dk is None or not laminate.known or laminate.value is None or laminate.value.generic:
+            continue
+        spans = tuple(s for f in AT_GHZ if (s := laminate.value.dk_range_at(f)).known)
+        if spans:
+            yield Comparable(ply, dk, laminate.value.family, spans)
+
+
+@rule("MAT005", kinds=("dk_plausible",), over=_comparable)
+def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[Draft]:
     """Yield one finding per ply whose Dk is outside the laminate's span."""
-    laminate, dk = ply.laminate, ply.ply.dk
-    if dk is None or not laminate.known or laminate.value is None or laminate.value.generic:
-        return
-    spans = [s for f in AT_GHZ if (s := laminate.value.dk_range_at(f)).known]
-    if not spans:
-        return
-    low, high = min(ctx.need(s).low for s in spans), max(ctx.need(s).high for s in spans)
+    ply, dk = found.ply, found.dk
+    low, high = min(ctx.need(s).low for s in found.spans), max(ctx.need(s).high for s in found.spans)
     slack = (clause.limit.max or 0.0) / 100.0
     if not low * (1 - slack) <= dk <= high * (1 + slack):
         yield Draft(
-            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {laminate.value.family} has {low:g}-{high:g}",
+            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {found.family} has {low:g}-{high:g}",
             why="impedance goes with the square root of Dk: every controlled line moves",
             fix="enter the Dk of the construction that the fab will use",
             ids=(ply.label,),

@@ -3,8 +3,8 @@
 What it checks
 --------------
 Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric ply a
-material; and whether a dielectric lies between every two copper rows. KiCad writes a loss tangent of 0 for "not set":
-that is not a value.
+material; and whether a dielectric lies between every two copper rows. Whether a ply states Dk is only asked where no
+catalogue knows it for the material: an information. KiCad writes a loss tangent of 0 for "not set": no value.
 
 Why it matters
 --------------
@@ -27,11 +27,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from drc_rules.clauses import Clause
+from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
 from drc_rules.report import Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import LayerKind, StackupLayer
+
+DK_AT_GHZ = 1.0
+"""Where the catalogue is asked for a Dk."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,19 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: Row) -> Iterator[Dra
         lacks.append("material")
     if below is not None and row.kind is below.kind is LayerKind.COPPER:
         lacks.append(f"dielectric between it and {below.name}")
-    if lacks:
+    lacks_dk = _lacks_dk(ctx, row)
+    if lacks or lacks_dk:
+        words = [*lacks, *(["Dk, and no catalogue knows it"] if lacks_dk else [])]
         yield Draft(
-            title=f"{row.name} states no {' and no '.join(lacks)}",
+            title=f"{row.name} states no {' and no '.join(words)}",
             why="without it neither impedance nor loss of the layers beside it can be computed",
             fix=f"fill in {row.name} under File > Board Setup > Physical Stackup and save",
-            ids=(row.name, *lacks),
+            ids=(row.name, *(lacks or ["Dk"])),
+            severity=None if lacks else Severity.INFO,
             places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
         )
+
+
+def _lacks_dk(ctx: Context, row: StackupLayer) -> bool:
+    """Tell whether any ply of a row has no Dk: none in the file, none declared, none in the catalogue."""
+    return any(not ply.dk_at(DK_AT_GHZ).known for ply in ctx.plies if ply.row == row.name)
