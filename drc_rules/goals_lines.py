@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.documents import documents
@@ -19,6 +17,7 @@ from stackup_lib.errors import ConfigError
 from stackup_lib.facts import MissingFact
 from stackup_lib.interval import ZERO
 from stackup_lib.lines.inverse import Target
+from stackup_lib.links import find_links
 from stackup_lib.synthesis import LineGoal
 
 LAYERS_EACH = 2
@@ -79,12 +78,15 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
             cure = f"name one of {', '.join(present)}" if present else "state the interface too"
             raise ConfigError(f'length of "{interface(name).id}"', "the board does not carry it", cure)
     for one in (interface(each) for each in present):
-        target = _target(one)
+        target, said_by = _target(one, ctx)
         if target is None or not family(one.family).fast:
             continue
         goal = LineGoal(name=f"{one.title} {target.ohm:g} ohm", target=target, nyquist_ghz=one.nyquist_ghz)
         which = "impedance_diff_ohm" if target.kind == "differential" else "impedance_single_ohm"
-        reasons.append(_reason(f"{one.title} impedance", str(target), one.document_of(which)))
+        if said_by:
+            reasons.append(LineReason(f"{one.title} impedance", str(target), "board", said_by))
+        else:
+            reasons.append(_reason(f"{one.title} impedance", str(target), one.document_of(which)))
         length, by = _longest(one, ctx, choices)
         if length is not None and one.nyquist_ghz is not None:
             reasons.append(LineReason(f"{one.title} length", f"{length:g} mm", by, _LENGTH[by]))
@@ -103,10 +105,22 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
     return Lines(tuple(goals), ids, tuple(reasons))
 
 
-_LENGTH = {"user": "your choice", "board": "longest net of it"}
+_LENGTH = {"user": "your choice", "board": "its longest link"}
 
 
-def _target(one: Interface) -> Target | None:
+def _target(one: Interface, ctx: Context | None) -> tuple[Target | None, str]:
+    """Return the impedance, and who asks for it where that is the board and not the interface."""
+    usual = _usual_target(one)
+    nets = set(ctx.nets_of(one.id).tolist()) if ctx else set()
+    asked = {which: len(nets.intersection(of)) for which, of in ctx.nets_by_target.items()} if ctx and nets else {}
+    most = max(asked, key=lambda which: (asked[which], -which.ohm), default=None)
+    if most is None or not asked[most]:
+        return usual, ""
+    own = Target(ohm=most.ohm, kind=most.kind)
+    return (usual, "") if own == usual else (own, most.source)
+
+
+def _usual_target(one: Interface) -> Target | None:
     if one.impedance_diff_ohm is not None:
         return Target(ohm=one.impedance_diff_ohm, kind="differential")
     if one.impedance_single_ohm is not None:
@@ -119,11 +133,10 @@ def _longest(one: Interface, ctx: Context | None, choices: GoalChoices) -> tuple
         return choices.longest_mm[one.id], "user"
     if ctx is None:
         return None, ""
-    tracks = ctx.board.tracks
-    here = np.isin(tracks.net, ctx.nets_of(one.id))
-    if not np.any(here):
+    lengths = [link.length_mm for link in find_links(ctx.board, ctx.pairs).of_nets(ctx.nets_of(one.id).tolist())]
+    if not any(lengths):
         return None, ""
-    return round(float(np.max(np.bincount(tracks.net[here], tracks.length_mm[here]))), 1), "board"
+    return round(max(lengths), 1), "board"
 
 
 def _budget(one: Interface, form: Form | None, ctx: Context | None) -> tuple[float | None, LineReason]:
