@@ -8,28 +8,32 @@ from enum import StrEnum
 
 import numpy as np
 
-from drc_rules.check import prepare
 from drc_rules.clauses import Clause
-from drc_rules.config import Config
-from drc_rules.context import Context
-from drc_rules.declared import CommandLine
 from drc_rules.documents import cite
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import greatest_aspect_ratio
-from drc_rules.forms import Form
 from drc_rules.goals_choices import GoalChoices, laminate_family
 from drc_rules.goals_judge import CandidateJudge
 from drc_rules.goals_lines import Lines, gap_per_width, lines_for
 from drc_rules.goals_materials import Materials, materials_for
+from drc_rules.goals_selection import Project, Selection, project_of, selection_for
 from drc_rules.interfaces import family, interface
-from drc_rules.requirements import Profile, assemble, load_form, load_profile
-from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError
 from stackup_lib.roles import LayerRole
 from stackup_lib.synthesis import Goals, TgLimit
 from stackup_lib.synthesis.arrange import least_layers
 
-__all__ = ["From", "GoalChoices", "GoalsFound", "Project", "Reason", "Selection", "goals_for", "selection_for"]
+__all__ = [
+    "From",
+    "GoalChoices",
+    "GoalsFound",
+    "Project",
+    "Reason",
+    "Selection",
+    "goals_for",
+    "project_of",
+    "selection_for",
+]
 
 MANY_LAYERS = 20
 """From here four power planes, below two: how such boards are usually laid out."""
@@ -55,34 +59,6 @@ class Reason:
     value: str
     origin: From
     source: str
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Profile, form factor and interfaces, resolved as for a check, and the clauses that follow from them."""
-
-    profile: Profile | None
-    form: Form | None
-    interfaces: tuple[str, ...]
-    clauses: tuple[Clause, ...]
-
-    def of_kind(self, kind: str) -> tuple[Clause, ...]:
-        """Return the clauses of a kind."""
-        return tuple(clause for clause in self.clauses if clause.kind == kind)
-
-    def greatest(self, kind: str) -> Clause | None:
-        """Return the clause of a kind with the greatest minimum."""
-        found = [clause for clause in self.of_kind(kind) if clause.limit.min is not None]
-        return max(found, key=lambda c: c.limit.min or 0.0, default=None)
-
-
-@dataclass(frozen=True)
-class Project:
-    """A board that stands, with its settings."""
-
-    board: Board
-    config: Config
-    context: Context
 
 
 @dataclass(frozen=True)
@@ -114,31 +90,6 @@ class _Work:
         """Note a goal; what was said of it before no longer holds."""
         self.reasons = [reason for reason in self.reasons if reason.goal != goal]
         self.reasons.append(Reason(goal, value, origin, source))
-
-
-def selection_for(
-    profile: str | None, form: str | None, choices: GoalChoices | None = None, project: Project | None = None
-) -> Selection:
-    """Resolve a profile, a form factor and the interfaces that such a board carries.
-
-    Raises:
-        ConfigError: one of them is not known; says which is nearest.
-    """
-    found = load_profile(profile) if profile else None
-    form_name = form or (found.form if found else None)
-    used = load_form(form_name) if form_name else None
-    said = {interface(one).family: one for one in (choices.interfaces if choices else ())}
-    carried = {family: found.interfaces[family] for family in found.must_carry} if found else {}
-    routed = {interface(one).family: one for one in (project.context.assignment.interfaces() if project else ())}
-    generations = {**carried, **routed, **said}
-    ids = tuple(generations.values())
-    return Selection(found, used, ids, assemble(found, used, ids, ()).clauses)
-
-
-def project_of(board: Board, config: Config, options: CommandLine) -> Project:
-    """Return a board with its settings, resolved as `check` resolves it."""
-    context, _, _ = prepare(board, config, options)
-    return Project(board, config, context)
 
 
 def goals_for(selection: Selection, project: Project | None = None, choices: GoalChoices | None = None) -> GoalsFound:

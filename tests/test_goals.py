@@ -172,6 +172,30 @@ def test_a_board_gives_its_own_numbers() -> None:
     assert found.goals.lines[0].longest_mm is not None
 
 
+def test_the_generation_of_a_boards_nets_can_be_said() -> None:
+    """Without settings nobody says which PCIe it is; named with the goals, its routed nets are of that generation."""
+    path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+    board = read_board(path)
+    unsaid = project_of(board, Config(), CommandLine())
+    said = project_of(board, Config(), CommandLine(), ("pcie4",))
+    assert "pcie4" not in unsaid.context.assignment.interfaces()
+    assert len(said.context.nets_of("pcie4")) > 0
+
+
+def test_an_impedance_that_the_board_asks_for_is_the_goal() -> None:
+    """A net class named after 92 ohm beats what the standard's boards usually have."""
+    path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+    config = parse_config(
+        '[[interface]]\nis = "pcie5"\nnet_classes = ["85Ohm-diff_PCIE"]\n'
+        '[[impedance]]\nnet_classes = ["85Ohm-diff_PCIE"]\nohm = 92\nkind = "differential"\n'
+    )
+    project = project_of(read_board(path), config, CommandLine())
+    found = goals_for(selection_for("inference-pcie", None, None, project), project)
+    (line,) = [one for one in found.goals.lines if found.interfaces.get(one.name) == "pcie5"]
+    assert line.target.ohm == 92
+    assert origin_of(found, "PCIe Gen5 impedance")[0] is From.BOARD
+
+
 def test_a_default_stackup_is_no_candidate() -> None:
     """KiCad's untouched default declares nothing, so nothing can be changed about it."""
     with pytest.raises(MissingFact, match="untouched default"):

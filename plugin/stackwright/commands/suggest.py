@@ -131,7 +131,8 @@ def suggest_stackups(wanted: Wanted) -> int:
 
 def _project(board_path: Path, wanted: Wanted) -> Project:
     options = CommandLine(profile=wanted.profile, form=wanted.form)
-    return project_of(read_board(board_path), find_config(board_path, wanted.config), options)
+    config = find_config(board_path, wanted.config)
+    return project_of(read_board(board_path), config, options, wanted.choices.interfaces)
 
 
 def _names(wanted: Wanted, project: Project | None) -> tuple[str | None, str | None]:

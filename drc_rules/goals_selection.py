@@ -1,0 +1,76 @@
+"""For what a stackup is sought: profile, form factor and interfaces, and the board that stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drc_rules.check import prepare
+from drc_rules.clauses import Clause
+from drc_rules.config import Config
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.forms import Form
+from drc_rules.goals_choices import GoalChoices
+from drc_rules.interfaces import assign_nets, interface
+from drc_rules.requirements import Profile, assemble, load_form, load_profile
+from stackup_lib.board import Board
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Profile, form factor and interfaces, resolved as for a check, and the clauses that follow from them."""
+
+    profile: Profile | None
+    form: Form | None
+    interfaces: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+
+    def of_kind(self, kind: str) -> tuple[Clause, ...]:
+        """Return the clauses of a kind."""
+        return tuple(clause for clause in self.clauses if clause.kind == kind)
+
+    def greatest(self, kind: str) -> Clause | None:
+        """Return the clause of a kind with the greatest minimum."""
+        found = [clause for clause in self.of_kind(kind) if clause.limit.min is not None]
+        return max(found, key=lambda c: c.limit.min or 0.0, default=None)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A board that stands, with its settings."""
+
+    board: Board
+    config: Config
+    context: Context
+
+
+def selection_for(
+    profile: str | None, form: str | None, choices: GoalChoices | None = None, project: Project | None = None
+) -> Selection:
+    """Resolve a profile, a form factor and the interfaces that such a board carries.
+
+    Raises:
+        ConfigError: one of them is not known; says which is nearest.
+    """
+    found = load_profile(profile) if profile else None
+    form_name = form or (found.form if found else None)
+    used = load_form(form_name) if form_name else None
+    said = {interface(one).family: one for one in (choices.interfaces if choices else ())}
+    carried = {family: found.interfaces[family] for family in found.must_carry} if found else {}
+    routed = {interface(one).family: one for one in (project.context.assignment.interfaces() if project else ())}
+    generations = {**carried, **routed, **said}
+    ids = tuple(generations.values())
+    return Selection(found, used, ids, assemble(found, used, ids, ()).clauses)
+
+
+def project_of(board: Board, config: Config, options: CommandLine, interfaces: tuple[str, ...] = ()) -> Project:
+    """Return a board with its settings, resolved as `check` resolves it.
+
+    `interfaces` says of which generation the board's nets are, where neither settings nor a name says so.
+    """
+    context, _, profile = prepare(board, config, options)
+    if interfaces:
+        said = {interface(one).family: one for one in interfaces}
+        expected = {**(profile.interfaces if profile else {}), **said}
+        context = Context(board, context.declarations, assign_nets(board, config, expected))
+    return Project(board, config, context)
