@@ -27,7 +27,8 @@ MOST_MISSING = 0.5
 """A track is over a gap where its middle is, or where more than this share of the band's current has no plane."""
 
 RING_CLEARANCE_MM = 0.5
-"""What lies no farther from the land of a hole is its antipad or thermal ring; KiCad's own clearance of a zone."""
+"""Void no farther from the land of a hole is its antipad or thermal ring; no farther from a pad of the net it is a
+cut-out under that pad. KiCad's own default for the clearance of a zone."""
 
 LIGHT_MM_PER_PS = 0.299792458
 
@@ -36,6 +37,7 @@ class GapKind(StrEnum):
     """What a gap is, by what lies around it."""
 
     RING = "ring around a hole"
+    PAD = "cut-out under a pad"
     SLOT = "slot in the plane"
     SPLIT = "split between two nets"
     END = "end of the plane"
@@ -191,7 +193,7 @@ class ReturnPath:
             net=int(pieces.net[line]),
             layer=layer,
             plane=plane,
-            kind=self._kind(run, lines, plane, nets, ends_open=run.open_ends > 0),
+            kind=self._kind(run, pieces, layers, nets),
             length_mm=float(lengths.sum()),
             missing_share=float((run.missing * lengths).sum() / lengths.sum()),
             tracks=tuple(sorted({int(k) for k in pieces.track[run.piece]})),
@@ -202,25 +204,27 @@ class ReturnPath:
             plane_nets=tuple(sorted(nets | ({NO_COPPER} if run.open_ends else set()))),
         )
 
-    def _kind(self, run: Run, lines: Lines, plane: int, nets: set[int], *, ends_open: bool) -> GapKind:
+    def _kind(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int]) -> GapKind:
         if len(nets - {NO_COPPER}) > 1:
             return GapKind.SPLIT
-        if self._in_rings(run, lines, plane):
+        points = _points_on(run, pieces.lines)
+        if _all_near(points, *self._rings(layers[1])):
             return GapKind.RING
-        return GapKind.END if ends_open or NO_COPPER in nets or not nets else GapKind.SLOT
+        if self._under_pads(points, layers[0], int(pieces.net[run.piece[0]])):
+            return GapKind.PAD
+        return GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT
 
-    def _in_rings(self, run: Run, lines: Lines, plane: int) -> bool:
-        """Tell whether all of a gap's centre line lies in the rings around holes through the plane."""
-        centre, reach = self._rings(plane)
-        if not len(centre):
-            return False
-        for piece, first, last in zip(run.piece.tolist(), run.from_mm.tolist(), run.to_mm.tolist(), strict=True):
-            along = np.linspace(first, last, max(3, math.ceil((last - first) / 0.1) + 1))
-            at = lines.start[piece] + lines.direction[piece] * along
-            near = np.flatnonzero(np.abs(centre - at[len(at) // 2]) <= reach + (last - first))
-            if not np.all(np.any(np.abs(at[:, None] - centre[near]) <= reach[near], axis=1)):
-                return False
-        return True
+    def _under_pads(self, points: Complexes, layer: int, net: int) -> bool:
+        """Tell whether all points lie under pads of a net on a layer, or hardly beyond; boards cut planes out there."""
+        pads = self.board.pads
+        on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+        rows = np.flatnonzero(on_layer & (pads.net == net))
+        apart = points[:, None] - _at(pads.x_mm, pads.y_mm, rows)
+        # KiCad's angles turn counter-clockwise while y points down
+        turned = apart * np.exp(1j * np.radians(pads.rotation_deg[rows]))
+        beside_x = np.abs(turned.real) <= pads.size_x_mm[rows] / 2 + RING_CLEARANCE_MM
+        beside_y = np.abs(turned.imag) <= pads.size_y_mm[rows] / 2 + RING_CLEARANCE_MM
+        return bool(np.all(np.any(beside_x & beside_y, axis=1)))
 
     def _rings(self, plane: int) -> tuple[Complexes, Floats]:
         """Return centre and reach of the ring around every hole that goes through a layer."""
@@ -234,6 +238,23 @@ class ReturnPath:
             land = np.concatenate([vias.size_mm[spans], np.fmax(pads.size_x_mm[drilled], pads.size_y_mm[drilled])])
             self._holes[plane] = centre, land / 2 + RING_CLEARANCE_MM
         return self._holes[plane]
+
+
+def _points_on(run: Run, lines: Lines) -> Complexes:
+    """Return points on the centre line of a run, 0.1 mm apart or nearer, its ends among them."""
+    rows = zip(run.piece.tolist(), run.from_mm.tolist(), run.to_mm.tolist(), strict=True)
+    steps = (
+        lines.start[piece]
+        + lines.direction[piece] * np.linspace(first, last, max(3, math.ceil((last - first) * 10) + 1))
+        for piece, first, last in rows
+    )
+    return np.concatenate(list(steps))
+
+
+def _all_near(points: Complexes, centre: Complexes, reach_mm: Floats) -> bool:
+    """Tell whether every point is within reach of a centre."""
+    near = np.flatnonzero(np.abs(centre - points[0]) <= reach_mm + np.abs(points - points[0]).max())
+    return bool(np.all(np.any(np.abs(points[:, None] - centre[near]) <= reach_mm[near], axis=1)))
 
 
 def _pieces(board: Board, rows: Ints) -> _Pieces:

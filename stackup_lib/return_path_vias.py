@@ -13,7 +13,7 @@ from stackup_lib.return_path_copper import refuse_untrue_fills
 from stackup_lib.routes import Crossing
 
 AROUND_MM = (0.4, 0.8, 1.6)
-"""Beyond the land of a via the net of a plane is looked for on circles so much larger; the nearest that meets copper."""
+"""The net of a plane around a via is looked for on circles so far beyond its land; the nearest with copper counts."""
 
 DIRECTIONS = 16
 """Points on each circle."""
@@ -29,7 +29,7 @@ class LayerChange(Frozen):
         entry_nets, exit_nets: nets of those planes' copper around the via, ascending.
         shared_net: net that both planes have there, None where there is none: then only capacitors join them.
         return_at_mm: place of the nearest hole that joins both planes; None where there is none or none is needed.
-        distance_mm: from the via's centre to that hole's; 0 where both layers share a plane, None where none joins them.
+        distance_mm: between the centres of via and hole; 0 where both layers share a plane, None where none joins them.
     """
 
     net: int
@@ -60,7 +60,8 @@ def layer_changes(
     Args:
         copper: the board's fills.
         crossings: of `Route.crossings`.
-        planes: signal layer -> its reference planes, the one with most of the current first.
+        planes: signal layer -> its reference planes, the one with most of the current first; where the two layers share
+            none, the first of each are looked at.
 
     A via or plated pad joins two planes when it goes through both, is of their net, and that net's fill is around it on
     both. Layers without a plane in `planes` are left out.
