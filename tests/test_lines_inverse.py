@@ -19,7 +19,7 @@ from stackup_lib.lines.inverse import (
     solve_pair,
     solve_width,
 )
-from stackup_lib.lines.remedy import Remedy
+from stackup_lib.lines.remedy import GAP_MATCH, Remedy, gap_for, remedy_for, thickness_for
 from stackup_lib.lines.sections import GeometryError, Mask
 from stackup_lib.lines.site import LineSite, Sheet
 from stackup_lib.lines.solver import solve
@@ -298,3 +298,30 @@ def test_sites_that_cannot_be_are_refused_before_the_search() -> None:
     for change in ({"below": ()}, {"copper_mm": -0.01}, {"reference_below": None}):
         with pytest.raises(GeometryError):
             solve_width(_outer(masked=False).model_copy(update=change), Target(ohm=50), limits=WIDE)
+
+
+def test_a_gap_is_advised_beside_coplanar_ground_too() -> None:
+    """Gap and dielectric that would do it are solved with the ground beside the pair, which lowers its impedance."""
+    site, sizes = _outer(masked=False), (0.15, 0.12, 0.15)
+    here = solve(site.section(*sizes)).impedance_ohm
+    gap = gap_for(site, here * 1.03, sizes, 1.0)
+    assert gap is not None
+    assert solve(site.section(0.15, gap, 0.15)).impedance_ohm == pytest.approx(here * 1.03, rel=1e-3)
+    (sheet,) = thickness_for(site, here * 1.02, *sizes)
+    below = (site.below[0].model_copy(update={"thickness_mm": sheet.to_mm}),)
+    mended = site.model_copy(update={"below": below}).section(*sizes)
+    assert solve(mended).impedance_ohm == pytest.approx(here * 1.02, rel=1e-3)
+
+
+def test_no_gap_is_advised_to_a_pair_that_has_enough_impedance() -> None:
+    """A wider gap raises impedance: it is no remedy where there is too much."""
+    here = solve(_inner().section(0.1, 0.1)).impedance_ohm
+    assert gap_for(_inner(), here * 0.95, (0.1, 0.1, None), 0.5) is None
+    assert remedy_for(_inner(), here * 0.95, (0.1, 0.1, None), 0.5).gap_mm is None
+
+
+def test_an_advised_gap_is_accurate_to_a_thousandth_of_itself() -> None:
+    """Small gaps are found as accurately as wide ones: asked for the impedance of a known gap, it comes back."""
+    ohm = solve(_inner().section(0.02, 0.024), 1e-4).impedance_ohm
+    gap = gap_for(_inner(), ohm, (0.02, 0.02, None), 0.1)
+    assert gap == pytest.approx(0.024, rel=5 * GAP_MATCH)

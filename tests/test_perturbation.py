@@ -172,3 +172,33 @@ def test_what_has_no_answer_is_refused() -> None:
     )
     with pytest.raises(GeometryError, match="mirror image"):
         perturb(lopsided, "odd")
+
+
+def coplanar_trapezoid(*, recess_mm: float = 0.0) -> Section:
+    """A tapered trace between tapered grounds over a plane, all walls receded by `recess_mm`; filled with air."""
+    d = recess_mm
+    slope = math.atan2(0.03, 0.01)
+    inward = d / math.sin(slope) + d / math.tan(slope)
+    base, rise = 0.2 - 2 * inward, 0.03 - 2 * d
+    return shapes.coplanar(
+        width_mm=base,
+        top_width_mm=base - 2 * rise / math.tan(slope),
+        ground_gap_mm=0.08 + 2 * inward,
+        thickness_mm=rise,
+        layers_below=[(0.15 + 2 * d, 1.0)],
+    )
+
+
+def test_coplanar_ground_recedes_with_its_own_walls() -> None:
+    """Its corners are as acute as the trace's: all of trace, ground and plane together obey Wheeler's rule."""
+    step = 2e-4
+
+    def inverse_capacitance(recess_mm: float) -> float:
+        solution = solve(coplanar_trapezoid(recess_mm=recess_mm), 1e-7)
+        return 1 / float(solution.relative_air_capacitance[0, 0])
+
+    derivative = (inverse_capacitance(step) - inverse_capacitance(-step)) / (2 * step)
+    crowding = perturb(coplanar_trapezoid(), "single").crowding
+
+    assert crowding.total_per_mm == pytest.approx(derivative, rel=2e-3)
+    assert crowding.coplanar_per_mm > 0.1 * crowding.total_per_mm

@@ -307,3 +307,47 @@ def test_the_null_of_a_measured_backplane_lies_in_the_interval(
     dk_eff = (299.792458 / (4 * length_mm * measured_ghz)) ** 2
     assert dk_eff == pytest.approx(6.2, abs=0.05)
     assert 1.45 < dk_eff / dk.high < dk_eff / dk.low < 1.75
+
+
+def test_a_partner_nearer_than_the_antipad_does_not_draw_the_return_inside_it() -> None:
+    """Barrels that nearly touch: the return current stays on the antipad's rim, so the inductance is a coax's."""
+    close = ViaShape(barrel_mm=0.3, antipad_mm=0.81, partner_mm=0.4)
+
+    assert math.acosh(0.4 / 0.3) < close.wall
+    assert close.inductance_ratio(1.5) == exactly(1.0)
+
+
+def test_pads_no_wider_than_the_barrel_do_not_lower_its_capacitance() -> None:
+    """A pad that the drill takes away is none."""
+    ratio = ViaShape(barrel_mm=0.3, antipad_mm=0.81, pad_mm=0.2).capacitance_ratio
+
+    assert (ratio.nominal, ratio.high) == (1.0, 1.0)
+
+
+def test_the_most_that_pads_may_add_is_not_far_above_a_field_solution() -> None:
+    """Planes every 0.1 mm: the upper end holds the field solution and exceeds it by less than 10 %."""
+    field = plane_stack_capacitance(USUAL, 0.1) * USUAL.wall
+
+    assert 0.97 * field < USUAL.capacitance_ratio.high < 1.1 * field
+
+
+def test_the_heaviest_loading_has_all_capacitance_and_all_inductance() -> None:
+    """Dk_eff is c^2 L C: each end is the product of both ratios, and the impedance the root of their quotient."""
+    capacitance, inductance = USUAL.capacitance_ratio, USUAL.inductance_ratio(1.5)
+    found = loading(USUAL, 1.5)
+
+    assert inductance.high > 1.2
+    assert found.high == pytest.approx(capacitance.high * inductance.high)
+    assert found.nominal == pytest.approx(capacitance.nominal * inductance.nominal)
+    ohm = via_ohm(USUAL, 3.4, 1.5).nominal
+    assert ohm == pytest.approx(coaxial_ohm(0.3, 0.81, 3.4) * math.sqrt(inductance.nominal / capacitance.nominal))
+    assert capacitance.nominal > 1.1
+
+
+def test_past_the_nominal_resonance_the_best_case_is_still_a_number() -> None:
+    """At 50 GHz a stub that resonates somewhere from 30 to 60 GHz may yet be short of it."""
+    resonance = Interval(low=30.0, nominal=40.0, high=60.0)
+    found = stub_loss_interval_db(50, resonance, 42.5, Interval(low=30.0, nominal=36.0, high=42.0))
+
+    assert found.low == stub_loss_db(50, 60.0, 42.5, 42.0) < math.inf
+    assert found.nominal == found.high == math.inf
