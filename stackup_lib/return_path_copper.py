@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stackup_lib.board import Board, Floats, Ints, PadKind
 from stackup_lib.copper_map import NO_COPPER, CopperMap
 from stackup_lib.facts import MissingFact
+from stackup_lib.power.net_copper import PEN_DRAWN
 
 if TYPE_CHECKING:
     from shapely import Polygon, STRtree
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 Complexes = NDArray[np.complex128]
 
 REFILL = "fill all zones in KiCad (B) and save the board"
-
-PEN_DRAWN = 20_200_000
-"""Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
 
 BESIDE_MM = 0.0004
 """Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -19,6 +20,10 @@ DIRECTIONS = 16
 """Points on each circle."""
 
 
+_Hit = tuple[float, int, tuple[float, float]]
+"""Distance, net and place of a hole."""
+
+
 class LayerChange(Frozen):
     """A via by which a net goes from one layer to another, and the return current from one plane to another.
 
@@ -30,6 +35,9 @@ class LayerChange(Frozen):
         shared_net: net that both planes have there, None where there is none: then only capacitors join them.
         return_at_mm: place of the nearest hole that joins both planes; None where there is none or none is needed.
         distance_mm: between the centres of via and hole; 0 where both layers share a plane, None where none joins them.
+        other_planes: where none does, two other reference planes of the layers that a hole joins; only the share of the
+            current that flows in them goes that way. None where there are none.
+        other_distance_mm: how far that hole is.
     """
 
     net: int
@@ -45,6 +53,8 @@ class LayerChange(Frozen):
     shared_net: int | None
     return_at_mm: tuple[float, float] | None
     distance_mm: float | None
+    other_planes: tuple[int, int] | None = None
+    other_distance_mm: float | None = None
 
     @property
     def keeps_plane(self) -> bool:
@@ -61,7 +71,7 @@ def layer_changes(
         copper: the board's fills.
         crossings: of `Route.crossings`.
         planes: signal layer -> its reference planes, the one with most of the current first; where the two layers share
-            none, the first of each are looked at.
+            none, the first of each count.
 
     A via or plated pad joins two planes when it goes through both, is of their net, and that net's fill is around it on
     both. Layers without a plane in `planes` are left out.
@@ -75,24 +85,27 @@ def layer_changes(
         if crossing.entry_layer == crossing.exit_layer or not before or not after:
             continue
         shared = [plane for plane in before if plane in after]
-        pair = (shared[0], shared[0]) if shared else (before[0], after[0])
-        found.append((crossing, pair))
-    for plane in sorted({plane for _, pair in found for plane in pair}):
+        pairs = [(shared[0], shared[0])] if shared else list(product(before, after))
+        found.append((crossing, pairs))
+    for plane in sorted({plane for _, pairs in found for pair in pairs for plane in pair}):
         refuse_untrue_fills(copper, plane)
     holes = _Holes(copper)
-    return tuple(_change(copper, holes, crossing, pair) for crossing, pair in found)
+    return tuple(_change(copper, holes, crossing, pairs) for crossing, pairs in found)
 
 
-def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, planes: tuple[int, int]) -> LayerChange:
-    vias, via = copper.board.vias, crossing.via
-    x, y, land = float(vias.x_mm[via]), float(vias.y_mm[via]), float(vias.size_mm[via])
-    nets = [nets_around(copper, plane, x, y, land) for plane in planes]
-    shared = sorted(set(nets[0]) & set(nets[1]))
-    near: tuple[float, int, tuple[float, float]] | None = None
-    if planes[0] != planes[1]:
-        tried = (holes.nearest(net, planes, x, y) for net in shared)
-        near = min((hit for hit in tried if hit is not None), default=None)
-    distance = 0.0 if planes[0] == planes[1] else near[0] if near else None
+def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
+    vias, via, planes = copper.board.vias, crossing.via, pairs[0]
+    x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
+    nets = {plane: nets_around(copper, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair}
+
+    def nearest(pair: tuple[int, int]) -> _Hit | None:
+        shared = sorted(set(nets[pair[0]]) & set(nets[pair[1]]))
+        return min((hit for hit in (holes.nearest(net, pair, x, y) for net in shared) if hit), default=None)
+
+    keeps = planes[0] == planes[1]
+    near = None if keeps else nearest(planes)
+    other = next(((pair, hit) for pair in pairs[1:] if near is None and (hit := nearest(pair))), None)
+    shared = sorted(set(nets[planes[0]]) & set(nets[planes[1]]))
     return LayerChange(
         net=int(vias.net[via]),
         via=via,
@@ -102,11 +115,13 @@ def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, planes: tuple[
         exit_layer=crossing.exit_layer,
         entry_plane=planes[0],
         exit_plane=planes[1],
-        entry_nets=nets[0],
-        exit_nets=nets[1],
+        entry_nets=nets[planes[0]],
+        exit_nets=nets[planes[1]],
         shared_net=near[1] if near else shared[0] if shared else None,
         return_at_mm=near[2] if near else None,
-        distance_mm=distance,
+        distance_mm=0.0 if keeps else near[0] if near else None,
+        other_planes=other[0] if other else None,
+        other_distance_mm=other[1][0] if other else None,
     )
 
 
@@ -126,6 +141,7 @@ class _Holes:
 
     def __init__(self, copper: CopperMap) -> None:
         self.copper = copper
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
         board = copper.board
         vias, pads = board.vias, board.pads
         through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
@@ -136,9 +152,7 @@ class _Holes:
         self.top = np.concatenate([vias.start_layer, np.zeros(len(through), dtype=np.int16)])
         self.bottom = np.concatenate([vias.end_layer, np.full(len(through), board.layer_count - 1, dtype=np.int16)])
 
-    def nearest(
-        self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float
-    ) -> tuple[float, int, tuple[float, float]] | None:
+    def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
         """Return (distance, net, place) of the nearest hole of a net that its fill surrounds on both planes."""
         rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
         distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
@@ -149,7 +163,10 @@ class _Holes:
         return None
 
     def _around(self, row: int, plane: int) -> tuple[int, ...]:
-        return nets_around(self.copper, plane, float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row]))
+        if (row, plane) not in self._known:
+            place = float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row])
+            self._known[row, plane] = nets_around(self.copper, plane, *place)
+        return self._known[row, plane]
 
 
 def reference_planes(

@@ -103,6 +103,19 @@ def test_a_slot_is_one_gap_where_the_track_bends_in_it(tmp_path: Path) -> None:
     assert len(gap.tracks) == 2
 
 
+def test_an_arc_over_a_slot_has_the_length_of_its_arc(tmp_path: Path) -> None:
+    """A quarter of a circle of 20 mm over a slot of 2 mm: 20 mm times the angle between the two edges."""
+    board = mini(tmp_path, track((20, 10), (40, 30)) + zone(1, 34) + zone(36, 99))
+    tracks, half = board.tracks, 20 * math.sqrt(0.5)
+    x, y = tracks.start_x_mm + half, tracks.start_y_mm + 20 - half
+    arc = replace(board, tracks=replace(tracks, mid_x_mm=x, mid_y_mm=y))
+
+    (gap,) = gaps_of(arc)
+
+    assert gap.length_mm == pytest.approx(20 * (math.asin(16 / 20) - math.asin(14 / 20)), rel=2e-3)
+    assert len(gap.tracks) == 1
+
+
 def test_two_slots_apart_are_two_gaps_and_over_a_thin_strip_one(tmp_path: Path) -> None:
     """A strip of 0.1 mm, half the height, does not carry the plane on; one of 5 mm does. Void alone is counted."""
     text = track((20, 10), (80, 10)) + zone(1, 39) + zone(40, 40.1) + zone(41.1, 60) + zone(62, 99)
@@ -450,6 +463,16 @@ def test_planes_of_two_nets_are_joined_by_no_via(tmp_path: Path) -> None:
     assert change.shared_net is None
     assert change.distance_mm is None
     assert [board.nets[net] for net in (*change.entry_nets, *change.exit_nets)] == ["GND", "+3V3"]
+
+
+def test_where_the_main_planes_are_not_joined_another_pair_may_be(tmp_path: Path) -> None:
+    """A stripline between a rail and ground: the share in the ground plane has a via, 1 mm away."""
+    planes = '"In1.Cu" = "GND", "In3.Cu" = "GND", "In4.Cu" = "+3V3"'
+    (change,) = changes_of(six_layers(tmp_path, planes, via(31, 20)), {0: [1], 5: [4, 3]})
+
+    assert change.distance_mm is None
+    assert change.other_planes == (1, 3)
+    assert change.other_distance_mm == pytest.approx(1.0)
 
 
 def test_layers_on_both_sides_of_one_plane_need_no_return_via(tmp_path: Path) -> None:
