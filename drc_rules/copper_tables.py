@@ -111,3 +111,36 @@ class BackdrillRow(Frozen):
     residual_mm: Interval
     is_proposed: bool
     exit_instead: str | None = None
+
+
+class BgaPitch(Frozen):
+    """A ball grid array.
+
+    Attributes:
+        has_microvias: a microvia, or a blind via to the next layer, lies among its balls.
+        usual_class: HDI class that such a pitch usually takes, e.g. `2-N-2`; empty where no figure is known.
+    """
+
+    reference: str
+    balls: int
+    pitch_mm: float
+    has_microvias: bool
+    usual_class: str
+
+
+class BuildUp(Frozen):
+    """How the board must be built up for its vias.
+
+    Attributes:
+        hdi_class: `through vias`, `2-N-2`, `any-layer`, or `blind or buried vias, no microvias`.
+        presses_at_least: lamination cycles; mechanical blind vias may need more.
+        microvia_levels: of the highest stack; 1 where none stands on another, 0 without microvias.
+        blind_or_buried: vias that end inside the board and are no microvias.
+        bgas: the finest pitch first.
+    """
+
+    hdi_class: str
+    presses_at_least: int
+    microvia_levels: int
+    blind_or_buried: int
+    bgas: tuple[BgaPitch, ...]

@@ -1,4 +1,4 @@
-"""The board in five lines of facts, for the head of every report."""
+"""The board in six lines of facts, for the head of every report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
+from drc_rules.build_up import build_up, in_words
 from drc_rules.context import Context
 from drc_rules.report import BoardFacts
 from stackup_lib.board import Board, ViaKind
@@ -31,12 +32,14 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
     copper = _copper(ctx)
     order = " ".join(_LETTER[use.role] for use in ctx.uses)
     size = board.outline.size_mm
+    built = build_up(board)
     lines = (
         f"{board.layer_count} copper layers, {_mm(thickness)} thick, {_size(size)}",
         f"stackup: {_stackup(ctx)}",
         f"layers:  {order}  (S signal, G ground, P power, X both; from filled copper and tracks)",
         f"copper:  {copper}",
         f"vias:    {_vias(board, thickness)}",
+        f"hdi:     {in_words(built, len(board.vias))}",
     )
     return BoardFacts(
         path=str(board.path) if board.path else "",
@@ -52,6 +55,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
         vias=len(board.vias),
         nets=max(len(board.nets) - 1, 0),
         lines=lines,
+        build_up=built,
     )
 
 

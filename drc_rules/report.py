@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from drc_rules.clauses import Basis, Clause, Severity
-from drc_rules.copper_tables import BackdrillRow, LinkImpedance
+from drc_rules.copper_tables import BackdrillRow, BuildUp, LinkImpedance
 from drc_rules.stackup_view import StackupView
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
@@ -153,6 +153,7 @@ class BoardFacts(Frozen):
     vias: int
     nets: int
     lines: tuple[str, ...]
+    build_up: BuildUp | None = None
 
 
 class TakenAs(Frozen):

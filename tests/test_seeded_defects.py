@@ -514,9 +514,13 @@ FILE_SEEDS = {
         },
     ),
     "a core of another laminate than its mirror": FileSeed(
-        "it has a name now, and is unlike the other",
+        "it has a name now, whose Dk can be compared, and is unlike the other",
         lambda b: substitute(b, CORE, CORE.replace('"FR4"', '"370HR"')),
-        {"board.laminate.known": "failed +0 -1", "board.stackup.symmetry": "failed"},
+        {
+            "board.laminate.known": "failed +0 -1",
+            "board.stackup.symmetry": "failed",
+            "board.dk.plausible": "passed",
+        },
     ),
     "a core without a material": FileSeed(
         "that is no name that is too general, but none",

@@ -13,6 +13,7 @@ from drc_rules.backdrill_table import backdrill_table
 from drc_rules.check import check_board, find_config, prepare
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
+from drc_rules.facts_of_board import board_facts
 from drc_rules.report import Verdict
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.build_ups import bgas, build_ups
@@ -298,3 +299,37 @@ def test_one_narrow_backdrill_turns_only_the_clause_about_its_size(tmp_path: Pat
     turned = broken(tmp_path, BACKDRILL, r'(backdrill (size 0.3) (layers "B.Cu" "\2.Cu"))') ^ fit()
 
     assert turned == {"board.via.backdrill_size"}
+
+
+# --- the head of a report --------------------------------------------------------------------------------------------
+
+
+def test_the_facts_of_a_board_state_class_presses_and_the_pitch_of_its_bgas_whatever_the_profile(
+    tmp_path: Path,
+) -> None:
+    """One press for the core and one for each of the two build-ups; a pitch of 0.4 mm usually takes them."""
+    balls = [(i, j) for i in range(6) for j in range(6)]
+    pads = [
+        {"number": f"{i}-{j}", "at_mm": [i * 0.4, j * 0.4], "size_mm": [0.2, 0.2], "shape": "circle"} for i, j in balls
+    ]
+    micro = {"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1, "size_mm": 0.25, "kind": "micro"}
+    vias = [{**micro, "span": ["F.Cu", "In1.Cu"]}, {**micro, "span": ["In1.Cu", "In2.Cu"]}]
+    parts = [{"reference": "U7", "at_mm": [20, 10], "pads": pads}]
+
+    facts = board_facts(context(tmp_path, vias=vias, parts=parts), "")
+
+    assert (
+        facts.lines[-1] == "hdi:     2-N-2, 3 presses at least, microvias 2 high; BGA pitch: U7 0.4 mm (2-N-2 is usual)"
+    )
+    assert facts.build_up is not None
+    assert (facts.build_up.hdi_class, facts.build_up.presses_at_least) == ("2-N-2", 3)
+    assert facts.build_up.bgas[0].has_microvias
+
+
+def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path: Path) -> None:
+    """From F.Cu to In3 no laser reaches: a sub-board is drilled first and pressed again."""
+    vias = [{"net": "/A", "at_mm": [20, 10], "kind": "blind", "span": ["F.Cu", "In3.Cu"]}]
+
+    line = board_facts(context(tmp_path, vias=vias), "").lines[-1]
+
+    assert line == "hdi:     blind or buried vias, no microvias, 2 presses at least"

@@ -3,7 +3,8 @@
 What it checks
 --------------
 Footprints with round surface pads in a well-filled grid of five rows and columns or more: where their pitch is no
-wider than the clause's, whether any microvia, or blind via to the next layer, lies among the balls.
+wider than the clause's, whether any microvia, or blind via to the next layer, lies among the balls. Where there are
+some, and such a pitch usually takes more layers of them per side than the board has, a remark says so.
 
 Why it matters
 --------------
@@ -15,20 +16,20 @@ Microvias in the pads, filled and capped; or a part with a wider pitch.
 
 Sources
 -------
-Each clause names its document; the 0.65 mm is engineering knowledge.
+Each clause names its document; the 0.65 mm is engineering knowledge. The usual class (1-N-1 at 0.5 mm, 2-N-2 at
+0.4 mm) is AtlasPCB's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from drc_rules.build_up import ROUNDING_MM, class_name, usual_build_ups
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from stackup_lib.build_ups import Bga, any_inside, bgas, microvias
-
-ROUNDING_MM = 0.005
+from stackup_lib.build_ups import Bga, any_inside, bgas, build_ups, microvias
 
 
 def _bgas(ctx: Context, _clause: Clause) -> tuple[Bga, ...]:
@@ -40,10 +41,12 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
     """Yield a finding for a fine-pitch BGA without microvias."""
     finest = clause.limit.max or 0.0
     rows, vias = microvias(ctx.board), ctx.board.vias
-    if bga.pitch_mm > finest + ROUNDING_MM or any_inside(vias.x_mm[rows], vias.y_mm[rows], bga.box_mm):
+    if bga.pitch_mm > finest + ROUNDING_MM:
         return
-    parts = ctx.board.footprints
-    reference = str(parts.reference[bga.footprint])
+    reference = str(ctx.board.footprints.reference[bga.footprint])
+    if any_inside(vias.x_mm[rows], vias.y_mm[rows], bga.box_mm):
+        yield from _too_few(ctx, bga, reference)
+        return
     yield Draft(
         title=f"{reference}: {bga.balls} balls every {bga.pitch_mm:g} mm without a microvia",
         why="between such balls a through via with its pad leaves no room for a track",
@@ -52,11 +55,30 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
         measured=Measured(value=bga.pitch_mm, unit="mm"),
         limit_value=finest,
         limit_unit="mm",
-        places=(
-            Place(
-                uuid=str(parts.uuid[bga.footprint]) or None,
-                x_mm=float(parts.x_mm[bga.footprint]),
-                y_mm=float(parts.y_mm[bga.footprint]),
-            ),
-        ),
+        places=(_place(ctx, bga),),
     )
+
+
+def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[Draft]:
+    """Remark on a class below the one that the pitch usually takes."""
+    built = build_ups(ctx.board)
+    usual, source = usual_build_ups(bga.pitch_mm)
+    if built.per_side < usual:
+        yield Draft(
+            title=(
+                f"{reference}: a pitch of {bga.pitch_mm:g} mm usually takes {class_name(usual)}; "
+                f"the board is {built.name} ({source})"
+            ),
+            why="one layer of microvias serves the outer rows of balls; the inner ones need a further layer to get out",
+            fix="nothing where every ball is routed",
+            ids=(reference, "class"),
+            measured=Measured(value=built.name),
+            limit_value=class_name(usual),
+            places=(_place(ctx, bga),),
+            fails=False,
+        )
+
+
+def _place(ctx: Context, bga: Bga) -> Place:
+    parts, row = ctx.board.footprints, bga.footprint
+    return Place(uuid=str(parts.uuid[row]) or None, x_mm=float(parts.x_mm[row]), y_mm=float(parts.y_mm[row]))
