@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from drc_rules.build_up import ROUNDING_MM, usual_build_ups
 from drc_rules.clauses import Clause
 from drc_rules.documents import cite
 from drc_rules.fabs import Tier
@@ -18,6 +19,7 @@ from drc_rules.goals_lines import Lines, gap_per_width, lines_for
 from drc_rules.goals_materials import Materials, materials_for
 from drc_rules.goals_selection import Project, Selection, project_of, selection_for
 from drc_rules.interfaces import family, interface
+from stackup_lib.build_ups import bgas, build_ups
 from stackup_lib.errors import ConfigError
 from stackup_lib.roles import LayerRole
 from stackup_lib.synthesis import Goals, TgLimit
@@ -279,11 +281,8 @@ def _drills(work: _Work) -> dict[str, float]:
     origin = From.CLAUSE if clause else From.ASSUMPTION
     work.say("aspect ratio", f"{ratio:g} at most", origin, _of(clause) if clause else "what advanced fabs drill")
     found: dict[str, float] = {"max_aspect_ratio": ratio}
-    if work.choices.build_ups:
-        if not work.choices.hdi:
-            raise ConfigError("goals", "asks for build-ups and rules HDI out", "take one of the two out")
-        found["build_ups"] = work.choices.build_ups
-        work.say("build-ups", f"{work.choices.build_ups} on either side", From.USER, "your choice")
+    if per_side := _build_ups(work):
+        found["build_ups"] = per_side
     said, smallest = work.choices.drill_mm, _smallest_through_mm(work.project)
     if said is not None:
         work.say("drill", f"{said:g} mm", From.USER, "your choice")
@@ -300,6 +299,29 @@ def _drills(work: _Work) -> dict[str, float]:
 
 def _board_mm(work: _Work) -> float:
     return (work.project.board.thickness_mm or 0.0) if work.project else 0.0
+
+
+def _build_ups(work: _Work) -> int:
+    """Return the HDI layers on either side: what the user says, what the board has, or what its finest BGA needs."""
+    said, project = work.choices.build_ups, work.project
+    if said is not None:
+        if said and not work.choices.hdi:
+            raise ConfigError("goals", "asks for build-ups and rules HDI out", "take one of the two out")
+        work.say("build-ups", f"{said} on either side", From.USER, "your choice")
+        return said
+    if project is None or not work.choices.hdi:
+        return 0
+    own = build_ups(project.board).per_side
+    if own:
+        work.say("build-ups", f"{own} on either side", From.BOARD, "its microvias")
+        return own
+    clause = max(work.selection.of_kind("bga_pitch_needs_hdi"), key=lambda c: c.limit.max or 0.0, default=None)
+    finest = min((bga.pitch_mm for bga in bgas(project.board)), default=None)
+    if clause is None or finest is None or finest > (clause.limit.max or 0.0) + ROUNDING_MM:
+        return 0
+    usual = max(usual_build_ups(finest)[0], 1)
+    work.say("build-ups", f"{usual} on either side", From.CLAUSE, f"balls every {finest:g} mm; {_of(clause)}")
+    return usual
 
 
 def _smallest_through_mm(project: Project | None) -> float | None:

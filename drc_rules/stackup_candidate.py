@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from drc_rules.context import DECLARE_STACKUP, Context
 from drc_rules.dielectrics import DielectricPly
 from stackup_lib.board import LayerKind
+from stackup_lib.build_ups import build_ups
 from stackup_lib.facts import MissingFact
 from stackup_lib.materials import ounce_class
 from stackup_lib.roles import LayerRole, LayerUse
@@ -43,6 +44,7 @@ def candidate_of(ctx: Context) -> CandidateStackup:
         layers="".join(LETTERS[uses[name]] for name in names),
         gaps="".join("c" if row.kind is LayerKind.CORE else "p" for row in stackup.dielectrics),
         pattern="as it stands",
+        build_ups=build_ups(ctx.board).per_side,
     )
     return CandidateStackup(rows=tuple(rows), order=order)
 

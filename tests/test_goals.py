@@ -207,3 +207,15 @@ def test_choices_of_the_command_line_win_over_the_settings() -> None:
     merged = GoalChoices(layers=16).over(GoalChoices(layers=12, thickness_mm=1.6))
     assert (merged.layers, merged.thickness_mm) == (16, 1.6)
     assert Config().goals == GoalChoices()
+
+
+def test_build_ups_are_those_of_the_boards_microvias() -> None:
+    """A 2-N-2 board is suggested 2-N-2, its own stackup counts as pressed three times; the user's word wins."""
+    path = BOARDS / "inference_hdi_2n2_fit" / "inference_hdi_2n2_fit.kicad_pcb"
+    project = project_of(read_board(path), find_config(path, None), CommandLine())
+    selection = selection_for("inference-pcie", None, None, project)
+    found = goals_for(selection, project)
+    assert found.goals.build_ups == 2
+    assert origin_of(found, "build-ups") == (From.BOARD, "its microvias")
+    assert candidate_of(project.context).order.laminations == 3
+    assert goals_for(selection, project, GoalChoices(build_ups=0)).goals.build_ups == 0
