@@ -301,6 +301,16 @@ def test_json_of_real_boards_meets_the_published_schema() -> None:
     assert provenance["config"].endswith(f"{FIT}/stackwright.toml")
 
 
+def test_json_has_a_short_form_that_is_the_same_and_contradicts_other_formats() -> None:
+    """As `nets`, `stackup` and `validate` have it."""
+    short = run("check", BOARDS / FIT, "--json")
+
+    assert short.out == run("check", BOARDS / FIT, "--format", "json").out
+    refused = run("check", BOARDS / FIT, "--json", "--format", "html")
+    assert refused.code == 2
+    assert "exclude each other" in refused.err
+
+
 def test_json_says_which_board_could_not_be_checked() -> None:
     """The document is valid and complete even then."""
     ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", "--format", "json")
