@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from stackwright.commands.suggest import Suggested
 
 LOST_SHOWN = 8
+REASONS = 3
+"""Why nothing was reached, before it becomes a list that nobody reads."""
+
 USES = {"outer": "components", "ground": "ground plane", "fast": "fast signals", "signal": "signals", "power": "power"}
 
 
@@ -200,10 +203,12 @@ def _goals(page: Page, result: Suggested) -> None:
 def _unreachable(page: Page, result: Suggested) -> None:
     answers = result.answers
     page.heading("no stackup meets these goals")
-    for why in answers.unreachable:
+    for why in answers.unreachable[:REASONS]:
         page.line(styled(why, "yellow"), indent=2)
+    if len(answers.unreachable) > REASONS:
+        page.line(f"and {len(answers.unreachable) - REASONS} more like it; --json lists them", indent=2)
     if answers.fighting:
-        page.heading("these fight", "without any one of them the rest can be met")
+        page.heading("these fight", "whatever else is given up, they cannot be met together")
         for goal in answers.fighting:
             page.line(goal, indent=2)
     if answers.relaxations:
@@ -211,7 +216,7 @@ def _unreachable(page: Page, result: Suggested) -> None:
         rows = [(one.words, _short(one.result)) for one in answers.relaxations]
         page.rows([Column(wraps=True), Column(wraps=True)], rows)
     if answers.no_use:
-        page.line(styled(f"easing these does not help: {', '.join(answers.no_use)}", "dim"), indent=2)
+        page.line(styled(f"easing one of these alone does not help: {', '.join(answers.no_use)}", "dim"), indent=2)
     if answers.nearest is not None:
         page.heading("nearest", _short(answers.nearest))
         for fault in answers.nearest.faults:
