@@ -26,6 +26,9 @@ PARALLELS = 8
 MOST_MISSING = 0.5
 """A track is over a gap where its middle is, or where more than this share of the band's current has no plane."""
 
+MIDDLE_MM = 0.0001
+"""The middle is over void when it is so far to both sides: a track may run along the very edge of a plane."""
+
 RING_CLEARANCE_MM = 0.5
 """Void no farther from the land of a hole is its antipad or thermal ring; no farther from a pad of the net it is a
 cut-out under that pad. KiCad's own default for the clearance of a zone."""
@@ -82,7 +85,7 @@ def return_current_share(across_mm: float, height_mm: float) -> float:
     """Return the share of the return current within `across_mm` to each side of a thin line over a plane.
 
     (2/pi) atan(x/h): the integral of the density 1/(pi h (1 + (x/h)^2)), which is that of the image of a line current
-    in a plane (H. Johnson, M. Graham, High-Speed Digital Design, 1993, section 5.1). Half of it flows within one
+    in a plane (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5). Half of it flows within one
     height; with a second plane on the other side it is narrower.
     """
     return 2 / math.pi * math.atan(across_mm / height_mm)
@@ -287,20 +290,21 @@ def _corners(board: Board) -> Iterable[tuple[Floats, Floats]]:
 
 
 def _parallels(width_mm: Floats, height_mm: float) -> Floats:
-    """Return the centre line and, beside it, the middles of parts of the band with equal current: shape (tracks, 9).
+    """Return both sides of the centre line, then the middles of parts of the band with equal current: (tracks, 10).
 
     A wide trace is many thin ones: its current spreads by half its width more, and the parts with it.
     """
     half = width_mm / 2 + height_mm
     inside = math.atan(1.0)
     parts = (np.arange(PARALLELS) + 0.5) / PARALLELS * 2 - 1
-    return np.column_stack([np.zeros(len(width_mm)), *(half * math.tan(part * inside) for part in parts)])
+    middle = np.full(len(width_mm), MIDDLE_MM)
+    return np.column_stack([-middle, middle, *(half * math.tan(part * inside) for part in parts)])
 
 
 def _over_void(pieces: _Pieces, found: Stretches) -> Run:
     """Return the stretches of the pieces that are over void, in order of piece and place."""
     void = np.flatnonzero((found.fills <= 0) & (found.to_mm > found.from_mm))
-    line, centre = found.line[void], found.offset[void] == 0
+    line, centre = found.line[void], found.offset[void] < 2
     weight = np.where(centre, 0.0, 1.0 / PARALLELS)
     at = np.concatenate([found.from_mm[void], found.to_mm[void]])
     piece = np.concatenate([line, line])
@@ -311,5 +315,5 @@ def _over_void(pieces: _Pieces, found: Stretches) -> Run:
     share, on_centre = np.cumsum(missing[order]), np.cumsum(middle[order])
     ends = np.flatnonzero(piece[1:] == piece[:-1])
     ends = ends[at[ends + 1] - at[ends] > 1e-9]
-    over = ends[(share[ends] > MOST_MISSING + 1e-9) | (on_centre[ends] > 0)]
+    over = ends[(share[ends] > MOST_MISSING + 1e-9) | (on_centre[ends] == 2)]
     return Run.merged(piece[over], at[over], at[over + 1], share[over])

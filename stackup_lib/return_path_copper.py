@@ -25,7 +25,7 @@ Complexes = NDArray[np.complex128]
 
 REFILL = "fill all zones in KiCad (B) and save the board"
 
-BESIDE_MM = 0.0004
+BESIDE_MM = 0.00002
 """Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""
 
 
