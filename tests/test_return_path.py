@@ -150,6 +150,18 @@ def test_along_the_edge_it_matters_on_which_side_the_track_runs(tmp_path: Path) 
     assert 0.5 < gap.missing_share < 1
 
 
+def test_a_strip_under_the_middle_must_carry_half_of_the_current(tmp_path: Path) -> None:
+    """Copper 0.06 mm wide under a track of 0.15 mm is no plane; copper 0.4 mm wide carries most of the current."""
+    narrow, wide = (
+        mini(tmp_path, track((10, 40), (60, 40)) + zone(1, 99, top=40 - half, bottom=40 + half)) for half in (0.03, 0.2)
+    )
+
+    (gap,) = gaps_of(narrow)
+    assert gap.length_mm == pytest.approx(50.0)
+    assert gap.missing_share == pytest.approx(1 - math.atan(0.03 / 0.275) / math.atan(1), abs=1 / 8)
+    assert gaps_of(wide) == ()
+
+
 @pytest.mark.parametrize("nudge_mm", [0.0, 1e-6, -1e-6])
 def test_on_the_very_edge_half_of_the_current_has_its_plane(tmp_path: Path, nudge_mm: float) -> None:
     """A nanometre to either side decides nothing."""
