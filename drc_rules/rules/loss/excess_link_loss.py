@@ -206,7 +206,10 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     """Return what would decide whether a link fits that nominally does."""
     one, charged = found.interface, _charged(link, share)
     most = f"{charged.high:.1f}" if charged.high < 999 else "far more, near a stub's resonance,"
-    name = f"whether {one.title} fits: {link.name} loses {charged.nominal:.1f}, at most {most} of {share.db:g} dB"
+    parts = [f"{share.allowances_db[part].nominal:g} dB for the {part}" for part in share.assumed]
+    assumed = f", {' and '.join(parts)} assumed" if parts else ""
+    losses = f"{charged.nominal:.1f}, at most {most} of {share.db:g} dB{assumed}"
+    name = f"whether {one.title} fits: {link.name} loses {losses}"
     layer = link.stretches[0].key[0]
     foil = ctx.foil_name(layer)
     if not foil.known:
