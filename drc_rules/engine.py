@@ -67,7 +67,7 @@ def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chos
         if decider is None:
             outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
         elif decider not in on:
-            missing = Missing(fact=f"rule {decider.code} is switched off", how_to_give="turn it on")
+            missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
             outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
         else:
             _decide(context, clause, decider, outcome)

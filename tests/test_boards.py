@@ -132,3 +132,27 @@ def test_the_vme_board_is_symmetric_and_its_laminate_known(demo_boards: Path) ->
     assert {m.split()[0] for m in report.board.materials} == {"IS400"}
     assert verdicts["board.stackup.symmetry"] is Verdict.PASSED
     assert verdicts["board.laminate.known"] is Verdict.PASSED
+
+
+def test_an_open_loss_says_what_of_it_is_assumed_for_the_package(tmp_path: Path) -> None:
+    """Without settings nobody states the chip's own loss, and the figure that is printed must not hide it."""
+    name = "inference_pcie_gen5_caps_fit"
+    for path in (ROOT / "boards" / name).glob(f"{name}.kicad_p*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+
+    report = check_board(tmp_path / f"{name}.kicad_pcb", command_line=CommandLine(profile="inference-pcie"))
+
+    facts = [missing.fact for verdict in report.verdicts for missing in verdict.missing]
+    assert any("of 9.5 dB, 3 dB for the package assumed" in fact for fact in facts)
+
+
+def test_a_rule_that_is_left_out_is_no_fact_to_supply() -> None:
+    """It is said to be left out, and nothing about it stands among the lines to paste."""
+    name = "inference_pcie_gen5_fit"
+    path = ROOT / "boards" / name / f"{name}.kicad_pcb"
+
+    report = check_board(path, command_line=CommandLine(select=("MAT",)))
+
+    facts = [missing.fact for verdict in report.verdicts for missing in verdict.missing]
+    assert "rule STK001, which --select or --ignore leaves out" in facts
+    assert not any("rule" in line or "turn" in line for line in report.proofs)

@@ -55,7 +55,9 @@ def unusual_hdi_class(ctx: Context, clause: Clause, built: BuildUps) -> Iterator
     yield Draft(
         title=f"the board needs {name}{presses}; usual are {', '.join(choices)}",
         why="each build-up is one more press, drill and plating; without any, through vias keep their stubs",
-        fix="keep it where density or loss asks for it",
+        fix="backdrill the vias of fast links, or use microvias there; a board without fast links can leave it"
+        if name == "through vias"
+        else "keep it where density or loss asks for it",
         ids=("hdi class",),
         measured=Measured(value=name),
         limit_value=", ".join(choices),

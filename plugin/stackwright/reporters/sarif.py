@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME
-from drc_rules.report import Accepted, ClauseVerdict, Finding, Report, StaleSuppression, Verdict
+from drc_rules.report import Accepted, ClauseVerdict, Finding, Missing, Report, StaleSuppression, Verdict
 from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackwright import __version__
 from stackwright.remarks import NOT_PROVEN, REMARKS, STALE, Remark
@@ -136,7 +136,7 @@ def _suppression(accepted: Accepted) -> Json:
 def _open(verdict: ClauseVerdict, report: Report) -> Json:
     """A clause that is not verifiable, as a note: viewers show notes, and most ignore SARIF's own kind "open"."""
     uri, base = _uri(report.board.path)
-    facts = [f"{one.fact} ({' '.join(one.how_to_give.split())})" for one in verdict.missing[:4]]
+    facts = [_fact(one) for one in verdict.missing[:4]]
     more = f" and {len(verdict.missing) - 4} more" if len(verdict.missing) > 4 else ""
     text = _sentences(f"Not proven: {verdict.clause.title}", f"It needs: {'; '.join(facts)}{more}")
     return {
@@ -148,6 +148,11 @@ def _open(verdict: ClauseVerdict, report: Report) -> Json:
         "suppressions": [],
         "properties": {"clause": verdict.clause.id, "rule": verdict.code},
     }
+
+
+def _fact(missing: Missing) -> str:
+    how = " ".join(missing.how_to_give.split())
+    return f"{missing.fact} ({how})" if how else missing.fact
 
 
 def _stale(stale: StaleSuppression, checked: Checked) -> Json:
