@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.stopwatch import OTHER, Stopwatch, measuring, stretch, timed
-from stackwright.commands.check import Settings, check_boards
+from stackwright.commands.check import Settings, Wanted, check_boards
 from stackwright.watched import Patience, shares_of, timing_lines, watched
 
 
@@ -88,7 +88,7 @@ def test_json_holds_the_timing_only_when_it_is_asked_for(board: Path, capsys: py
     """Without it, two runs give the same bytes; with it, the rest is the same."""
     texts = []
     for timing in (False, False, True):
-        check_boards([board], Settings(format="json", timing=timing))
+        check_boards([board], Settings(wanted=(Wanted("json"),), timing=timing))
         captured = capsys.readouterr()
         assert captured.err == ""
         texts.append(captured.out)

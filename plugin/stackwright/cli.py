@@ -33,6 +33,7 @@ Examples:
   stackwright check . --fail-on warning --min-coverage 80
   stackwright check . --format json --output report.json
   stackwright check . --format html --output report.html
+  stackwright check . --format sarif --output s.sarif --format junit --output j.xml --format text
 
 \b
 Exit codes:
@@ -52,6 +53,10 @@ class Format(StrEnum):
     HTML = "html"
     SARIF = "sarif"
     MARKDOWN = "markdown"
+    JUNIT = "junit"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    KICAD = "kicad"
 
 
 class FailOn(StrEnum):
@@ -139,10 +144,18 @@ def check(
         float | None, typer.Option(metavar="PCT", min=0, max=100, help="Exit code 1 when less than this was decided.")
     ] = None,
     format_: Annotated[
-        Format | None, typer.Option("--format", help="text (default); html to look at; json, sarif, markdown for CI.")
+        list[Format] | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text (default), html, markdown; json, sarif, junit, github, gitlab, kicad for machines. Repeatable.",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="File for the report; of several, the first is for the first --format."),
+    ] = None,
     show_all: Annotated[bool, typer.Option("--all", help="Show every finding, not the ten that matter most.")] = False,
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge only findings that this baseline does not know.")
@@ -156,10 +169,8 @@ def check(
 ) -> int:
     """Check boards: facts, findings, what is not proven, and how to prove it."""
     from stackwright.commands.check import Settings, check_boards
+    from stackwright.commands.check_options import wanted_reports
 
-    if json and format_ not in (None, Format.JSON):
-        raise typer.BadParameter(f"--json and --format {format_.value} exclude each other")
-    chosen = Format.JSON if json else format_ or Format.TEXT
     settings = Settings(
         profile=profile,
         form=form,
@@ -168,8 +179,7 @@ def check(
         ignore=words(ignore),
         fail_on=fail_on.value if fail_on else None,
         min_coverage_pct=min_coverage,
-        format=chosen.value,
-        output=output,
+        wanted=wanted_reports([one.value for one in format_ or []], output or [], json=json),
         show_all=show_all,
         baseline=baseline,
         suppress=not no_suppressions,

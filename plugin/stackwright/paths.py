@@ -10,6 +10,17 @@ BOARD = ".kicad_pcb"
 PROJECT = ".kicad_pro"
 
 
+def relative_to_run(path: str) -> tuple[str, bool]:
+    """Return a path with slashes, relative to the folder of the run, and whether it lies inside; else absolute.
+
+    An absolute path has no slash in front: it is for names, not for opening files.
+    """
+    try:
+        return Path(path).resolve().relative_to(Path.cwd()).as_posix(), True
+    except ValueError:
+        return Path(path).resolve().as_posix().lstrip("/"), False
+
+
 def find_board(typed: Path) -> Path:
     """Return the board meant by a board file, a project file or a folder with one board.
 

@@ -16,7 +16,7 @@ from drc_rules.declared import CommandLine
 from drc_rules.report import Report
 from stackup_lib.errors import StackwrightError
 from stackwright.data_digest import data_digest
-from stackwright.output import STDOUT, check_target, complain, show, write_file
+from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
 from stackwright.reporters import text
@@ -26,6 +26,19 @@ from stackwright.words import count, number
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
 TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A report that is asked for; without a file it goes to the terminal."""
+
+    format: str = TEXT
+    output: Path | None = None
+
+    @property
+    def is_read_here(self) -> bool:
+        """True for the text that the terminal shows board by board."""
+        return self.format == TEXT and self.output is None
 
 
 @dataclass(frozen=True)
@@ -39,8 +52,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     fail_on: str | None = None
     min_coverage_pct: float | None = None
-    format: str = "text"
-    output: Path | None = None
+    wanted: tuple[Wanted, ...] = (Wanted(),)
     show_all: bool = False
     baseline: Path | None = None
     suppress: bool = True
@@ -58,26 +70,32 @@ class Answer:
 
 def check_boards(typed: Sequence[Path], settings: Settings) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
-    target = settings.output if settings.output != STDOUT else None
-    if target:
-        check_target(target, [*typed, *(path for path in (settings.config, settings.baseline) if path)])
+    inputs = [*typed, *(path for path in (settings.config, settings.baseline) if path)]
+    for wanted in settings.wanted:
+        if wanted.output:
+            check_target(wanted.output, inputs)
+    read_here = any(wanted.is_read_here for wanted in settings.wanted)
     answers = []
     for index, path in enumerate(typed):
         answer = check_typed(path, settings)
         answers.append(answer)
-        if settings.format == TEXT and not target:
+        if read_here:
             show(("\n\n" if index else "") + _as_text(answer, settings))
-        if isinstance(answer.outcome, Checked) and answer.outcome.timing and settings.format != "json":
-            sys.stdout.flush()
-            sys.stderr.write(timing_lines(answer.outcome.timing))
-        if isinstance(answer.outcome, Unchecked):
-            complain(answer.outcome.error)
-        elif answer.reason:
-            sys.stdout.flush()
-            complain(StackwrightError(answer.outcome.report.board.path, answer.reason, _next_step(answer)))
-    if settings.format != TEXT or target:
-        _deliver(answers, settings, target)
+        _tell(answer, timing=not any(wanted.format == "json" for wanted in settings.wanted))
+    _deliver(answers, settings)
     return max(answer.code for answer in answers)
+
+
+def _tell(answer: Answer, *, timing: bool) -> None:
+    """Write to the error stream what is no part of a report."""
+    if isinstance(answer.outcome, Checked) and answer.outcome.timing and timing:
+        sys.stdout.flush()
+        sys.stderr.write(timing_lines(answer.outcome.timing))
+    if isinstance(answer.outcome, Unchecked):
+        complain(answer.outcome.error)
+    elif answer.reason:
+        sys.stdout.flush()
+        complain(StackwrightError(answer.outcome.report.board.path, answer.reason, _next_step(answer)))
 
 
 def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
@@ -121,7 +139,8 @@ def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> 
     if settings.baseline:
         known = load_baseline(settings.baseline).boards.get(board_name(board, settings.baseline), ())
         report = gate(report, known)
-    return Checked(report, _config_path(board, settings.config), data_digest()), options
+    failing = options.fail_on or "error"
+    return Checked(report, _config_path(board, settings.config), data_digest(), failing), options
 
 
 def check_typed(typed: Path, settings: Settings) -> Answer:
@@ -161,25 +180,30 @@ def _as_text(answer: Answer, settings: Settings) -> str:
     return text.page(answer.outcome.report, show_all=settings.show_all).text(terminal_console())
 
 
-def _deliver(answers: Sequence[Answer], settings: Settings, target: Path | None) -> None:
-    """Write a report for machines, or any that goes to a file; of a file, the terminal shows one line per board."""
-    if settings.format != TEXT:
-        written = reporter(settings.format)([answer.outcome for answer in answers])
-    else:
-        written = "\n\n".join(
-            text.page(a.outcome.report, show_all=settings.show_all).text()
-            for a in answers
-            if isinstance(a.outcome, Checked)
-        )
-    if target is None:
-        show(written)
-        return
-    write_file(target, written)
-    lines = Page()
-    for report in _reports(answers):
-        lines.verbatim([text.summary(report)], indent=0)
-    lines.verbatim([f"report written to {target}"], indent=0)
-    show(lines.text(terminal_console()))
+def _deliver(answers: Sequence[Answer], settings: Settings) -> None:
+    """Write the reports that the terminal has not shown; of those in files, it shows one line per board."""
+    files = []
+    for wanted in settings.wanted:
+        if wanted.is_read_here:
+            continue
+        written = _written(answers, wanted.format, settings)
+        if wanted.output is None:
+            show(written)
+        else:
+            write_file(wanted.output, written)
+            files.append(wanted.output)
+    if files and all(wanted.output for wanted in settings.wanted):
+        lines = Page()
+        lines.verbatim([text.summary(report) for report in _reports(answers)], indent=0)
+        lines.verbatim([f"report written to {file}" for file in files], indent=0)
+        show(lines.text(terminal_console()))
+
+
+def _written(answers: Sequence[Answer], form: str, settings: Settings) -> str:
+    if form != TEXT:
+        return reporter(form)([answer.outcome for answer in answers])
+    pages = [text.page(report, show_all=settings.show_all) for report in _reports(answers)]
+    return "\n\n".join(page.text() for page in pages)
 
 
 def _reports(answers: Sequence[Answer]) -> Iterator[Report]:

@@ -21,12 +21,14 @@ class Checked:
     Attributes:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
+        fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
     """
 
     report: Report
     config_path: str | None
     data_digest: str
+    fail_on: str = "error"
     timing: Mapping[str, float] | None = None
 
 

@@ -13,10 +13,12 @@ from urllib.parse import quote
 
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME
-from drc_rules.report import Accepted, ClauseVerdict, Finding, Missing, Report, StaleSuppression, Verdict
+from drc_rules.report import Accepted, ClauseVerdict, Finding, Report, StaleSuppression
 from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackwright import __version__
+from stackwright.paths import relative_to_run
 from stackwright.remarks import NOT_PROVEN, REMARKS, STALE, Remark
+from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean
 
@@ -45,11 +47,10 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
     report = checked.report
     uri, base = _uri(report.board.path)
     accepted = report.accepted if with_accepted else ()
-    open_verdicts = [v for v in report.verdicts if _is_open(v)]
     results = [_finding(f, report, ()) for f in report.findings]
     results += [_finding(one.finding, report, (one,)) for one in accepted]
     results += [_stale(one, checked) for one in report.stale_suppressions]
-    results += [_open(v, report) for v in open_verdicts]
+    results += [_open(v, report) for v in open_errors(report)]
     rules = _rules(report)
     index = {rule["id"]: number for number, rule in enumerate(rules)}
     for result in results:
@@ -86,7 +87,7 @@ def _head(path: str, rules: Sequence[Json]) -> Json:
     driver: Json = {"name": "Stackwright", "semanticVersion": __version__, "rules": list(rules)}
     return {
         "tool": {"driver": driver},
-        "automationDetails": {"id": f"stackwright/{_plain(_relative(path)[0])}/"},
+        "automationDetails": {"id": f"stackwright/{_plain(relative_to_run(path)[0])}/"},
         "columnKind": "utf16CodeUnits",
         "originalUriBaseIds": {ROOT: {"description": {"text": "The folder in which Stackwright was run."}}},
     }
@@ -136,9 +137,7 @@ def _suppression(accepted: Accepted) -> Json:
 def _open(verdict: ClauseVerdict, report: Report) -> Json:
     """A clause that is not verifiable, as a note: viewers show notes, and most ignore SARIF's own kind "open"."""
     uri, base = _uri(report.board.path)
-    facts = [_fact(one) for one in verdict.missing[:4]]
-    more = f" and {len(verdict.missing) - 4} more" if len(verdict.missing) > 4 else ""
-    text = _sentences(f"Not proven: {verdict.clause.title}", f"It needs: {'; '.join(facts)}{more}")
+    text = _sentences(f"Not proven: {verdict.clause.title}", what_it_needs(verdict))
     return {
         "ruleId": NOT_PROVEN.code,
         "level": "note",
@@ -148,11 +147,6 @@ def _open(verdict: ClauseVerdict, report: Report) -> Json:
         "suppressions": [],
         "properties": {"clause": verdict.clause.id, "rule": verdict.code},
     }
-
-
-def _fact(missing: Missing) -> str:
-    how = " ".join(missing.how_to_give.split())
-    return f"{missing.fact} ({how})" if how else missing.fact
 
 
 def _stale(stale: StaleSuppression, checked: Checked) -> Json:
@@ -167,11 +161,6 @@ def _stale(stale: StaleSuppression, checked: Checked) -> Json:
         "suppressions": [],
         "properties": {"owner": clean(stale.owner)},
     }
-
-
-def _is_open(verdict: ClauseVerdict) -> bool:
-    wanted = verdict.has_rule and verdict.clause.severity is Severity.ERROR
-    return wanted and verdict.verdict is Verdict.NOT_VERIFIABLE
 
 
 def _rules(report: Report) -> list[Json]:
@@ -227,17 +216,10 @@ def _artifact(uri: str, base: str | None) -> Json:
 
 def _uri(path: str) -> tuple[str, str | None]:
     """Return a path as URI: relative to the folder of the run where it lies inside, else absolute."""
-    relative, inside = _relative(path)
+    relative, inside = relative_to_run(path)
     if inside:
         return quote(relative), ROOT
     return Path(path).resolve().as_uri(), None
-
-
-def _relative(path: str) -> tuple[str, bool]:
-    try:
-        return Path(path).resolve().relative_to(Path.cwd()).as_posix(), True
-    except ValueError:
-        return Path(path).resolve().as_posix().lstrip("/"), False
 
 
 def _sentences(*parts: str) -> str:

@@ -1,0 +1,42 @@
+"""The report as GitHub's workflow commands: annotations on the lines of a commit, without uploading anything.
+
+GitHub shows ten of each kind per step and drops the rest, so findings that are alike come as one, the worst first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stackwright.reporters.entries import Entry, Level, entries
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import clean
+
+COMMANDS = {
+    Level.BROKEN: "error",
+    Level.ERROR: "error",
+    Level.WARNING: "warning",
+    Level.INFO: "notice",
+    Level.NOT_PROVEN: "notice",
+}
+
+
+def render(outcomes: Sequence[Checked | Unchecked]) -> str:
+    """Return one command per line, in the order of their weight."""
+    weight = list(Level)
+    found = sorted(entries(outcomes, grouped=True), key=lambda one: weight.index(one.level))
+    return "".join(f"{_command(entry)}\n" for entry in found)
+
+
+def _command(entry: Entry) -> str:
+    title = " ".join(word for word in ("Stackwright", entry.code) if word)
+    where = f"file={_property(entry.path)},line={entry.line},title={_property(title)}"
+    return f"::{COMMANDS[entry.level]} {where}::{_data(f'{entry.title}. {entry.text}')}"
+
+
+def _data(text: str) -> str:
+    """Return text in which nothing ends the command or stands for another character."""
+    return clean(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

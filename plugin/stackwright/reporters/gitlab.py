@@ -1,0 +1,37 @@
+"""The report for GitLab's Code Quality: shown in a merge request where it differs from the target branch.
+
+The fields are those GitLab documents under "Code Quality report format"; it tells findings apart by `fingerprint`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from stackwright.reporters.entries import Entry, Level, entries
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.words import clean
+
+SEVERITIES = {
+    Level.BROKEN: "blocker",
+    Level.ERROR: "critical",
+    Level.WARNING: "major",
+    Level.NOT_PROVEN: "minor",
+    Level.INFO: "info",
+}
+
+
+def render(outcomes: Sequence[Checked | Unchecked]) -> str:
+    """Return the JSON text; same boards and settings give the same bytes."""
+    return json.dumps([_issue(entry) for entry in entries(outcomes)], indent=2) + "\n"
+
+
+def _issue(entry: Entry) -> dict[str, object]:
+    return {
+        "description": clean(f"{entry.title}. {entry.text}"),
+        "check_name": entry.code or "stackwright",
+        "fingerprint": hashlib.sha256(f"{entry.path}\0{entry.key}".encode()).hexdigest(),
+        "severity": SEVERITIES[entry.level],
+        "location": {"path": clean(entry.path), "lines": {"begin": entry.line}},
+    }

@@ -1,0 +1,129 @@
+"""The report as JUnit XML: one suite per board, one test case per clause, for Jenkins, GitLab and the like.
+
+Ant's schema, which most readers follow, knows passed, failed, broken and skipped. Whatever is not proven, does not
+apply, was accepted or is below the severity that fails the check is skipped, and says why: it has not passed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from drc_rules.clauses import Severity
+from drc_rules.report import ClauseVerdict, Finding, Report, Verdict
+from stackwright import __version__
+from stackwright.paths import relative_to_run
+from stackwright.reporters.entries import what_it_needs
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.run_date import run_date
+from stackwright.words import clean, count
+
+_NOT_XML = re.compile("[\ufffe\uffff]")
+"""What XML 1.0 forbids beside the control characters and halves of pairs that `clean` writes out."""
+COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def render(outcomes: Sequence[Checked | Unchecked]) -> str:
+    """Return the XML text; the date in it is that of the run, or `SOURCE_DATE_EPOCH`."""
+    root = ET.Element("testsuites")
+    root.extend(_suite(outcome, number) for number, outcome in enumerate(outcomes))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(outcome: Checked | Unchecked, number: int) -> ET.Element:
+    path = outcome.path if isinstance(outcome, Unchecked) else outcome.report.board.path
+    name = " ".join(_text(relative_to_run(path)[0]).split())
+    cases = _broken_board(outcome, name) if isinstance(outcome, Unchecked) else _cases(outcome, name)
+    suite = ET.Element("testsuite", name=name, package="stackwright", id=str(number), hostname="localhost", time="0")
+    suite.set("timestamp", run_date().strftime("%Y-%m-%dT%H:%M:%S"))
+    suite.set("tests", str(len(cases)))
+    for attribute, tag in COUNTED.items():
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
+    properties = ET.SubElement(suite, "properties")
+    for key, value in _properties(outcome).items():
+        ET.SubElement(properties, "property", name=key, value=_text(value))
+    suite.extend(cases)
+    ET.SubElement(suite, "system-out").text = "" if isinstance(outcome, Unchecked) else _left_over(outcome.report)
+    ET.SubElement(suite, "system-err")
+    return suite
+
+
+def _properties(outcome: Checked | Unchecked) -> dict[str, str]:
+    if isinstance(outcome, Unchecked):
+        return {"stackwright": __version__, "headline": "not checked"}
+    report = outcome.report
+    found = {"stackwright": __version__, "headline": report.headline.value, "profile": report.profile or ""}
+    return {**found, "coverage": f"{report.coverage.percent:.2f} %"}
+
+
+def _broken_board(outcome: Unchecked, suite: str) -> list[ET.Element]:
+    case = _case("the board can be checked", suite, "check")
+    _outcome(case, "error", str(outcome.error), "not checked")
+    return [case]
+
+
+def _cases(checked: Checked, suite: str) -> list[ET.Element]:
+    report = checked.report
+    broken = [_case(f"rule {crash.code} runs", suite, "check") for crash in report.crashes]
+    for case, crash in zip(broken, report.crashes, strict=True):
+        _outcome(case, "error", f"rule {crash.code} broke ({crash.error})", "rule broke")
+    judged = [verdict for verdict in report.verdicts if verdict.has_rule]
+    return [*broken, *(_clause(verdict, checked, suite) for verdict in judged)]
+
+
+def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
+    case = _case(f"{verdict.clause.id}: {verdict.clause.title}", suite, verdict.code)
+    findings = [f for f in checked.report.findings if (f.clause, f.code) == (verdict.clause.id, verdict.code)]
+    failing = [f for f in findings if _fails(f, checked.fail_on)]
+    if failing:
+        _outcome(case, "failure", _summary(failing), failing[0].severity.value, _details(findings))
+    elif findings:
+        _skipped(case, f"{findings[0].severity.value}, below what fails the check: {_summary(findings)}")
+    elif verdict.verdict is Verdict.FAILED:
+        _skipped(case, "failed, and accepted")
+    elif verdict.verdict is Verdict.NOT_VERIFIABLE:
+        _skipped(case, f"not verifiable. {what_it_needs(verdict)}")
+    elif verdict.verdict is Verdict.NOT_APPLICABLE:
+        _skipped(case, "not applicable")
+    return case
+
+
+def _fails(finding: Finding, fail_on: str) -> bool:
+    return fail_on != "never" and finding.severity.rank >= Severity(fail_on).rank
+
+
+def _summary(findings: Sequence[Finding]) -> str:
+    more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""
+    return f"{findings[0].title}{more}"
+
+
+def _details(findings: Sequence[Finding]) -> str:
+    return "\n".join(f"{f.severity.value}: {f.title}. Why: {f.why}. Fix: {f.fix}." for f in findings)
+
+
+def _case(title: str, suite: str, code: str) -> ET.Element:
+    return ET.Element("testcase", name=" ".join(_text(title).split()), classname=f"{suite}.{code}", time="0")
+
+
+def _outcome(case: ET.Element, tag: str, message: str, kind: str, details: str = "") -> None:
+    ET.SubElement(case, tag, message=_text(message), type=kind).text = "\n".join(
+        _text(line) for line in details.splitlines()
+    )
+
+
+def _skipped(case: ET.Element, why: str) -> None:
+    ET.SubElement(case, "skipped", message=_text(why))
+
+
+def _left_over(report: Report) -> str:
+    """What is no clause of its own: how many findings were accepted, and which suppressions do nothing."""
+    lines = [f"{report.headline.value}: {report.headline_why}"]
+    lines += [f"{count(len(report.accepted), 'accepted finding')}"] if report.accepted else []
+    lines += [f"suppression of {one.entry} {one.problem}" for one in report.stale_suppressions]
+    return "\n".join(_text(line) for line in lines)
+
+
+def _text(text: str) -> str:
+    return _NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", clean(text))
