@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -33,6 +34,26 @@ def check_board(
     text: bytes | None = None,
     today: date | None = None,
 ) -> Report:
+    """Check one board and return the report; see `check_up`."""
+    return check_up(path, config_path=config_path, command_line=command_line, text=text, today=today).report
+
+
+@dataclass(frozen=True)
+class CheckUp:
+    """A checked board: the report, and the context that its rules worked with."""
+
+    context: Context
+    report: Report
+
+
+def check_up(
+    path: Path,
+    *,
+    config_path: Path | None = None,
+    command_line: CommandLine | None = None,
+    text: bytes | None = None,
+    today: date | None = None,
+) -> CheckUp:
     """Check one board.
 
     Args:
@@ -71,10 +92,10 @@ def check_board(
         backdrills=drills.rows,
         backdrills_missing=drills.missing,
     )
-    if not config.suppress or not options.suppress:
-        return report
-    toml = config_file(path, config_path).read_text(encoding="utf-8")
-    return accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=toml)
+    if config.suppress and options.suppress:
+        toml = config_file(path, config_path).read_text(encoding="utf-8")
+        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=toml)
+    return CheckUp(context, report)
 
 
 def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context, Requirements, Profile | None]:
