@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from drc_rules.config_power import RailDeclaration
 from drc_rules.data_files import parse_model, read_model
 from drc_rules.goals_choices import GoalChoices
 from drc_rules.suppressions import Suppression
@@ -138,11 +139,12 @@ class Config(_Strict):
     interface: tuple[InterfaceDeclaration, ...] = ()
     impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
+    rail: tuple[RailDeclaration, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
     goals: GoalChoices = Field(default_factory=GoalChoices)
 
-    @field_validator("interface", "impedance", "backdrill", mode="before")
+    @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
     @classmethod
     def _drop_unfilled(cls, rows: object) -> object:
         """A table of an array that still holds a placeholder anywhere declares nothing."""
