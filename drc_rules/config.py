@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from drc_rules.config_power import RailDeclaration
+from drc_rules.config_fab import FabDeclaration
 from drc_rules.data_files import parse_model, read_model
 from drc_rules.goals_choices import GoalChoices
 from drc_rules.suppressions import Suppression
@@ -143,6 +144,7 @@ class Config(_Strict):
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
     goals: GoalChoices = Field(default_factory=GoalChoices)
+    fab: FabDeclaration = Field(default_factory=FabDeclaration)
 
     @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
     @classmethod

@@ -1,0 +1,70 @@
+"""`[fab]` of `stackwright.toml`: what the board's own fab makes; it takes the place of the three tiers of fabs."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PLACEHOLDER = "?"
+
+
+class FabDeclaration(BaseModel):
+    """Limits of one's own fab, in mm unless the name says otherwise; what is None is left to the tiers.
+
+    Attributes:
+        name: how findings call it.
+        hole_mm: least finished diameter of a plated hole; `microvia_mm` of a laser-drilled one.
+        ring_mm: least annular ring about a hole as it is drawn; `microvia_ring_mm` about a microvia.
+        outer_track_mm: least width on the outer layers.
+        track_mm: least width on inner layers by copper weight, e.g. `{ "0.5" = 0.09, "1" = 0.1 }`.
+        dielectric_mm: least thickness of one dielectric.
+        thickness_mm: greatest thickness of a board.
+        board_mm: greatest board, two sides.
+        aspect_ratio: greatest depth over drilled diameter; `microvia_aspect_ratio` of a microvia.
+        hole_to_copper_mm: least distance from a drilled hole to copper of another net on an inner layer.
+        registration_mm: by how much layers may lie off one another.
+        bow_twist_pct: bow and twist that it is held to for this board.
+        spread_glass: True where it is told to use spread glass, or to turn the board on the panel.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str | None = None
+    hole_mm: float | None = Field(default=None, gt=0, le=2)
+    microvia_mm: float | None = Field(default=None, gt=0, le=2)
+    ring_mm: float | None = Field(default=None, ge=0, le=2)
+    microvia_ring_mm: float | None = Field(default=None, ge=0, le=2)
+    outer_track_mm: float | None = Field(default=None, gt=0, le=2)
+    track_mm: dict[str, float] = Field(default_factory=dict)
+    dielectric_mm: float | None = Field(default=None, gt=0, le=2)
+    thickness_mm: float | None = Field(default=None, gt=0, le=30)
+    board_mm: tuple[float, float] | None = None
+    aspect_ratio: float | None = Field(default=None, gt=0, le=60)
+    microvia_aspect_ratio: float | None = Field(default=None, gt=0, le=60)
+    hole_to_copper_mm: float | None = Field(default=None, ge=0, le=2)
+    registration_mm: float | None = Field(default=None, gt=0, le=2)
+    bow_twist_pct: float | None = Field(default=None, gt=0, le=5)
+    spread_glass: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that still holds the placeholder is as good as absent."""
+        return {k: v for k, v in data.items() if v != PLACEHOLDER} if isinstance(data, dict) else data
+
+    @model_validator(mode="after")
+    def _weights_are_numbers(self) -> FabDeclaration:
+        for weight, least in self.track_mm.items():
+            if not _is_weight(weight) or not 0 < least <= 2:
+                raise ValueError(f'track_mm has "{weight}" = {least:g}; write copper weights in oz, e.g. "0.5" = 0.09')
+        return self
+
+    def track_of(self, copper_oz: float) -> float | None:
+        """Return the least inner width for a copper weight, None where it is not stated."""
+        return next((least for weight, least in self.track_mm.items() if float(weight) == copper_oz), None)
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
