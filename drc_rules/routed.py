@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from stackup_lib.board import Board
-from stackup_lib.copper_map import CopperMap, planes_beside
+from stackup_lib.copper_map import CopperMap
 from stackup_lib.coupling import Pieces, pair_geometry, pieces_of
 from stackup_lib.frozen import Frozen
 from stackup_lib.pairs import Pairs
@@ -68,6 +68,7 @@ def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[i
     """
     sums: _Sums = {}
     known = _KNOWN.setdefault(copper, {})
+    copper.planes_beside(np.flatnonzero(np.isin(board.tracks.net, nets)))  # all together: one look-up per plane
     done: set[int] = set()
     for net in nets:
         if net in done:
@@ -153,13 +154,9 @@ def _gaps(pieces: Pieces, gap_mm: np.ndarray) -> list[float | None]:
 
 
 def _planes(copper: CopperMap, pieces: Pieces) -> list[References]:
-    """Return the planes of pieces; each track is looked up once."""
-    known: dict[int, References] = {}
-    for layer in np.unique(pieces.layer).tolist():
-        rows = np.unique(pieces.track[pieces.layer == layer])
-        above, below = planes_beside(copper, layer, rows)
-        known.update(zip(rows.tolist(), map(_references, above.tolist(), below.tolist()), strict=True))
-    return [known[track] for track in pieces.track.tolist()]
+    """Return the planes of pieces."""
+    above, below = copper.planes_beside(pieces.track)
+    return list(map(_references, above.tolist(), below.tolist()))
 
 
 def _references(above: int, below: int) -> References:

@@ -83,6 +83,8 @@ class Targets:
         self.board, self.assignment, self.pairs = board, assignment, pairs
         self._declared: dict[int, ImpedanceTarget] = {}
         self._rules = _named_rules(board)
+        self._by_net = any("NetName" in (rule.condition or "") for rule, _ in self._rules)
+        self._of_classes: dict[tuple[str, tuple[str, ...], bool], ImpedanceTarget | None] = {}
         for row in config.impedance:
             target = ImpedanceTarget(
                 ohm=row.ohm,
@@ -119,7 +121,13 @@ class Targets:
         """Return what the last design rule that is named after an impedance, and certainly applies, asks for."""
         name = self.board.nets[net]
         classes = self.board.project.net_classes_of.get(name, ()) or ("Default",)
-        track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
+        alike = (name if self._by_net else "", classes, is_pair)
+        if alike not in self._of_classes:
+            track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
+            self._of_classes[alike] = self._asked_of(track)
+        return self._of_classes[alike]
+
+    def _asked_of(self, track: TrackOfNet) -> ImpedanceTarget | None:
         for rule, named in reversed(self._rules):
             if holds(rule.condition, track):
                 usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"

@@ -12,6 +12,9 @@ from stackup_lib.board import Board, Flags, Floats, Ints, PadKind, ViaKind
 SAME_SPOT_MM = 0.02
 """Microvias whose centres are no further apart lie on one another."""
 
+ROWS_AT_ONCE = 256
+"""Points whose distances to all others are held in memory together."""
+
 LEAST_BALLS = 36
 LEAST_ROWS = 5
 LEAST_SHARE = 0.4
@@ -142,18 +145,26 @@ def bgas(board: Board) -> tuple[Bga, ...]:
 
 def _pitch_mm(x_mm: Floats, y_mm: Floats, rotation_deg: float) -> float | None:
     """Distance of nearest neighbours in a grid, which may be staggered; None where the points lie in none."""
-    from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and few boards hold a grid of balls
-
     for sign in (1, -1):
         angle = np.radians(sign * rotation_deg)
         x = np.unique(np.round(x_mm * np.cos(angle) - y_mm * np.sin(angle), 2))
         y = np.unique(np.round(x_mm * np.sin(angle) + y_mm * np.cos(angle), 2))
         if min(len(x), len(y)) < LEAST_ROWS or len(x_mm) < LEAST_SHARE * len(x) * len(y):
             continue
-        points = np.column_stack([x_mm, y_mm])
-        distance, _ = cKDTree(points).query(points, k=2)
-        return round(float(np.median(distance[:, 1])), 3)
+        return round(float(np.median(_nearest_mm(x_mm, y_mm))), 3)
     return None
+
+
+def _nearest_mm(x_mm: Floats, y_mm: Floats) -> Floats:
+    """Distance of each point to the nearest other one; a tree would take longer to load than this to run."""
+    nearest = np.empty(len(x_mm))
+    for first in range(0, len(x_mm), ROWS_AT_ONCE):
+        here = slice(first, first + ROWS_AT_ONCE)
+        squared = (x_mm[here, None] - x_mm) ** 2 + (y_mm[here, None] - y_mm) ** 2
+        own = np.arange(len(squared))
+        squared[own, own + first] = np.inf
+        nearest[here] = np.sqrt(squared.min(axis=1))
+    return nearest
 
 
 def any_inside(x_mm: Floats, y_mm: Floats, box_mm: tuple[float, float, float, float]) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stackup_lib.board import Board, Flags, Floats, Ints
+from stackup_lib.board import Board, Floats, Ints
 
 if TYPE_CHECKING:
     from shapely import Polygon
+
+UNASKED = -2
+"""Stands where nobody has looked yet."""
 
 NO_COPPER = -1
 """Stands in a net column for "no fill here"."""
@@ -23,6 +25,31 @@ class CopperMap:
 
     board: Board
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
+    _beside: tuple[Ints, Ints] | None = None
+
+    def planes_beside(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the nearest layers with filled copper over and under the middle of each of some tracks.
+
+        Each track is looked up once, however many ask; those asked for together are looked up together.
+
+        Args:
+            rows: indices into `Board.tracks`.
+
+        Returns:
+            (above, below), one per track; -1 where that side is open.
+        """
+        tracks = self.board.tracks
+        if self._beside is None:
+            self._beside = np.full(len(tracks), UNASKED), np.full(len(tracks), UNASKED)
+        above, below = self._beside
+        fresh = np.unique(rows[above[rows] == UNASKED])
+        for layer in np.unique(tracks.layer[fresh]).tolist():
+            here = fresh[tracks.layer[fresh] == layer]
+            x = (tracks.start_x_mm[here] + tracks.end_x_mm[here]) / 2
+            y = (tracks.start_y_mm[here] + tracks.end_y_mm[here]) / 2
+            above[here] = _nearest(self, range(layer - 1, -1, -1), x, y)
+            below[here] = _nearest(self, range(layer + 1, self.board.layer_count), x, y)
+        return above[rows], below[rows]
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
         """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
@@ -66,26 +93,6 @@ class CopperMap:
         return self._layers[layer]
 
 
-def planes_beside(copper: CopperMap, layer: int, rows: Flags | Ints) -> tuple[Ints, Ints]:
-    """Return the nearest layers with filled copper over and under the middle of each of some tracks of a layer.
-
-    Args:
-        copper: the board's fills.
-        layer: copper layer of the tracks.
-        rows: indices into `Board.tracks`.
-
-    Returns:
-        (above, below), one per track; -1 where that side is open.
-    """
-    tracks = copper.board.tracks
-    x = (tracks.start_x_mm[rows] + tracks.end_x_mm[rows]) / 2
-    y = (tracks.start_y_mm[rows] + tracks.end_y_mm[rows]) / 2
-    return (
-        _nearest(copper, range(layer - 1, -1, -1), x, y),
-        _nearest(copper, range(layer + 1, copper.board.layer_count), x, y),
-    )
-
-
 def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> Ints:
     found = np.full(len(x_mm), -1, dtype=np.int64)
     for layer in layers:
@@ -95,13 +102,3 @@ def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> In
         here = copper.net_at(layer, x_mm[open_still], y_mm[open_still]) != NO_COPPER
         found[open_still[here]] = layer
     return found
-
-
-def lengths_by_planes(copper: CopperMap, layer: int, rows: Ints) -> Mapping[tuple[int, int], float]:
-    """Return how many mm of a layer's tracks run between which planes: (above, below) -> length, longest first."""
-    above, below = planes_beside(copper, layer, rows)
-    lengths = copper.board.tracks.length_mm[rows]
-    sums: dict[tuple[int, int], float] = {}
-    for over, under, length in zip(above.tolist(), below.tolist(), lengths.tolist(), strict=True):
-        sums[over, under] = sums.get((over, under), 0.0) + length
-    return dict(sorted(sums.items(), key=lambda item: (-item[1], item[0])))

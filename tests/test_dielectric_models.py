@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 from stackup_lib.lines.dielectric_models import (
     ConstantDielectric,
@@ -17,6 +18,7 @@ from stackup_lib.lines.dielectric_models import (
     fit_causal,
     wideband_debye,
 )
+from stackup_lib.lines.nonnegative import nonnegative_least_squares
 
 CORNERS = {"lower_corner_ghz": 1e-6, "upper_corner_ghz": 1000.0}
 
@@ -174,3 +176,25 @@ def test_no_loss_is_a_constant() -> None:
     """Df 0 gives the same Dk at all frequencies."""
     model = wideband_debye(4.0, 0.0, 1.0, **CORNERS)
     assert model.permittivity([0.0, 1.0, 100.0]) == pytest.approx([4.0, 4.0, 4.0])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_least_squares_without_negative_unknowns_are_those_of_scipy(seed: int) -> None:
+    """Of any shape, with more unknowns than rows too: the same least error, and nothing below zero."""
+    rng = np.random.default_rng(seed)
+    rows, unknowns = rng.integers(1, 60, 2).tolist()
+    matrix, target = rng.normal(size=(rows, unknowns)), rng.normal(size=rows)
+    matrix = np.abs(matrix) if seed % 3 == 0 else matrix
+
+    found = nonnegative_least_squares(matrix, target)
+
+    _, least = nnls(matrix, target)
+    assert found.min() >= 0
+    assert np.linalg.norm(matrix @ found - target) == pytest.approx(least, abs=1e-9)
+
+
+def test_least_squares_without_negative_unknowns_by_hand() -> None:
+    """x + y = 1 and x - y = 3 meet at (2, -1); with y at 0 the best x is their mean, 2, and misses each by 1."""
+    found = nonnegative_least_squares(np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([1.0, 3.0]))
+
+    assert found == pytest.approx([2.0, 0.0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from stackup_lib.kicad.patterns import is_literal
 
@@ -37,8 +38,8 @@ def holds(condition: str | None, track: TrackOfNet) -> bool | None:
     """Return whether a rule's condition is true for a track; None where that cannot be told."""
     if condition is None or not condition.strip():
         return True
-    tokens = [(m.lastgroup or "other", m[m.lastgroup or "other"]) for m in _TOKEN.finditer(condition)]
-    if len(tokens) > MOST_TOKENS or any(kind == "other" for kind, _ in tokens):
+    tokens = _tokens(condition)
+    if tokens is None:
         return None
     parser = _Parser(tokens, track)
     try:
@@ -48,10 +49,17 @@ def holds(condition: str | None, track: TrackOfNet) -> bool | None:
         return None
 
 
+@lru_cache(maxsize=1024)
+def _tokens(condition: str) -> tuple[tuple[str, str], ...] | None:
+    """The tokens of a condition; None where it holds what is none. Each is asked about net by net."""
+    tokens = tuple((m.lastgroup or "other", m[m.lastgroup or "other"]) for m in _TOKEN.finditer(condition))
+    return None if len(tokens) > MOST_TOKENS or any(kind == "other" for kind, _ in tokens) else tokens
+
+
 class _Parser:
     """Recursive descent that evaluates as it reads; `||` binds weaker than `&&`."""
 
-    def __init__(self, tokens: list[tuple[str, str]], track: TrackOfNet) -> None:
+    def __init__(self, tokens: tuple[tuple[str, str], ...], track: TrackOfNet) -> None:
         self.tokens, self.track, self.at = tokens, track, 0
 
     def peek(self) -> tuple[str, str]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.errors import StackwrightError
+from stackup_lib.lines.nonnegative import nonnegative_least_squares
 
 Complex = NDArray[np.complex128]
 Real = NDArray[np.float64]
@@ -182,14 +183,12 @@ def fit_causal(
     Raises:
         DielectricDataError: no causal material comes within the tolerances; or nothing to fit.
     """
-    from scipy.optimize import nnls  # noqa: PLC0415 - heavy, and only this function needs it
-
     _check(samples, lower_corner_ghz, upper_corner_ghz)
     count = max(2, round(_BANDS_PER_DECADE * math.log10(upper_corner_ghz / lower_corner_ghz)))
     edges = np.geomspace(lower_corner_ghz, upper_corner_ghz, count + 1)
     matrix, target = _equations(samples, edges)
     # unknowns: eps_inf - 1 >= 0 and the densities >= 0
-    solution, _ = nnls(matrix, target - matrix[:, 0], maxiter=50 * count)
+    solution = nonnegative_least_squares(matrix, target - matrix[:, 0])
     fit = _with_residuals(1 + float(solution[0]), edges, solution[1:], samples)
     _judge(fit, samples, dk_tolerance, df_tolerance)
     return fit
