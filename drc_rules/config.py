@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from drc_rules.config_power import RailDeclaration
 from drc_rules.config_fab import FabDeclaration
+from drc_rules.config_power import RailDeclaration
 from drc_rules.data_files import parse_model, read_model
 from drc_rules.goals_choices import GoalChoices
 from drc_rules.suppressions import Suppression

@@ -68,8 +68,7 @@ def _file() -> _File:
 
 def limit_of(name: LimitName, tier: Tier) -> float | None:
     """Return the number of a tier, None where no document gives one."""
-    found = getattr(_file(), name)
-    assert isinstance(found, Tiers)
+    found: Tiers = getattr(_file(), name)
     return found.of(tier)
 
 
