@@ -64,11 +64,11 @@ def board_name(board: Path, baseline: Path) -> str:
     return Path(relative).as_posix()
 
 
-def gate(report: Report, known: Sequence[KnownFinding]) -> Report:
+def gate(report: Report, known: Sequence[KnownFinding], *, reason: str = "in the baseline") -> Report:
     """Return the report with the known findings set apart as accepted, and those of them that are gone as fixed."""
     keys = {one.key for one in known}
     accepted = [finding for finding in report.findings if finding.key in keys]
-    baselined = [Accepted(finding=f, by="baseline", reason="in the baseline") for f in accepted]
+    baselined = [Accepted(finding=f, by="baseline", reason=reason) for f in accepted]
     return report.model_copy(
         update={
             "findings": tuple(f for f in report.findings if f.key not in keys),

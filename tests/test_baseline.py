@@ -262,7 +262,7 @@ def test_the_command_line_gates_by_a_baseline_and_says_so(tmp_path: Path, capsys
     said = capsys.readouterr().out
     assert said.startswith("NOT FIT")
     assert "(2 findings accepted)" in said
-    assert "Accepted  2 in the baseline" in said
+    assert "Accepted  2 known before" in said
     with pytest.raises(OutputError, match="is an input of this check"):
         run(["check", board, "--baseline", target, "--output", target])
     assert run(["check", board, "--baseline", str(tmp_path / "none.json")]) == 2
@@ -285,7 +285,7 @@ def test_the_text_report_tells_what_is_accepted_stale_and_fixed() -> None:
     stale = StaleSuppression(entry="STK001, object *", problem="matches nothing", reason="old", owner="rk", line=3)
     full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
     said = text.page(full).text()
-    assert "Accepted  1 suppressed, 1 in the baseline" in said
+    assert "Accepted  1 suppressed, 1 known before" in said
     assert "lab (rk, until 2027-01-31)" in said
     assert "suppression of STK001, object * matches nothing, line 3 of stackwright.toml: old (rk)" in " ".join(
         said.split()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stackwright import __version__, cli_build, cli_lines
+from stackwright import __version__, cli_build, cli_changes, cli_lines
 from stackwright.cli_lines import words
 
 app = typer.Typer(
@@ -160,6 +160,12 @@ def check(
     baseline: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge only findings that this baseline does not know.")
     ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="COMMIT", help="Judge only findings that were not there in that commit.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="So many boards at a time; by default one per core.")
+    ] = None,
     no_suppressions: Annotated[
         bool, typer.Option("--no-suppressions", help="Disregard [[suppress]] in stackwright.toml.")
     ] = False,
@@ -182,6 +188,8 @@ def check(
         wanted=wanted_reports([one.value for one in format_ or []], output or [], json=json),
         show_all=show_all,
         baseline=baseline,
+        against=against,
+        jobs=jobs,
         suppress=not no_suppressions,
         timing=timing,
     )
@@ -295,3 +303,4 @@ def materials(
 
 
 cli_build.register(app)
+cli_changes.register(app)

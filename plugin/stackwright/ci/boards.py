@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from stackup_lib.errors import StackwrightError
+from stackwright.git import GitError, git, git_does, names
 
 BOARD = ".kicad_pcb"
 OF_BOARD = (BOARD, ".kicad_pro", ".kicad_dru")
 COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-
-
-class GitError(StackwrightError):
-    """Git does not answer."""
 
 
 def tracked_boards(patterns: Sequence[str]) -> list[str]:
@@ -27,7 +22,7 @@ def tracked_boards(patterns: Sequence[str]) -> list[str]:
     """
     found: set[str] = set()
     for pattern in patterns or (".",):
-        boards = {name for name in _names(_git("ls-files", "-z", "--", pattern)) if _is_board(name)}
+        boards = {name for name in names(git("ls-files", "-z", "--", pattern)) if _is_board(name)}
         if not boards and patterns:
             raise GitError(pattern, "matches no .kicad_pcb file that git knows", "mend the boards of the job")
         found |= boards
@@ -42,7 +37,7 @@ def touched(boards: Iterable[str], base: str, shared: Iterable[str] = ()) -> lis
         base: a commit that git has.
         shared: files that decide over every board, such as settings for all; when one differs, every board counts.
     """
-    changed = set(_names(_git("diff", "--name-only", "--no-renames", "--relative", "-z", base, "HEAD", "--")))
+    changed = set(names(git("diff", "--name-only", "--no-renames", "--relative", "-z", base, "HEAD", "--")))
     given = list(boards)
     if changed & {PurePosixPath(path).as_posix() for path in shared}:
         return given
@@ -64,9 +59,9 @@ def base_of(environment: Mapping[str, str]) -> str | None:
 
 def have(commit: str) -> bool:
     """Tell whether git has a commit, fetching it into a shallow clone where that works."""
-    if _try("cat-file", "-e", f"{commit}^{{commit}}"):
+    if git_does("cat-file", "-e", f"{commit}^{{commit}}"):
         return True
-    return _try("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) and _try(
+    return git_does("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) and git_does(
         "cat-file", "-e", f"{commit}^{{commit}}"
     )
 
@@ -91,25 +86,3 @@ def _event(path: Path) -> dict[str, object]:
     except (OSError, ValueError):
         return {}
     return event if isinstance(event, dict) else {}
-
-
-def _names(output: bytes) -> list[str]:
-    return [part.decode("utf-8", "surrogateescape") for part in output.split(b"\0") if part]
-
-
-def _git(*arguments: str) -> bytes:
-    try:
-        return subprocess.run(["git", *arguments], check=True, capture_output=True).stdout  # noqa: S603, S607 - git of the machine
-    except OSError as error:
-        raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error
-    except subprocess.CalledProcessError as error:
-        said = " ".join(error.stderr.decode("utf-8", "replace").split())
-        raise GitError(f"git {arguments[0]}", said or "failed", "check the repository out before this step") from error
-
-
-def _try(*arguments: str) -> bool:
-    try:
-        _git(*arguments)
-    except GitError:
-        return False
-    return True

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import repeat
 from pathlib import Path
 
 from drc_rules.baseline import board_name, gate, load_baseline
+from drc_rules.board_diff import known_findings
 from drc_rules.check import check_board, find_config
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME, CheckOptions
 from drc_rules.declared import CommandLine
 from drc_rules.report import Report
 from stackup_lib.errors import StackwrightError
+from stackwright import revisions
 from stackwright.data_digest import data_digest
 from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
@@ -55,6 +60,8 @@ class Settings:
     wanted: tuple[Wanted, ...] = (Wanted(),)
     show_all: bool = False
     baseline: Path | None = None
+    against: str | None = None
+    jobs: int | None = None
     suppress: bool = True
     timing: bool = False
 
@@ -76,14 +83,23 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
             check_target(wanted.output, inputs)
     read_here = any(wanted.is_read_here for wanted in settings.wanted)
     answers = []
-    for index, path in enumerate(typed):
-        answer = check_typed(path, settings)
+    for index, answer in enumerate(_answers(typed, settings)):
         answers.append(answer)
         if read_here:
             show(("\n\n" if index else "") + _as_text(answer, settings))
         _tell(answer, timing=not any(wanted.format == "json" for wanted in settings.wanted))
     _deliver(answers, settings)
     return max(answer.code for answer in answers)
+
+
+def _answers(typed: Sequence[Path], settings: Settings) -> Iterator[Answer]:
+    """Yield the answers in order; several boards are checked at a time, each in a process of its own."""
+    workers = min(settings.jobs or os.cpu_count() or 1, len(typed))
+    if workers <= 1:
+        yield from (check_typed(path, settings) for path in typed)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(check_typed, typed, repeat(settings))
 
 
 def _tell(answer: Answer, *, timing: bool) -> None:
@@ -139,6 +155,8 @@ def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> 
     if settings.baseline:
         known = load_baseline(settings.baseline).boards.get(board_name(board, settings.baseline), ())
         report = gate(report, known)
+    if settings.against:
+        report = _against(settings.against, board, report, settings, said)
     failing = options.fail_on or "error"
     return Checked(report, _config_path(board, settings.config), data_digest(), failing), options
 
@@ -155,6 +173,16 @@ def check_typed(typed: Path, settings: Settings) -> Answer:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
     return Answer(outcome, code, reason)
+
+
+def _against(commit: str, board: Path, report: Report, settings: Settings, said: CommandLine) -> Report:
+    """Set apart what a commit already had; a board that is new in the repository has nothing to lean on."""
+    if not revisions.has_board(commit, board):
+        return report
+    with revisions.board_at(commit, board) as path:
+        former = check_board(path, config_path=settings.config, command_line=said)
+    gated = gate(report, known_findings(former), reason=f"was there in {commit}")
+    return gated.model_copy(update={"fixed": ()})  # no baseline to take them out of; `stackwright diff` shows them
 
 
 def _merged(settings: Settings, defaults: CheckOptions) -> CheckOptions:

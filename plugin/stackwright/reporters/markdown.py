@@ -84,7 +84,7 @@ def _counts(report: Report) -> str:
     return "\n".join(f"- {cell}" for cell in cells)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iterator[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iterator[str]:
     """A table of at most `SHOWN` rows; the cells are escaped already."""
     yield ""
     yield f"| {' | '.join(head)} |"
@@ -102,7 +102,7 @@ def _findings(report: Report) -> Iterator[str]:
     yield ""
     yield "### Findings"
     rows = [_row(group) for group in groups(report.findings)]
-    yield from _table(("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kinds of findings")
+    yield from table(("Severity", "What is wrong", "Limit", "Fix", "Rule"), rows, "kinds of findings")
 
 
 def _row(group: Group) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _accepted(report: Report) -> Iterator[str]:
             )
             for one in report.accepted
         ]
-        yield from _table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted findings")
+        yield from table(("Severity", "What is wrong", "Why it is accepted", "By"), rows, "accepted findings")
     lines = [
         f"- **Suppression of {escape(one.entry)} {one.problem}**: {escape(one.reason)} ({escape(one.owner)})"
         for one in report.stale_suppressions
@@ -158,19 +158,19 @@ def _not_proven(report: Report) -> Iterator[str]:
             (v.clause.severity.value, escape(v.clause.title), escape(some((m.fact for m in v.missing), 2)))
             for v in ordered
         ]
-        yield from _table(("Severity", "Demand", "It needs"), rows, "clauses")
+        yield from table(("Severity", "Demand", "It needs"), rows, "clauses")
     if report.proofs:
         yield ""
         yield "To prove more, fill in and put into `stackwright.toml` beside the board:"
         yield ""
-        yield from _code(report.proofs)
+        yield from fenced(report.proofs, "toml")
 
 
-def _code(lines: Iterable[str]) -> Iterator[str]:
+def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:
     """A fenced block, whose fence is longer than any run of backticks inside."""
     safe = [clean(line) for line in lines]
     longest = max((len(run) for line in safe for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
-    yield f"{fence}toml"
+    yield f"{fence}{language}"
     yield from safe
     yield fence

@@ -153,7 +153,7 @@ def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
     suppressed = [one for one in report.accepted if one.by == "suppression"]
     known = [one for one in report.accepted if one.by == "baseline"]
     if report.accepted or report.stale_suppressions or report.fixed:
-        by_whom = [(suppressed, "suppressed"), (known, "in the baseline")]
+        by_whom = [(suppressed, "suppressed"), (known, "known before")]
         remark = ", ".join(f"{len(ones)} {how}" for ones, how in by_whom if ones)
         out.heading("Accepted", remark or "none")
     rows: list[tuple[str | Text, str | Text]] = []

@@ -1,0 +1,90 @@
+"""A board as it was in a commit: its files, read out of git into a folder of their own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from stackwright.git import GitError, git, git_does, names
+
+OF_BOARD = (".kicad_pcb", ".kicad_pro", ".kicad_dru")
+SETTINGS = ".toml"
+LFS = b"version https://git-lfs"
+
+
+def is_revision(word: str, folder: Path) -> bool:
+    """Tell whether git, asked in a folder, knows a commit by that name."""
+    return (
+        bool(word)
+        and not word.startswith("-")
+        and git_does("rev-parse", "--verify", "-q", f"{word}^{{commit}}", folder=folder)
+    )
+
+
+def has_board(revision: str, board: Path) -> bool:
+    """Tell whether a commit has a board; raises `GitError` where there is no such commit."""
+    folder = board.resolve().parent
+    commit = _commit(revision, folder)
+    return git_does("cat-file", "-e", f"{commit}:{_inside(board)}", folder=folder)
+
+
+def _inside(board: Path) -> PurePosixPath:
+    """Return a board's path in its repository."""
+    prefix = git("rev-parse", "--show-prefix", folder=board.resolve().parent).decode("utf-8", "surrogateescape")
+    return PurePosixPath(prefix.rstrip("\n")) / board.name
+
+
+@contextmanager
+def board_at(revision: str, board: Path) -> Iterator[Path]:
+    """Lay a board out as it was in a commit, with its project, rules and the settings beside and above it.
+
+    Args:
+        revision: anything that git takes for a commit.
+        board: the board's path; the file need not be there any more, its folder does.
+
+    Raises:
+        GitError: this is no git repository, there is no such commit, or the board is not in it.
+    """
+    folder = board.resolve().parent
+    commit = _commit(revision, folder)
+    inside = _inside(board)
+    with tempfile.TemporaryDirectory(prefix="stackwright-") as temporary:
+        for name in _files(commit, inside, folder):
+            _lay_out(commit, name, folder, Path(temporary))
+        laid = Path(temporary) / inside
+        if not laid.exists():
+            raise GitError(f"{revision}:{inside}", "is not in that commit", "name the board as that commit has it")
+        yield laid
+
+
+def _commit(revision: str, folder: Path) -> str:
+    if not is_revision(revision, folder):
+        known = git_does("rev-parse", "--git-dir", folder=folder)
+        what = "is no commit that git knows here" if known else f"cannot be looked up: {folder} is in no git repository"
+        raise GitError(
+            revision, what, "name a commit, tag or branch of the board's repository (a shallow clone has few)"
+        )
+    return git("rev-parse", "--verify", f"{revision}^{{commit}}", folder=folder).decode("ascii").strip()
+
+
+def _files(commit: str, board: PurePosixPath, folder: Path) -> Iterator[str]:
+    """Yield the board's own files, and every settings file in its folder and those above."""
+    top = git("rev-parse", "--show-toplevel", folder=folder).decode("utf-8", "surrogateescape").rstrip("\n")
+    wanted = {str(board.with_suffix(suffix)) for suffix in OF_BOARD}
+    for parent in board.parents:
+        listed = git("ls-tree", "-z", "--name-only", commit, f"{parent}/" if parent.name else "./", folder=Path(top))
+        yield from (name for name in names(listed) if name in wanted or name.endswith(SETTINGS))
+
+
+def _lay_out(commit: str, name: str, folder: Path, target: Path) -> None:
+    """Write one file of a commit; a link of a commit is written as what it says, never followed."""
+    data = git("cat-file", "blob", f"{commit}:{name}", folder=folder)
+    if data.startswith(LFS):
+        raise GitError(f"{commit[:12]}:{name}", "is kept in Git LFS, which is not read", "compare two files instead")
+    path = target / name
+    if not path.resolve().is_relative_to(target.resolve()):
+        raise GitError(f"{commit[:12]}:{name}", "leads out of the repository", "do not check what you do not trust")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
