@@ -28,6 +28,10 @@ class RailNotSolvedError(StackwrightError):
     """A rail whose resistance cannot be computed from what the board file holds."""
 
 
+class RailNotJoinedError(RailNotSolvedError):
+    """No copper that the file holds joins the source of a rail to a load."""
+
+
 def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     """Return a net's copper per layer as shapely polygons in mm, layers without any left out.
 
@@ -97,17 +101,23 @@ def _valid(area: Geometry) -> Geometry:
     return shapely.MultiPolygon([p for p in shapely.get_parts(sound) if p.geom_type == "Polygon" and p.area > 0])
 
 
-def _fills(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
+def _fills(board: Board, net: int, layer: int | None = None) -> Iterator[tuple[int, Geometry]]:
     """Fills; their slits, by which KiCad ties holes to the outline, are closed."""
     import shapely  # noqa: PLC0415
 
     zones = board.zones
-    for k in np.flatnonzero(zones.net[zones.fill_zone] == net).tolist():
+    wanted = zones.net[zones.fill_zone] == net
+    for k in np.flatnonzero(wanted if layer is None else wanted & (zones.fill_layer == layer)).tolist():
         first, last = int(zones.fill_start[k]), int(zones.fill_start[k + 1])
         if last - first < 3:
             continue
         ring = shapely.Polygon(np.column_stack([zones.fill_x_mm[first:last], zones.fill_y_mm[first:last]]))
         yield int(zones.fill_layer[k]), _valid(ring)
+
+
+def layer_fills(board: Board, net: int, layer: int) -> list[Geometry]:
+    """Return the stored fills of a net on one layer, in mm."""
+    return [area for on, area in _fills(board, net, layer) if on == layer]
 
 
 def _tracks(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
@@ -167,7 +177,7 @@ def _foreign_inside(board: Board, net: int, layer: int) -> str:
     """Return a copper item of another net whose middle lies in the net's stored fill, "" for none."""
     import shapely  # noqa: PLC0415
 
-    for area in (area for on, area in _fills(board, net) if on == layer):
+    for area in layer_fills(board, net, layer):
         shapely.prepare(area)
         for what, x, y, rows in _foreign(board, net, layer):
             inside = rows[shapely.contains_xy(area, x[rows], y[rows])]

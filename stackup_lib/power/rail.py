@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,13 +11,24 @@ import numpy as np
 
 from stackup_lib.board import Board, PadKind
 from stackup_lib.facts import MissingFact
-from stackup_lib.frozen import Frozen
 from stackup_lib.holes import PlatedHole, copper_heights_mm, plated_holes
-from stackup_lib.interval import Interval
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.flow import Step, Ways, densest
+from stackup_lib.power.loose_tracks import loose_tracks
 from stackup_lib.power.mesh import MeshFailed
-from stackup_lib.power.net_copper import RailNotSolvedError, layers_of, net_copper, pad_area
+from stackup_lib.power.net_copper import RailNotJoinedError, RailNotSolvedError, layers_of, net_copper, pad_area
+from stackup_lib.power.rail_models import (
+    DENSITY_RADIUS_MM,
+    BoardCopper,
+    DensityPeak,
+    HoleCurrent,
+    Load,
+    LoadDrop,
+    RailDrop,
+    RouteStep,
+    Terminal,
+    TrackCurrent,
+)
 from stackup_lib.power.sheets import (
     Barrel,
     Contact,
@@ -32,107 +43,7 @@ from stackup_lib.power.sheets import (
 if TYPE_CHECKING:
     from shapely import Geometry, Polygon
 
-DENSITY_RADIUS_MM = 0.1
-"""Current density is averaged over discs of this radius: the narrowest neck that matters is 0.2 mm wide."""
-
-
-class BoardCopper(Frozen):
-    """What conducts.
-
-    Attributes:
-        thickness_mm: finished thickness per copper layer, top to bottom.
-        height_mm: depth of each layer below the top; the lengths of barrels are differences of it.
-        plating_mm: thickness of the plating in holes.
-        temperature_c: of all copper.
-    """
-
-    thickness_mm: tuple[float, ...]
-    height_mm: tuple[float, ...]
-    plating_mm: float
-    temperature_c: float = 20.0
-
-
-class Terminal(Frozen):
-    """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load.
-
-    A soldered pin is equipotential through the board: plated pads of a terminal feed every layer that they touch.
-    Regulators in parallel may be one source, at one voltage.
-    """
-
-    name: str
-    pads: tuple[int, ...]
-
-
-class Load(Terminal):
-    """A terminal that draws a current; give each pad its own load where the current of each is known."""
-
-    current_a: float
-
-
-class RouteStep(Frozen):
-    """A hole or terminal on the way of the strongest current, and the layer on which it leaves for the load."""
-
-    name: str
-    layer: str
-    drop_v: float
-
-
-class LoadDrop(Frozen):
-    """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
-
-    name: str
-    current_a: float
-    drop_v: Interval
-    route: tuple[RouteStep, ...]
-
-
-class HoleCurrent(Frozen):
-    """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net."""
-
-    uuid: str
-    x_mm: float
-    y_mm: float
-    is_via: bool
-    current_a: float
-    from_layer: str
-    to_layer: str
-
-
-class DensityPeak(Frozen):
-    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
-
-    layer: str
-    x_mm: float
-    y_mm: float
-    a_per_mm: float
-    a_per_mm2: float
-
-
-class RailDrop(Frozen):
-    """IR drop of a rail; losses and drops are those of this net alone, its return is another net.
-
-    Attributes:
-        loads: as given; `worst` is the one with the largest drop.
-        power_w: lost in the copper.
-        layer_power_w: of it, per layer, middle of the bounds; the rest is `barrel_power_w`.
-        holes: largest current first.
-        points, passes: size of the last mesh, and number of meshes.
-    """
-
-    net: str
-    loads: tuple[LoadDrop, ...]
-    power_w: Interval
-    layer_power_w: Mapping[str, float]
-    barrel_power_w: float
-    holes: tuple[HoleCurrent, ...]
-    peak: DensityPeak
-    points: int
-    passes: int
-
-    @property
-    def worst(self) -> LoadDrop:
-        """The load with the largest drop."""
-        return max(self.loads, key=lambda load: load.drop_v.nominal)
+__all__ = ["BoardCopper", "Load", "RailDrop", "Terminal", "copper_of", "solve_rail"]
 
 
 def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> BoardCopper:
@@ -191,7 +102,7 @@ def solve_rail(
     except NotJoined as apart:
         names = ", ".join(loads[i].name for i in apart.loads)
         advice = "route it, or state another source; graphics and custom pads beyond their anchor are not read"
-        raise RailNotSolvedError(
+        raise RailNotJoinedError(
             str(board.path or "the board"), f"no copper joins {source.name} to {names}", advice
         ) from apart
     except MeshFailed as failed:
@@ -223,6 +134,7 @@ def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) ->
 class _Plan:
     """A rail as a network: nodes 0 .. terminals-1 are the terminals, the others contacts of holes."""
 
+    net: int
     layers: list[int]
     sheets: list[Sheet]
     contacts: list[Contact] = field(default_factory=list)
@@ -234,6 +146,7 @@ class _Plan:
     def of(cls, board: Board, net: int, copper: BoardCopper, terminals: Sequence[Terminal]) -> _Plan:
         areas = net_copper(board, net)
         plan = cls(
+            net=net,
             layers=list(areas),
             sheets=[
                 Sheet(area, sheet_resistance_ohm(copper.thickness_mm[layer], copper.temperature_c))
@@ -331,6 +244,7 @@ def _result(board: Board, copper: BoardCopper, loads: Sequence[Load], plan: _Pla
         layer_power_w={names[layer]: w for layer, w in zip(plan.layers, solution.sheet_power_w, strict=True)},
         barrel_power_w=solution.barrel_power_w,
         holes=_holes(plan, solution, names),
+        tracks=_tracks(board, copper, plan, solution, names),
         peak=DensityPeak(
             layer=names[on],
             x_mm=peak.x_mm,
@@ -360,6 +274,26 @@ def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: lis
         found.append(RouteStep(name=name, layer=layer, drop_v=step.volts))
     pairs = pairwise(found[1:])
     return (found[0], *(step for step, before in pairs if step.layer != before.layer), *found[1:][-1:])
+
+
+def _tracks(
+    board: Board, copper: BoardCopper, plan: _Plan, solution: SheetSolution, names: list[str]
+) -> tuple[TrackCurrent, ...]:
+    """The tracks outside the fills."""
+    rows, net = board.tracks, plan.net
+    return tuple(
+        TrackCurrent(
+            uuid=str(rows.uuid[track.row]),
+            layer=names[int(rows.layer[track.row])],
+            x_mm=float(rows.start_x_mm[track.row] + rows.end_x_mm[track.row]) / 2,
+            y_mm=float(rows.start_y_mm[track.row] + rows.end_y_mm[track.row]) / 2,
+            width_mm=float(rows.width_mm[track.row]),
+            thickness_mm=copper.thickness_mm[int(rows.layer[track.row])],
+            current_a=track.current_a,
+            run_v=track.volts,
+        )
+        for track in loose_tracks(board, net, plan.layers, solution)
+    )
 
 
 def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:

@@ -1,0 +1,35 @@
+"""How much copper warms by its own current: what conduction along the copper allows, and the usual chart for tracks."""
+
+from __future__ import annotations
+
+from stackup_lib.lines.conductor_models import COPPER_PER_K, COPPER_S_PER_M
+
+THERMAL_W_PER_MK = 390.0
+"""Thermal conductivity of copper at about 350 K, rounded down (Y. S. Touloukian, Thermophysical Properties 1, 1970)."""
+
+MIL2_PER_MM2 = 1 / 0.0254**2
+
+
+def conduction_rise_c(volts: float, copper_c: float = 20.0) -> float:
+    """Return V2/(8 k rho): how much hotter than both ends copper can be at most that takes this voltage between them.
+
+    Whatever the shape: the same copper that carries the current carries its heat away. Exact where nothing cools the
+    surface, which makes it the upper bound. F. Kohlrausch, Ann. Phys. 306 (1900) 132; R. Holm, Electric Contacts.
+
+    Args:
+        volts: between the ends, e.g. of a neck between two planes or of a barrel.
+        copper_c: temperature of the ends.
+    """
+    rho = (1 + COPPER_PER_K * (copper_c - 20)) / COPPER_S_PER_M
+    return volts**2 / (8 * THERMAL_W_PER_MK * rho)
+
+
+def chart_rise_c(current_a: float, width_mm: float, thickness_mm: float, *, outer: bool) -> float:
+    """Return the rise that the chart of IPC-2221 gives for a long track: I = k dT^0.44 A^0.725, A in square mils.
+
+    k is 0.048 outside and 0.024 inside; drawn for tracks alone on a bare board, hence cautious beside planes. Stated
+    for 10 to 100 degrees, up to 35 A and 10 mm; the formula is the usual fit, e.g. that of KiCad's calculator.
+    """
+    constant = 0.048 if outer else 0.024
+    area = width_mm * thickness_mm * MIL2_PER_MM2
+    return float((current_a / (constant * area**0.725)) ** (1 / 0.44))
