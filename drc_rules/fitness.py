@@ -128,6 +128,7 @@ def fitness_of(
     command_line: CommandLine | None = None,
     *,
     profiles: Sequence[str] | None = None,
+    also: Sequence[str] = (),
     sha256: str = "",
 ) -> FitnessReport:
     """Judge a board against every workload.
@@ -137,6 +138,7 @@ def fitness_of(
         config: its settings. A workload of the user's own that they name is judged beside the shipped ones.
         command_line: the form factor that the user says; its profile is taken for the declared one.
         profiles: only these; names, or paths of the user's own.
+        also: further ones of the user's own, by path.
         sha256: hash of the file, for the report.
 
     Raises:
@@ -145,7 +147,7 @@ def fitness_of(
     said = command_line or CommandLine()
     base = gather(board, config, said)
     declared = base.profile.value
-    names = profiles or tuple(dict.fromkeys((*profile_names(), *((declared,) if declared else ()))))
+    names = tuple(profiles or dict.fromkeys((*profile_names(), *((declared,) if declared else ()), *also)))
     forms = forms_of_size(board)
     cases = Cases(board, config, base)
     judged = [_judged(cases, name, forms, is_declared=name == declared) for name in names]

@@ -71,13 +71,58 @@ Options left out are taken from [goals] in stackwright.toml, then from profile, 
 """
 
 
+FIT_EPILOG = """
+\b
+Examples:
+  stackwright fit card.kicad_pcb
+  stackwright fit card.kicad_pcb --profile training-b200 --suggest
+  stackwright fit card.kicad_pcb --form pcie-fhhl --json
+
+\b
+A workload whose clauses wait for facts is "not proven": it is never counted as fit.
+
+\b
+Exit codes:
+  0  the board was judged, whatever it is fit for
+  2  the board or its settings cannot be read, or a rule broke
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
+    app.command(short_help="What a board is fit for, and how far from the rest.", epilog=FIT_EPILOG)(fit)
     app.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)(suggest)
     app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)(apply)
     app.command(short_help="Begin a board: its stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
     app.command("fab-pack", short_help="Tables and notes for the fab.")(fab_pack)
     app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
+
+
+def fit(
+    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    *,
+    profile: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Tell of this workload in full; repeatable.")
+    ] = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Judge every workload in this form factor.")] = None,
+    suggest: Annotated[
+        bool | None,
+        typer.Option(
+            "--suggest/--no-suggest", help="Look for stackups for all workloads that are told of, or for none."
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+) -> int:
+    """Judge a board against every workload: what it is fit for, what lies between it and the rest, what would help.
+
+    By default a stackup is looked for that brings it to the nearest workload it is not fit for.
+    """
+    from stackwright.commands.fit import Wanted, show_fitness
+
+    wanted = Wanted(tuple(profile or ()), form, suggest, json, config, output)
+    return show_fitness(board, wanted)
 
 
 def suggest(

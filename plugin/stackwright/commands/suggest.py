@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -152,13 +152,32 @@ def _progress(found: GoalsFound) -> AbstractContextManager[object]:
     return console.status(f"searching stackups of {found.goals.layer_count} layers")
 
 
+def suggestion_for(board_path: Path, project: Project, profile: str, form: str | None) -> Suggested:
+    """Return the least change of a board's stackup for a workload; where there is none, the best new stackup.
+
+    Nothing new is searched where the board's own stackup is not known: to state it comes first.
+    """
+    choices = project.config.goals
+    selection = selection_for(profile, form, choices, project)
+    found = goals_for(selection, project, choices)
+    result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
+    if result.changes or result.why_no_change:
+        return result
+    return replace(result, answers=suggest(found.goals, found.judge, 1))
+
+
 def _search(
     selection: Selection, found: GoalsFound, project: Project | None, board_path: Path | None, limit: int
 ) -> Suggested:
     answers = suggest(found.goals, found.judge, limit)
-    result = Suggested(selection, found, answers, board_path)
     if project is None or board_path is None:
-        return result
+        return Suggested(selection, found, answers, board_path)
+    return _least_changes(selection, found, project, board_path, answers)
+
+
+def _least_changes(
+    selection: Selection, found: GoalsFound, project: Project, board_path: Path, answers: Answers
+) -> Suggested:
     now = _count(found.judge, _outcome(selection, project.context))
     try:
         current = candidate_of(project.context)

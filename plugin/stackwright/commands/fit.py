@@ -1,0 +1,104 @@
+"""`stackwright fit`: one board against every workload."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.check import find_config
+from drc_rules.config import Config
+from drc_rules.declared import CommandLine
+from drc_rules.fitness import Fitness, FitnessReport, fitness_of
+from drc_rules.report import Headline
+from drc_rules.requirements import load_profile
+from stackup_lib.board import Board
+from stackup_lib.errors import StackwrightError
+from stackup_lib.kicad import read_board
+from stackwright.commands.files import read_bytes
+from stackwright.commands.fit_changes import Way, way_to
+from stackwright.commands.fit_json import json_text
+from stackwright.commands.fit_page import page_of
+from stackwright.output import STDOUT, check_target, complain, show, write_file
+from stackwright.page import terminal_console
+from stackwright.paths import find_board
+from stackwright.watched import watched
+
+NEAREST = 2
+"""Workloads that are told in detail where the user names none."""
+
+JUDGED, BROKEN = 0, 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the command line says.
+
+    Attributes:
+        profiles: workloads to tell in detail; none stands for the nearest.
+        suggest: None looks for a stackup for the nearest workload that is not met, False for none, True for all shown.
+    """
+
+    profiles: tuple[str, ...] = ()
+    form: str | None = None
+    suggest: bool | None = None
+    as_json: bool = False
+    config: Path | None = None
+    output: Path | None = None
+
+
+def show_fitness(typed: Path, wanted: Wanted) -> int:
+    """Judge a board against every workload, and print what it is fit for; exit code 0 when that could be done.
+
+    Raises:
+        StackwrightError: the board or its settings cannot be read, or there is no such workload.
+    """
+    board_path = find_board(typed)
+    target = wanted.output if wanted.output != STDOUT else None
+    if target:
+        check_target(target, [typed, board_path, *([wanted.config] if wanted.config else [])])
+    for name in wanted.profiles:
+        load_profile(name)
+    with watched(board_path.name):
+        content = read_bytes(board_path)
+        board, config = read_board(board_path, text=content), find_config(board_path, wanted.config)
+        sha256 = hashlib.sha256(content).hexdigest()
+        own = tuple(name for name in wanted.profiles if name.endswith(".toml"))
+        report = fitness_of(board, config, CommandLine(form=wanted.form), also=own, sha256=sha256)
+        shown = _shown(report, wanted.profiles)
+        ways = _ways(shown, wanted, board_path, board, config)
+    if wanted.as_json:
+        text = json_text(report, ways)
+    else:
+        page = page_of(report, shown, ways, board=typed, asked=bool(wanted.profiles))
+        text = page.text(None if target else terminal_console())
+    if target:
+        write_file(target, text)
+    else:
+        show(text)
+    return _code(report)
+
+
+def _code(report: FitnessReport) -> int:
+    if not report.crashes:
+        return JUDGED
+    first = report.crashes[0]
+    what = f"rule {first.code} broke ({first.error}): its clauses are not known"
+    complain(StackwrightError(report.board.path, what, "please report this board"))
+    return BROKEN
+
+
+def _shown(report: FitnessReport, profiles: tuple[str, ...]) -> tuple[Fitness, ...]:
+    """The workloads to tell of: those that were named, else the nearest of those that the board is not fit for."""
+    if profiles:
+        return tuple(row for name in profiles for row in report.rows if row.profile == load_profile(name).name)
+    return tuple(row for row in report.rows if row.headline is not Headline.FIT)[:NEAREST]
+
+
+def _ways(shown: tuple[Fitness, ...], wanted: Wanted, board_path: Path, board: Board, config: Config) -> dict[str, Way]:
+    if wanted.suggest is False:
+        return {}
+    short = [row for row in shown if row.headline is Headline.NOT_FIT]
+    asked = short if wanted.suggest else short[:1]
+    found = ((row.profile, way_to(row, board_path, board, config)) for row in asked)
+    return {profile: way for profile, way in found if way is not None}

@@ -1,0 +1,93 @@
+"""The cheapest stackup that brings a board to a workload, and what the check says of the board then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from drc_rules.config import Config
+from drc_rules.declared import CommandLine
+from drc_rules.fitness import Fitness, FormOrigin, fitness_of
+from drc_rules.goals import project_of
+from drc_rules.report import Headline
+from stackup_lib.board import Board
+from stackup_lib.errors import StackwrightError
+from stackup_lib.frozen import Frozen
+from stackup_lib.synthesis import Evaluated
+from stackwright.commands.apply import Parts, propose
+from stackwright.commands.suggest import Suggested, suggestion_for
+
+
+class Way(Frozen):
+    """A way to a workload, or why there is none.
+
+    Attributes:
+        words: what changes.
+        is_change: of the board's own stackup, rows and tracks stay; else a new stackup, and the board is laid out anew.
+        cost_index, cost_tier, cost_drivers: relative cost of the stackup then.
+        then: headline after a change of the board's own stackup; None where it was not judged.
+        short_then: ids of the clauses that fail with an error after it.
+        why_none: why no way was found; "" where one was.
+    """
+
+    profile: str
+    words: tuple[str, ...] = ()
+    is_change: bool = False
+    cost_index: float | None = None
+    cost_tier: str = ""
+    cost_drivers: tuple[str, ...] = ()
+    then: Headline | None = None
+    short_then: tuple[str, ...] = ()
+    why_none: str = ""
+
+
+def way_to(row: Fitness, board_path: Path, board: Board, config: Config) -> Way | None:
+    """Return the cheapest way to a workload that a stackup can open; None where no stackup clause fails."""
+    if not any(one.by_stackup and one.severity.rank for one in row.short):
+        return None
+    form = None if row.form_origin is FormOrigin.SIZE else row.form
+    project = project_of(board, config, CommandLine(row.profile, form))
+    try:
+        found = suggestion_for(board_path, project, row.profile, form)
+    except StackwrightError as error:
+        return Way(profile=row.profile, why_none=f"{error.what}; {error.next_step}")
+    if found.why_no_change:
+        return Way(profile=row.profile, why_none=found.why_no_change)
+    if found.changes:
+        return _changed(row, found, board_path, form)
+    if found.answers.ranked:
+        best = found.answers.ranked[0]
+        named = best.candidate
+        words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
+        return _with_cost(Way(profile=row.profile, words=(words,)), best)
+    return Way(profile=row.profile, why_none=_why_none(found))
+
+
+def _changed(row: Fitness, found: Suggested, board_path: Path, form: str | None) -> Way:
+    change = found.changes[0]
+    proposal = propose(found.plans[0].model_copy(update={"net_class": (), "rule": ()}), board_path, Parts())
+    judged = fitness_of(
+        proposal.after, proposal.settings_after, CommandLine(row.profile, form), profiles=(row.profile,)
+    ).rows[0]
+    way = Way(
+        profile=row.profile,
+        words=change.words,
+        is_change=True,
+        then=judged.headline,
+        short_then=tuple(one.clause for one in judged.short if one.severity.rank > 1),
+    )
+    return _with_cost(way, change.result)
+
+
+def _with_cost(way: Way, result: Evaluated) -> Way:
+    cost = result.cost
+    return way.model_copy(
+        update={"cost_index": cost.index, "cost_tier": cost.tier, "cost_drivers": tuple(cost.drivers)}
+    )
+
+
+def _why_none(found: Suggested) -> str:
+    answers = found.answers
+    if answers.fighting:
+        return f"these goals fight one another: {'; '.join(answers.fighting)}"
+    reasons = (*answers.unreachable, *((found.change.why_not or found.change.faults_now) if found.change else ()))
+    return reasons[0] if reasons else "no stackup meets the goals"

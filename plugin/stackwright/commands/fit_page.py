@@ -1,0 +1,166 @@
+"""The page of `stackwright fit`: a scorecard that is read in ten seconds, then what lies between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from drc_rules.clauses import Severity
+from drc_rules.fitness import Fitness, FitnessReport
+from drc_rules.proofs import paste_lines
+from drc_rules.report import Headline
+from stackwright.commands.fit_changes import Way
+from stackwright.commands.fit_words import form_words, step, to_go
+from stackwright.page import Column, Page, styled
+from stackwright.reporters.text import HEADLINE_STYLE, SEVERITY_STYLE, facts
+from stackwright.words import count, some
+
+QUESTIONS_SHOWN = 2
+SHORT_SHOWN = 8
+WORD = {Headline.FIT: "FIT", Headline.NOT_PROVEN: "not proven", Headline.NOT_FIT: "not fit"}
+
+
+def page_of(
+    report: FitnessReport, shown: Sequence[Fitness], ways: Mapping[str, Way], *, board: Path, asked: bool
+) -> Page:
+    """Lay the answer out.
+
+    Args:
+        report: all workloads.
+        shown: those to be told in detail.
+        ways: by workload, where one was looked for.
+        board: as the user typed it, for the commands at the end.
+        asked: the user named the workloads that are shown.
+    """
+    page = Page()
+    _title(page, report)
+    page.gap()
+    facts(page, report.board.lines[:2])
+    _forms(page, report)
+    page.rows([Column(min_width=8), Column(wraps=True)], [(styled("note", "yellow"), note) for note in report.notes])
+    _scorecard(page, report)
+    for row in shown:
+        _details(page, row, ways.get(row.profile), asked=asked)
+    _end(page, shown, board)
+    return page
+
+
+def _title(page: Page, report: FitnessReport) -> None:
+    by = {headline: [row.profile for row in report.rows if row.headline is headline] for headline in Headline}
+    if by[Headline.FIT]:
+        page.line(styled("FIT FOR  ", HEADLINE_STYLE[Headline.FIT]), styled(some(by[Headline.FIT], 6), "bold"))
+    else:
+        page.line(styled("FIT FOR NONE", HEADLINE_STYLE[Headline.NOT_FIT]), "  of the workloads, as far as is known")
+    if by[Headline.NOT_PROVEN]:
+        page.line(
+            styled("not proven: ", HEADLINE_STYLE[Headline.NOT_PROVEN]), some(by[Headline.NOT_PROVEN], 6), indent=2
+        )
+    page.verbatim([report.board.path])
+
+
+def _forms(page: Page, report: FitnessReport) -> None:
+    for form in report.forms:
+        failed = f"; not met: {'; '.join(form.failed)}" if form.failed else ""
+        words = f"outline of a {form.title} ({form.name}){failed}"
+        page.rows([Column(min_width=8), Column(wraps=True)], [(styled("form", "dim"), words)])
+
+
+def _scorecard(page: Page, report: FitnessReport) -> None:
+    page.heading("Workloads", "best first; errors decide, warnings are advice")
+    head = ("", "workload", "form", "errors", "warnings", "what is between")
+    rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in head)]
+    for row in report.rows:
+        style = HEADLINE_STYLE[row.headline]
+        rows.append(
+            (
+                styled(WORD[row.headline], style),
+                Text.assemble(styled(row.profile, "bold"), styled(" *" if row.is_declared else "")),
+                row.form or "any",
+                _figure(row.count(Severity.ERROR)),
+                _figure(row.count(Severity.WARNING)),
+                to_go(row),
+            )
+        )
+    page.rows(
+        [Column(), Column(), Column(), Column(right=True), Column(right=True), Column(wraps=True, min_width=30)], rows
+    )
+    if any(row.is_declared for row in report.rows):
+        page.line(styled("* the workload that the settings name", "dim"), indent=2)
+
+
+def _figure(value: int) -> str:
+    return f"{value}" if value else "-"
+
+
+def _details(page: Page, row: Fitness, way: Way | None, *, asked: bool) -> None:
+    page.heading(row.profile, f"{row.title}, {form_words(row)}")
+    page.line(styled(WORD[row.headline], HEADLINE_STYLE[row.headline]), f"  {row.why}", indent=2)
+    least = Severity.INFO if asked else Severity.WARNING
+    told = [one for one in row.short if one.severity.rank >= least.rank]
+    shown = told if asked else told[:SHORT_SHOWN]
+    page.rows(
+        [Column(min_width=7), Column(max_width=38), Column(wraps=True)],
+        [
+            (
+                styled(one.severity.value, SEVERITY_STYLE[one.severity]),
+                styled(step(one), "bold"),
+                one.title + (f" (and {one.more} more)" if one.more else ""),
+            )
+            for one in shown
+        ],
+    )
+    if len(told) > len(shown):
+        rest = count(len(told) - len(shown), "more clause")
+        page.line(styled(f"and {rest}: --profile {row.profile} shows all", "dim"), indent=2)
+    _way(page, way)
+    _questions(page, row, asked=asked)
+
+
+def _way(page: Page, way: Way | None) -> None:
+    if way is None:
+        return
+    if way.why_none:
+        page.line(styled("no stackup found: ", "yellow"), way.why_none, indent=2)
+        return
+    what = "least change: " if way.is_change else "no small change will do; a new stackup: "
+    page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
+    page.line(styled(f"cost {way.cost_index:.0f}, {way.cost_tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
+    if way.then is not None:
+        left = f": still fails {some(way.short_then)}" if way.short_then else ""
+        page.line("then ", styled(WORD[way.then], HEADLINE_STYLE[way.then]), left, indent=4)
+    elif not way.is_change:
+        page.line(
+            "its clauses of stackup, material and copper are met then; the rest is decided by the layout", indent=4
+        )
+
+
+def _questions(page: Page, row: Fitness, *, asked: bool) -> None:
+    if not row.open:
+        return
+    shown = row.open if asked else row.open[:QUESTIONS_SHOWN]
+    clauses = sum(len(one.clauses) for one in shown)
+    left = len(row.open) - len(shown)
+    more = f"; {count(left, 'more fact')} later" if left else ""
+    page.line(
+        styled("not known, ", "yellow"), f"to be told first ({count(clauses, 'clause')} wait for it{more}):", indent=2
+    )
+    page.verbatim(
+        [styled(line, "cyan") for line in paste_lines(one.how_to_give or f"# {one.fact}" for one in shown)], 4
+    )
+
+
+def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
+    page.gap()
+    page.line("next:")
+    page.verbatim(list(_commands(shown, board)))
+
+
+def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
+    if not shown:
+        return
+    first = shown[0]
+    yield f"stackwright check {board} --profile {first.profile}   findings with places"
+    if first.headline is Headline.NOT_FIT:
+        yield f"stackwright suggest {board} --profile {first.profile}   stackups in full, and a plan to apply"
