@@ -1,0 +1,95 @@
+"""The copper around a plated hole is narrower than fabs can hold.
+
+What it checks
+--------------
+The annular ring as it is drawn, pad less finished hole, halved, of every via, microvia and plated hole, against the
+clause's fab tier or against your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the smallest
+counts; pads of free shape and drills off the middle of their pad are not looked into. A plated hole with no copper
+around it at all is information: fabs ask what is meant, or leave it unplated.
+
+Why it matters
+--------------
+Drill and layers miss each other by a tenth of a millimetre: where the ring is narrower, the hole breaks out of its pad,
+and the track that ends there hangs on what is left.
+
+How to fix
+----------
+Wider pads, teardrops, or smaller holes.
+
+Sources
+-------
+Multi-CB (0.10 mm with 35 um copper), Rush PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA
+and WEdirekt for microvias: past the best is an error, past advanced a warning, past standard information. `[fab]` takes
+the place of all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.fab_holes import HoleSet, hole_sets
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
+from drc_rules.fabs import Tier
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+
+NO_RING_MM = 0.001
+"""Below this a pad is as large as its hole: no ring is meant."""
+
+
+def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
+    own = own_fab(ctx)
+    for holes in hole_sets(ctx.board):
+        is_micro = holes.noun == "microvia"
+        found = (
+            bar(ctx, clause, "microvia_ring_mm", own.microvia_ring_mm)
+            if is_micro
+            else bar(ctx, clause, "ring_mm", own.ring_mm)
+        )
+        if found is not None and not np.all(np.isnan(holes.ring_mm) & holes.is_sized):
+            yield holes, found
+
+
+@rule("FAB002", kinds=("annular_ring",), over=_sets)
+def narrow_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
+    """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
+    holes, least = subject
+    bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)
+    narrow = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (holes.ring_mm < least.value - NANOMETRE))
+    if len(narrow):
+        yield _narrow(ctx, holes, narrow, least)
+    if len(bare) and least.tier in (Tier.STANDARD, None):
+        yield Draft(
+            title=f"{holes.counted(bare)} {'has' if len(bare) == 1 else 'have'} no copper around the hole",
+            why="a plated hole without a ring holds by nothing; fabs ask, or leave it unplated",
+            fix="give the pad a ring, or make the hole a non-plated one",
+            ids=(holes.noun, least.tier or least.who, "none"),
+            places=holes.places(ctx.board, bare),
+            severity=Severity.INFO,
+        )
+    elif not len(narrow):
+        holes.need_diameters()
+
+
+def _narrow(ctx: Context, holes: HoleSet, narrow: Ints, least: Bar) -> Draft:
+    worst = float(np.min(holes.ring_mm[narrow]))
+    at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
+    drill = float(holes.drill_mm[at_worst])
+    return Draft(
+        title=(
+            f"{holes.counted(narrow)}: a ring of {worst:.4g} mm around {drill:g} mm; "
+            f"{least.says('hold')} {least.value:g} mm"
+        ),
+        why="where drill and layers miss each other by more than the ring, the hole breaks out of its pad",
+        fix=f"pads that are {2 * least.value:g} mm wider than their hole, teardrops, or smaller holes",
+        ids=(holes.noun, least.tier or least.who),
+        measured=Measured(value=round(worst, 4), unit="mm"),
+        limit_value=least.value,
+        limit_unit="mm",
+        places=holes.places(ctx.board, narrow),
+    )
