@@ -94,6 +94,64 @@ def chosen(settings: Mapping[str, str]) -> list[str]:
 
 
 @needs_git
+def test_parts_of_a_matrix_check_every_board_once(repository: Repository) -> None:
+    """Whatever the number of parts, also where there are more parts than boards."""
+    every = chosen(repository.settings(STACKWRIGHT_CHANGED_ONLY="false"))
+    assert len(every) == 3
+    for parts in (1, 2, 3, 5):
+        shards = [
+            chosen(repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_SHARD=f"{part}/{parts}"))
+            for part in range(1, parts + 1)
+        ]
+        assert sorted(board for shard in shards for board in shard) == sorted(every)
+
+
+@needs_git
+def test_a_part_without_boards_passes_and_a_repository_without_boards_does_not(repository: Repository) -> None:
+    """Five jobs for three boards: two of them have nothing to do, which is no mistake of anybody."""
+    settings = repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_SHARD="5/5")
+    assert job.run_job(settings) == 0
+    assert "Part 5 of 5: 0 boards" in repository.summary()
+    git(repository.folder, "rm", "-rq", "hw")
+    assert job.run_job(settings) == 2
+
+
+@needs_git
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "a/b", "-1/2"])
+def test_a_part_that_is_none_is_refused(repository: Repository, shard: str) -> None:
+    """A matrix that is written wrongly must not skip boards silently."""
+    with pytest.raises(StackwrightError, match="no part of a whole"):
+        chosen(repository.settings(STACKWRIGHT_SHARD=shard))
+
+
+@needs_git
+def test_against_the_base_only_what_is_new_fails(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
+    """The lossy board was lossy before; a card that loses its backdrills is new."""
+    touch(repository.board(LOSSY))
+    repository.commit()
+    assert job.run_job(repository.settings()) == 1
+    assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 0
+    shutil.copy(BOARDS / "inference_pcie_low_tg" / "inference_pcie_low_tg.kicad_pcb", repository.board(FIT))
+    repository.commit()
+    assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 1
+    capfd.readouterr()
+
+
+@needs_git
+def test_a_job_writes_what_gitlab_reads(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
+    """JUnit for the list of tests, code quality for the lines of the merge request."""
+    touch(repository.board(LOSSY))
+    repository.commit()
+    files = {"STACKWRIGHT_JUNIT": repository.runner / "j.xml", "STACKWRIGHT_CODE_QUALITY": repository.runner / "q.json"}
+    assert job.run_job(repository.settings(**{name: str(path) for name, path in files.items()})) == 1
+    assert "<failure" in files["STACKWRIGHT_JUNIT"].read_text(encoding="utf-8")
+    assert {one["check_name"] for one in json.loads(files["STACKWRIGHT_CODE_QUALITY"].read_text(encoding="utf-8"))} == {
+        "MAT001"
+    }
+    capfd.readouterr()
+
+
+@needs_git
 @pytest.mark.parametrize("suffix", [".kicad_pcb", ".kicad_pro"])
 def test_a_board_counts_as_changed_with_its_own_files(repository: Repository, suffix: str) -> None:
     touch(repository.board(FIT, suffix))

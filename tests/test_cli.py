@@ -782,3 +782,13 @@ def test_commands_and_rules_that_the_readme_names_exist() -> None:
     assert codes <= {rule.code for rule in all_rules()}
     for path in re.findall(r"`((?:drc_rules|fixtures)/[\w/.-]+)`", README):
         assert (ROOT / path).exists(), path
+
+
+def test_boards_checked_side_by_side_are_reported_as_one_by_one() -> None:
+    """Processes of their own, the order and the bytes of one after the other; a board that is lost stops no other."""
+    boards = [str(BOARDS / FIT), "nowhere.kicad_pcb", str(BOARDS / "no_stackup")]
+    alone = run("check", *boards, "--json", "--jobs", "1")
+    together = run("check", *boards, "--json", "--jobs", "3")
+    assert together == alone
+    assert alone.code == 2
+    assert len(json.loads(alone.out)["reports"]) == 2

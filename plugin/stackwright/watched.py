@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing import parent_process
 from threading import Timer
 from typing import TYPE_CHECKING
 
@@ -58,8 +59,11 @@ class Patience:
 
 @contextmanager
 def watched(title: str) -> Iterator[Stopwatch]:
-    """Measure the block; on a terminal, and only there, say on the error stream what takes more than two seconds."""
-    if not sys.stderr.isatty():
+    """Measure the block; on a terminal, and only there, say on the error stream what takes more than two seconds.
+
+    One of several processes says nothing: they would write over each other.
+    """
+    if not sys.stderr.isatty() or parent_process() is not None:
         with measuring(Stopwatch()) as watch:
             yield watch
         return

@@ -11,9 +11,9 @@ from typing import get_args
 from drc_rules.config import CheckOptions
 from stackup_lib.errors import ConfigError, did_you_mean
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
-from stackwright.commands.check import BROKEN, CLEAN, Answer, Settings, check_typed
+from stackwright.commands.check import BROKEN, CLEAN, Answer, Settings, check_all
 from stackwright.output import complain, show, write_file
-from stackwright.reporters import markdown, sarif, text
+from stackwright.reporters import gitlab, junit, markdown, sarif, text
 from stackwright.reporters.json_ import Unchecked
 from stackwright.words import clean, count, some
 
@@ -42,19 +42,44 @@ def run_job(environment: Mapping[str, str]) -> int:
     settings = _settings(environment)
     choice = choose(environment, settings)
     _log(environment, choice.why + ("\n" if choice.boards else ""))
-    answers = [check_typed(Path(board), settings) for board in choice.boards]
-    for answer in answers:
+    answers = []
+    for answer in check_all([Path(board) for board in choice.boards], settings):
+        answers.append(answer)
         _log_answer(environment, answer)
     _summarize(environment, choice, answers)
     if answers:
         _write_sarif(environment, answers)
+        _write_others(environment, answers)
     code = max((answer.code for answer in answers), default=BROKEN if choice.complete else CLEAN)
     _output(environment, {"boards": str(len(answers)), "exit-code": str(code)})
     return code
 
 
 def choose(environment: Mapping[str, str], settings: Settings) -> Choice:
-    """Return the boards to check: those that the event touches, or all where that cannot be told."""
+    """Return the boards to check: those that the event touches, or all where that cannot be told; of them, our share.
+
+    `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
+    """
+    part, parts = _shard(environment)
+    choice = _touched(environment, settings)
+    if parts == 1:
+        return choice
+    mine = choice.boards[part - 1 :: parts]
+    why = f"{choice.why} Part {part} of {parts}: {count(len(mine), 'board')}."
+    return Choice(mine, why, complete=choice.complete and not choice.boards)
+
+
+def _shard(environment: Mapping[str, str]) -> tuple[int, int]:
+    typed = environment.get(f"{PREFIX}SHARD", "").strip()
+    if not typed:
+        return 1, 1
+    part, _, parts = typed.partition("/")
+    if part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts):
+        return int(part), int(parts)
+    raise ConfigError("shard", f'"{typed}" is no part of a whole', "write 2/8 for the second of eight jobs")
+
+
+def _touched(environment: Mapping[str, str], settings: Settings) -> Choice:
     changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
     patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
     boards = tracked_boards([pattern for pattern in patterns if pattern])
@@ -86,8 +111,15 @@ def _settings(environment: Mapping[str, str]) -> Settings:
         fail_on=fail_on,
         min_coverage_pct=_percent(environment),
         baseline=_path(environment, "BASELINE"),
+        against=_base(environment) if _flag(environment, "AGAINST_BASE", default=False) else None,
         suppress=_flag(environment, "SUPPRESSIONS", default=True),
     )
+
+
+def _base(environment: Mapping[str, str]) -> str | None:
+    """Return the commit whose findings do not count; None where the event has none, or git does not have it."""
+    base = base_of(environment)
+    return base if base and have(base) else None
 
 
 def _given(environment: Mapping[str, str], name: str) -> bool:
@@ -164,6 +196,15 @@ def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> N
         complain(ConfigError(str(target), f"holds {len(answers)} boards, GitHub takes {MOST_RUNS}", "split the job"))
     write_file(target, sarif.render([answer.outcome for answer in answers], with_accepted=False))
     _output(environment, {"sarif": clean(str(target))})
+
+
+def _write_others(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
+    """Write what other hosts read, where it is asked for."""
+    outcomes = [answer.outcome for answer in answers]
+    wanted = {_path(environment, "JUNIT"): junit.render, _path(environment, "CODE_QUALITY"): gitlab.render}
+    for target, render in wanted.items():
+        if target is not None:
+            write_file(target, render(outcomes))
 
 
 def _output(environment: Mapping[str, str], values: Mapping[str, str]) -> None:

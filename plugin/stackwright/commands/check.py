@@ -83,7 +83,7 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
             check_target(wanted.output, inputs)
     read_here = any(wanted.is_read_here for wanted in settings.wanted)
     answers = []
-    for index, answer in enumerate(_answers(typed, settings)):
+    for index, answer in enumerate(check_all(typed, settings)):
         answers.append(answer)
         if read_here:
             show(("\n\n" if index else "") + _as_text(answer, settings))
@@ -92,8 +92,8 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
     return max(answer.code for answer in answers)
 
 
-def _answers(typed: Sequence[Path], settings: Settings) -> Iterator[Answer]:
-    """Yield the answers in order; several boards are checked at a time, each in a process of its own."""
+def check_all(typed: Sequence[Path], settings: Settings) -> Iterator[Answer]:
+    """Yield an answer per path, in order; several boards are checked at a time, in processes of their own."""
     workers = min(settings.jobs or os.cpu_count() or 1, len(typed))
     if workers <= 1:
         yield from (check_typed(path, settings) for path in typed)
