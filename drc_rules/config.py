@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from drc_rules.config_fab import FabDeclaration
 from drc_rules.config_power import RailDeclaration
+from drc_rules.config_thermal import HotPart
 from drc_rules.data_files import parse_model, read_model
 from drc_rules.goals_choices import GoalChoices
 from drc_rules.suppressions import Suppression
@@ -141,6 +142,7 @@ class Config(_Strict):
     impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     rail: tuple[RailDeclaration, ...] = ()
+    hot_part: tuple[HotPart, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)
     goals: GoalChoices = Field(default_factory=GoalChoices)

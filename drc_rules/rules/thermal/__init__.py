@@ -1,0 +1,1 @@
+"""THM: do vias, coins and cooling lead the heat of declared hot parts away."""

@@ -1,0 +1,77 @@
+"""Vias in the thermal pad of a hot part are neither filled nor capped.
+
+What it checks
+--------------
+The plated holes in the thermal pads of every declared `[[hot_part]]`, its footprint's own among them: filled and capped
+(IPC-4761 type VII), as KiCad 10 stores it in the via or in the board's setup, or as `via_fill` and `via_capped` say. A
+thermal pad is one much larger than the part's others, or named in `pads`. Under a part without one, a BGA, it is the
+holes inside the pads of its supplies and ground that count; vias beside the pads are left alone. KiCad 9 and older, and
+the holes of a footprint, hold no fill: then it is not verifiable.
+
+Why it matters
+--------------
+Solder runs into an open hole: it leaves voids under the pad, through which the heat has to pass, and bumps on the far
+side, where a cold plate or a heatsink may have to lie flat.
+
+How to fix
+----------
+Set Filling and Capping in the properties of those vias (or order IPC-4761 type VII in the fab notes and declare it with
+`via_fill` and `via_capped` under the `[[hot_part]]`).
+
+Sources
+-------
+Each clause names document, table and row; `stackwright profiles NAME` prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, hot_parts_asked_for
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+
+
+def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:
+    """The declared hot parts with a hole in a thermal pad: the clause says nothing of others."""
+    yield from (part for part in hot_parts_asked_for(ctx, clause) if part.holes)
+
+
+@rule("THM001", kinds=("thermal_via_fill",), over=_with_holes)
+def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+    """Yield one finding per part with holes that are not filled and capped."""
+    is_done = [ctx.need(hole.filled) and ctx.need(hole.capped) for hole in part.holes]
+    wrong = [hole for hole, done in zip(part.holes, is_done, strict=True) if not done]
+    if not wrong:
+        return
+    count = f"{len(wrong)} of {len(part.holes)} vias" if len(part.holes) > 1 else "the only via"
+    pads = sorted({pad.number for pad in part.pads})
+    where = f"thermal pad {', '.join(pads)}" if part.is_exposed else "supply and ground pads"
+    yield Draft(
+        title=f"{part.reference}: {count} in its {where} {_are(len(wrong))} {_state(wrong)}; {clause.title}",
+        why="solder runs into open holes: voids under the pad, bumps on the far side",
+        fix="set Filling and Capping of those vias in KiCad, or order type VII and declare via_fill and via_capped",
+        ids=(part.reference,),
+        measured=Measured(value=len(wrong), unit="open vias"),
+        limit_value=0,
+        limit_unit="open vias",
+        places=(part.place(), *(_place(ctx, part, hole) for hole in wrong[:PLACES_SHOWN])),
+    )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _state(holes: list[PadHole]) -> str:
+    filled, capped = any(hole.filled.value for hole in holes), any(hole.capped.value for hole in holes)
+    if filled and capped:
+        return "not both filled and capped"
+    return "filled but not capped" if filled else "capped but not filled" if capped else "neither filled nor capped"
+
+
+def _place(ctx: Context, part: HotPartOnBoard, hole: PadHole) -> Place:
+    layer = ctx.board.copper_layers[part.layer].name
+    return Place(layer=layer, net=ctx.board.nets[hole.net], uuid=hole.uuid, x_mm=hole.x_mm, y_mm=hole.y_mm)

@@ -1,0 +1,1 @@
+"""Heat through the board: via arrays under hot parts."""

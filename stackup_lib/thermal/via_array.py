@@ -1,0 +1,142 @@
+"""Thermal resistance of a via array between a part's pad and copper below it, as an interval of K/W.
+
+The pad's solder and the planes' own spreading are not in it: it is what the array alone adds. Lengths in mm,
+conductivities in W/(m K), resistances in K/W.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from stackup_lib.frozen import Frozen
+from stackup_lib.interval import Interval
+
+MM_PER_M = 1000.0
+
+
+class _Range(Frozen):
+    low: float
+    nominal: float
+    high: float
+    source: str
+
+
+class _Figures(Frozen):
+    copper: _Range
+    laminate: _Range
+    plating_um: _Range
+    fill: dict[str, _Range]
+
+
+@cache
+def _figures() -> _Figures:
+    text = (files("stackup_lib.thermal") / "conductivity.toml").read_text(encoding="utf-8")
+    return _Figures.model_validate(tomllib.loads(text))
+
+
+@dataclass(frozen=True)
+class Barrel:
+    """One plated hole on the way of the heat.
+
+    Attributes:
+        drill_mm: as the board file states it.
+        length_mm: from the pad's copper to the copper that the heat is led to.
+        fill: `none`, `resin`, `conductive epoxy`, `copper`, or `unknown`.
+        plating_um: wall as declared, None for what IPC-6012 lets expect.
+    """
+
+    drill_mm: float
+    length_mm: float
+    fill: str = "unknown"
+    plating_um: float | None = None
+
+
+def barrel_k_per_w(length_mm: float, copper_mm2: float, fill_mm2: float, copper_w: float, fill_w: float) -> float:
+    """Return L / (k1 A1 + k2 A2): wall and fill of one barrel side by side.
+
+    Args:
+        length_mm: of the barrel.
+        copper_mm2: cross section of the wall.
+        fill_mm2: cross section of what the wall encloses.
+        copper_w: conductivity of the wall in W/(m K).
+        fill_w: conductivity of the fill.
+
+    Fourier's law; F. P. Incropera, D. P. DeWitt, "Fundamentals of Heat and Mass Transfer", section 3.1.
+    """
+    return MM_PER_M * length_mm / (copper_w * copper_mm2 + fill_w * fill_mm2)
+
+
+def barrel_range_k_per_w(barrel: Barrel) -> Interval:
+    """Return the resistance of one barrel.
+
+    At worst the stated diameter is the drill's, with the wall inside it; at best it is the finished hole's, with the
+    wall outside. The nominal figure takes it for the finished hole, as board files mean it.
+    """
+    figures = _figures()
+    walls, fill = figures.plating_um, figures.fill[barrel.fill]
+    given = barrel.plating_um
+    thin, usual, thick = (given,) * 3 if given else (walls.low, walls.nominal, walls.high)
+    low = _barrel(barrel, thick / 1000, figures.copper.high, fill.high, is_finished=True)
+    nominal = _barrel(barrel, usual / 1000, figures.copper.nominal, fill.nominal, is_finished=True)
+    high = _barrel(barrel, thin / 1000, figures.copper.low, fill.low, is_finished=False)
+    return Interval(low=low, nominal=nominal, high=high)
+
+
+def _barrel(barrel: Barrel, wall_mm: float, copper_w: float, fill_w: float, *, is_finished: bool) -> float:
+    inner = barrel.drill_mm if is_finished else max(barrel.drill_mm - 2 * wall_mm, 0.0)
+    outer = inner + 2 * wall_mm if is_finished else barrel.drill_mm
+    copper = math.pi / 4 * (outer**2 - inner**2)
+    return barrel_k_per_w(barrel.length_mm, copper, math.pi / 4 * inner**2, copper_w, fill_w)
+
+
+def cell_k_per_w(cell_mm2: float, radius_mm: float, copper_mm: float, copper_w: float) -> float:
+    """Return the mean rise of a disc of copper over a hole at its middle, per watt that enters it evenly.
+
+    Args:
+        cell_mm2: area that the hole drains.
+        radius_mm: of the hole.
+        copper_mm: thickness of the sheet.
+        copper_w: its conductivity in W/(m K).
+
+    Radial conduction with even flux q: rise(r) = q/(kt) (b^2/2 ln(r/a) - (r^2 - a^2)/4), insulated at b, its mean over
+    the ring; H. S. Carslaw, J. C. Jaeger, "Conduction of Heat in Solids", chapter VII. 0 where the hole fills the cell.
+    """
+    a2, b2 = radius_mm**2, cell_mm2 / math.pi
+    if b2 <= a2:
+        return 0.0
+    shape = b2**2 * math.log(b2 / a2) / (4 * (b2 - a2)) - b2 / 4 - (b2 - a2) / 8
+    return MM_PER_M * shape / (math.pi * (b2 - a2) * copper_w * copper_mm)
+
+
+def array_k_per_w(barrels: Sequence[Barrel], pad_mm2: float, pad_copper_mm: float) -> Interval:
+    """Return the resistance of an array from pad to the copper below, laminate between the barrels included.
+
+    At worst heat reaches the holes through the pad's own copper alone; at best the package's slug spreads it without
+    loss; nominally half of the former is left.
+
+    Args:
+        barrels: one at least.
+        pad_mm2: area of the pad.
+        pad_copper_mm: thickness of its copper.
+    """
+    figures = _figures()
+    ranges = [barrel_range_k_per_w(barrel) for barrel in barrels]
+    cell = pad_mm2 / len(barrels)
+    spread = [cell_k_per_w(cell, b.drill_mm / 2, pad_copper_mm, figures.copper.low) for b in barrels]
+    length = min(barrel.length_mm for barrel in barrels)
+    open_mm2 = max(pad_mm2 - sum(math.pi / 4 * b.drill_mm**2 for b in barrels), 0.0)
+
+    def together(ways: Sequence[float], laminate_w: float) -> float:
+        through_laminate = laminate_w * open_mm2 / (MM_PER_M * length)
+        return 1 / (sum(1 / way for way in ways) + through_laminate)
+
+    return Interval(
+        low=together([r.low for r in ranges], figures.laminate.high),
+        nominal=together([r.nominal + s / 2 for r, s in zip(ranges, spread, strict=True)], figures.laminate.nominal),
+        high=together([r.high + s for r, s in zip(ranges, spread, strict=True)], figures.laminate.low),
+    )
