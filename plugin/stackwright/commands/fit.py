@@ -36,7 +36,8 @@ class Wanted:
 
     Attributes:
         profiles: workloads to tell in detail; none stands for the nearest.
-        suggest: None looks for a stackup for the nearest workload that is not met, False for none, True for all shown.
+        suggest: None looks for a small change of the stackup, for the workloads that were named or the first that is
+            told of; True for all that are told of, and for new stackups where no change will do; False for none.
     """
 
     profiles: tuple[str, ...] = ()
@@ -89,16 +90,18 @@ def _code(report: FitnessReport) -> int:
 
 
 def _shown(report: FitnessReport, profiles: tuple[str, ...]) -> tuple[Fitness, ...]:
-    """The workloads to tell of: those that were named, else the nearest of those that the board is not fit for."""
+    """The workloads to tell of: those that were named, else what the settings name and the nearest, if not met."""
     if profiles:
         return tuple(row for name in profiles for row in report.rows if row.profile == load_profile(name).name)
-    return tuple(row for row in report.rows if row.headline is not Headline.FIT)[:NEAREST]
+    unmet = [row for row in report.rows if row.headline is not Headline.FIT]
+    return tuple(sorted(unmet, key=lambda row: not row.is_declared)[:NEAREST])
 
 
 def _ways(shown: tuple[Fitness, ...], wanted: Wanted, board_path: Path, board: Board, config: Config) -> dict[str, Way]:
     if wanted.suggest is False:
         return {}
     short = [row for row in shown if row.headline is Headline.NOT_FIT]
-    asked = short if wanted.suggest else short[:1]
-    found = ((row.profile, way_to(row, board_path, board, config)) for row in asked)
+    asked = short if wanted.suggest or wanted.profiles else short[:1]
+    new = bool(wanted.suggest)
+    found = ((row.profile, way_to(row, board_path, board, config, new=new)) for row in asked)
     return {profile: way for profile, way in found if way is not None}

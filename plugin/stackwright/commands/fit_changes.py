@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from drc_rules.clauses import Severity
 from drc_rules.config import Config
 from drc_rules.declared import CommandLine
 from drc_rules.fitness import Fitness, FormOrigin, fitness_of
@@ -16,6 +17,9 @@ from stackup_lib.synthesis import Evaluated
 from stackwright.commands.apply import Parts, propose
 from stackwright.commands.suggest import Suggested, suggestion_for
 
+LAYERS = frozenset({"layer_count", "even_layer_count"})
+"""Clauses that only another number of layers meets."""
+
 
 class Way(Frozen):
     """A way to a workload, or why there is none.
@@ -27,6 +31,8 @@ class Way(Frozen):
         then: headline after a change of the board's own stackup; None where it was not judged.
         short_then: ids of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
+        how_to_give: lines that state the fact for want of which there is none.
+        needs_new: the board's own stackup cannot be the base, and nobody has asked for a new one.
     """
 
     profile: str
@@ -38,20 +44,34 @@ class Way(Frozen):
     then: Headline | None = None
     short_then: tuple[str, ...] = ()
     why_none: str = ""
+    how_to_give: str = ""
+    needs_new: bool = False
 
 
-def way_to(row: Fitness, board_path: Path, board: Board, config: Config) -> Way | None:
-    """Return the cheapest way to a workload that a stackup can open; None where no stackup clause fails."""
-    if not any(one.by_stackup and one.severity.rank for one in row.short):
+def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new: bool) -> Way | None:
+    """Return the cheapest way to a workload that a stackup can open; None where no error is one of the stackup.
+
+    Args:
+        row: the board against that workload.
+        board_path: its file.
+        board: what is in it.
+        config: its settings.
+        new: where no change of the board's own stackup will do, search for a new one, which takes seconds.
+    """
+    failing = {one.kind for one in row.short if one.by_stackup and one.severity is Severity.ERROR}
+    if not failing:
         return None
+    if failing & LAYERS and not new:
+        return Way(profile=row.profile, needs_new=True)
     form = None if row.form_origin is FormOrigin.SIZE else row.form
     project = project_of(board, config, CommandLine(row.profile, form))
     try:
-        found = suggestion_for(board_path, project, row.profile, form)
+        found = suggestion_for(board_path, project, row.profile, form, new=new)
     except StackwrightError as error:
         return Way(profile=row.profile, why_none=f"{error.what}; {error.next_step}")
     if found.why_no_change:
-        return Way(profile=row.profile, why_none=found.why_no_change)
+        fact, _, how = found.why_no_change.partition(": ")
+        return Way(profile=row.profile, why_none=fact, how_to_give=how)
     if found.changes:
         return _changed(row, found, board_path, form)
     if found.answers.ranked:
@@ -59,6 +79,8 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config) -> Way 
         named = best.candidate
         words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
         return _with_cost(Way(profile=row.profile, words=(words,)), best)
+    if not new:
+        return Way(profile=row.profile, needs_new=True)
     return Way(profile=row.profile, why_none=_why_none(found))
 
 
@@ -73,7 +95,7 @@ def _changed(row: Fitness, found: Suggested, board_path: Path, form: str | None)
         words=change.words,
         is_change=True,
         then=judged.headline,
-        short_then=tuple(one.clause for one in judged.short if one.severity.rank > 1),
+        short_then=tuple(one.clause for one in judged.short if one.severity is Severity.ERROR),
     )
     return _with_cost(way, change.result)
 

@@ -41,22 +41,28 @@ def page_of(
     _forms(page, report)
     page.rows([Column(min_width=8), Column(wraps=True)], [(styled("note", "yellow"), note) for note in report.notes])
     _scorecard(page, report)
+    told: set[str] = set()
     for row in shown:
-        _details(page, row, ways.get(row.profile), asked=asked)
+        _details(page, row, ways.get(row.profile), told, asked=asked)
     _end(page, shown, board)
     return page
 
 
 def _title(page: Page, report: FitnessReport) -> None:
-    by = {headline: [row.profile for row in report.rows if row.headline is headline] for headline in Headline}
-    if by[Headline.FIT]:
-        page.line(styled("FIT FOR  ", HEADLINE_STYLE[Headline.FIT]), styled(some(by[Headline.FIT], 6), "bold"))
-    else:
-        page.line(styled("FIT FOR NONE", HEADLINE_STYLE[Headline.NOT_FIT]), "  of the workloads, as far as is known")
-    if by[Headline.NOT_PROVEN]:
-        page.line(
-            styled("not proven: ", HEADLINE_STYLE[Headline.NOT_PROVEN]), some(by[Headline.NOT_PROVEN], 6), indent=2
-        )
+    fit = [row for row in report.rows if row.headline is Headline.FIT]
+    plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
+    warned = [row.profile for row in fit if row.count(Severity.WARNING)]
+    open_ = [row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN]
+    lines = (
+        ("FIT FOR", Headline.FIT, plain),
+        ("fit, with warnings, for", Headline.FIT, warned),
+        ("not proven for", Headline.NOT_PROVEN, open_),
+    )
+    if not fit:
+        page.line(styled("FIT FOR NONE", HEADLINE_STYLE[Headline.NOT_FIT]), " of the workloads, as far as is known")
+    for words, headline, names in lines:
+        if names:
+            page.line(styled(f"{words}  ", HEADLINE_STYLE[headline]), styled(", ".join(names), "bold"))
     page.verbatim([report.board.path])
 
 
@@ -68,24 +74,23 @@ def _forms(page: Page, report: FitnessReport) -> None:
 
 
 def _scorecard(page: Page, report: FitnessReport) -> None:
-    page.heading("Workloads", "best first; errors decide, warnings are advice")
-    head = ("", "workload", "form", "errors", "warnings", "what is between")
+    page.heading("Workloads", "best first; what fails decides, what is open leaves it unproven, warnings are advice")
+    head = ("", "workload", "form", "fails", "open", "warn", "what is between")
     rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in head)]
     for row in report.rows:
-        style = HEADLINE_STYLE[row.headline]
         rows.append(
             (
-                styled(WORD[row.headline], style),
+                styled(WORD[row.headline], HEADLINE_STYLE[row.headline]),
                 Text.assemble(styled(row.profile, "bold"), styled(" *" if row.is_declared else "")),
                 row.form or "any",
                 _figure(row.count(Severity.ERROR)),
+                _figure(len(row.unproven)),
                 _figure(row.count(Severity.WARNING)),
                 to_go(row),
             )
         )
-    page.rows(
-        [Column(), Column(), Column(), Column(right=True), Column(right=True), Column(wraps=True, min_width=30)], rows
-    )
+    right = Column(right=True)
+    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows)
     if any(row.is_declared for row in report.rows):
         page.line(styled("* the workload that the settings name", "dim"), indent=2)
 
@@ -94,12 +99,12 @@ def _figure(value: int) -> str:
     return f"{value}" if value else "-"
 
 
-def _details(page: Page, row: Fitness, way: Way | None, *, asked: bool) -> None:
+def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked: bool) -> None:
     page.heading(row.profile, f"{row.title}, {form_words(row)}")
     page.line(styled(WORD[row.headline], HEADLINE_STYLE[row.headline]), f"  {row.why}", indent=2)
     least = Severity.INFO if asked else Severity.WARNING
-    told = [one for one in row.short if one.severity.rank >= least.rank]
-    shown = told if asked else told[:SHORT_SHOWN]
+    every = [one for one in row.short if one.severity.rank >= least.rank]
+    shown = every if asked else every[:SHORT_SHOWN]
     page.rows(
         [Column(min_width=7), Column(max_width=38), Column(wraps=True)],
         [
@@ -111,18 +116,22 @@ def _details(page: Page, row: Fitness, way: Way | None, *, asked: bool) -> None:
             for one in shown
         ],
     )
-    if len(told) > len(shown):
-        rest = count(len(told) - len(shown), "more clause")
+    if len(every) > len(shown):
+        rest = count(len(every) - len(shown), "more clause")
         page.line(styled(f"and {rest}: --profile {row.profile} shows all", "dim"), indent=2)
-    _way(page, way)
-    _questions(page, row, asked=asked)
+    _way(page, row, way)
+    _questions(page, row, told, asked=asked)
 
 
-def _way(page: Page, way: Way | None) -> None:
+def _way(page: Page, row: Fitness, way: Way | None) -> None:
     if way is None:
         return
+    if way.needs_new:
+        page.line("no small change of the stackup will do; ", f"--profile {row.profile} --suggest searches", indent=2)
+        return
     if way.why_none:
-        page.line(styled("no stackup found: ", "yellow"), way.why_none, indent=2)
+        page.line(styled("no change can be worked out: ", "yellow"), way.why_none, indent=2)
+        page.verbatim([styled(line, "cyan") for line in paste_lines([way.how_to_give])], 4)
         return
     what = "least change: " if way.is_change else "no small change will do; a new stackup: "
     page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
@@ -131,24 +140,25 @@ def _way(page: Page, way: Way | None) -> None:
         left = f": still fails {some(way.short_then)}" if way.short_then else ""
         page.line("then ", styled(WORD[way.then], HEADLINE_STYLE[way.then]), left, indent=4)
     elif not way.is_change:
-        page.line(
-            "its clauses of stackup, material and copper are met then; the rest is decided by the layout", indent=4
-        )
+        page.line("meets the clauses of stackup, material and copper; layout decides the rest", indent=4)
 
 
-def _questions(page: Page, row: Fitness, *, asked: bool) -> None:
-    if not row.open:
+def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None:
+    """Tell what error-tier clauses wait for, once; all of it where the user asks for this workload."""
+    questions = [one for one in row.open if asked or one.errors]
+    fresh = [one for one in questions if one.how_to_give not in told]
+    if not fresh:
+        page.rows([Column(wraps=True)], [(styled("not known: the same as above", "dim"),)] if questions else [])
         return
-    shown = row.open if asked else row.open[:QUESTIONS_SHOWN]
-    clauses = sum(len(one.clauses) for one in shown)
-    left = len(row.open) - len(shown)
-    more = f"; {count(left, 'more fact')} later" if left else ""
-    page.line(
-        styled("not known, ", "yellow"), f"to be told first ({count(clauses, 'clause')} wait for it{more}):", indent=2
-    )
-    page.verbatim(
-        [styled(line, "cyan") for line in paste_lines(one.how_to_give or f"# {one.fact}" for one in shown)], 4
-    )
+    shown = fresh if asked else fresh[:QUESTIONS_SHOWN]
+    told.update(one.how_to_give for one in shown)
+    clauses = {clause for one in shown for clause in one.clauses}
+    waiting = f"{count(len(clauses), 'clause waits', 'clauses wait')} for it"
+    left = len(questions) - len(shown)
+    more = f", {count(left, 'more fact')} besides" if left else ""
+    page.line(styled("not known: ", "yellow"), f"{waiting}{more}", indent=2)
+    lines = paste_lines(one.how_to_give or f"# {one.fact}" for one in shown)
+    page.verbatim([styled(line, "cyan") for line in lines], 4)
 
 
 def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
@@ -158,9 +168,8 @@ def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
 
 
 def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
-    if not shown:
-        return
-    first = shown[0]
-    yield f"stackwright check {board} --profile {first.profile}   findings with places"
-    if first.headline is Headline.NOT_FIT:
-        yield f"stackwright suggest {board} --profile {first.profile}   stackups in full, and a plan to apply"
+    for row in shown[:1]:
+        yield f"stackwright check {board} --profile {row.profile}"
+        if row.headline is Headline.NOT_FIT:
+            yield f"stackwright suggest {board} --profile {row.profile}"
+    yield f"stackwright fit {board} --profile NAME"

@@ -68,16 +68,16 @@ def open_facts(row: Fitness) -> list[str]:
 
 
 def to_go(row: Fitness) -> str:
-    """Return in one line what lies between a board and a workload; what nobody has told is never left out."""
-    told = some(open_facts(row), 2)
-    missing = f"not known: {told}" if told else ""
+    """Return in one line what lies between a board and a workload, or what speaks against one that it is fit for."""
     if row.headline is Headline.NOT_FIT:
-        return "; ".join(part for part in (some(steps(row), STEPS_SHOWN), missing) if part)
+        return some(steps(row), STEPS_SHOWN)
     if row.headline is Headline.NOT_PROVEN:
-        return missing or row.why
-    return f"{count(row.passed, 'clause')} met" + (
-        f"; {row.without_rule} that no rule decides yet" if row.without_rule else ""
-    )
+        facts = open_facts(row)
+        # what has passed on a guess is not proven either, and no fact is missing
+        return f"not known: {some(facts, 2)}" if facts else f"only guessed: {some(row.unproven, 2)}"
+    advice = steps(row, Severity.WARNING)
+    met = f"{count(row.passed, 'clause')} met" + (f", {row.without_rule} have no rule yet" if row.without_rule else "")
+    return f"{met}; but {some(advice, STEPS_SHOWN)}" if advice else met
 
 
 def form_words(row: Fitness) -> str:

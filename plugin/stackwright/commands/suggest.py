@@ -152,8 +152,10 @@ def _progress(found: GoalsFound) -> AbstractContextManager[object]:
     return console.status(f"searching stackups of {found.goals.layer_count} layers")
 
 
-def suggestion_for(board_path: Path, project: Project, profile: str, form: str | None) -> Suggested:
-    """Return the least change of a board's stackup for a workload; where there is none, the best new stackup.
+def suggestion_for(
+    board_path: Path, project: Project, profile: str, form: str | None, *, new: bool = True
+) -> Suggested:
+    """Return the least change of a board's stackup for a workload; where there is none, with `new`, the best new one.
 
     Nothing new is searched where the board's own stackup is not known: to state it comes first.
     """
@@ -161,7 +163,7 @@ def suggestion_for(board_path: Path, project: Project, profile: str, form: str |
     selection = selection_for(profile, form, choices, project)
     found = goals_for(selection, project, choices)
     result = _least_changes(selection, found, project, board_path, Answers(ranked=(), lost=()))
-    if result.changes or result.why_no_change:
+    if result.changes or result.why_no_change or not new:
         return result
     return replace(result, answers=suggest(found.goals, found.judge, 1))
 
