@@ -134,11 +134,11 @@ def _gaps(pieces: Pieces, others: Pieces) -> Floats:
 
 def _gaps_on_layer(pieces: Pieces, others: Pieces) -> Floats:
     """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other."""
-    between = (others.x_mm + 1j * others.y_mm) - (pieces.x_mm + 1j * pieces.y_mm)[:, None]
-    turned = between * others.direction.conj()
-    beside = np.abs(turned.real) <= others.length_mm / 2 + pieces.length_mm[:, None] / 4
-    parallel = np.abs((pieces.direction[:, None] * others.direction.conj()).real) >= PARALLEL
-    edge = np.abs(turned.imag) - (others.width_mm + pieces.width_mm[:, None]) / 2
+    dx, dy = others.x_mm - pieces.x_mm[:, None], others.y_mm - pieces.y_mm[:, None]
+    ux, uy = others.direction.real, others.direction.imag
+    beside = np.abs(dx * ux + dy * uy) <= others.length_mm / 2 + pieces.length_mm[:, None] / 4
+    parallel = np.abs(pieces.direction.real[:, None] * ux + pieces.direction.imag[:, None] * uy) >= PARALLEL
+    edge = np.abs(dy * ux - dx * uy) - (others.width_mm + pieces.width_mm[:, None]) / 2
     edge = np.where(parallel & beside & (edge > 0), edge, np.inf)
     nearest = edge.min(axis=1)
     return np.where(np.isfinite(nearest), nearest, ALONE)

@@ -19,6 +19,8 @@ _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
 _KEY_BYTES = 8
+_SHALLOW = 3
+"""The outermost list is 1 deep, its items 2, their children 3; a closing parenthesis counts as one less."""
 MAX_DEPTH = 200
 """KiCad's own files stay below twenty; far deeper nesting is not a board and would exhaust any recursive parser."""
 
@@ -72,29 +74,31 @@ class _Collector:
 
     def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
         """Take the unescaped parentheses and quotes of one chunk, in order."""
-        quote = kinds == _QUOTE
-        strings = np.cumsum(quote, dtype=np.uint8) + np.uint8(self.in_string)
-        outside = ((strings & 1) | quote) == 0
-        if len(strings):
-            self.in_string = bool(strings[-1] & 1)
-        positions, kinds = positions[outside], kinds[outside]
         if not len(positions):
             return
+        inside = np.cumsum(kinds == _QUOTE, dtype=np.uint8)
+        inside += np.uint8(self.in_string)
+        inside &= 1
+        self.in_string = bool(inside[-1])
         opening = kinds == _OPEN
-        depth = np.cumsum(np.where(opening, np.int8(1), np.int8(-1)), dtype=np.int32) + np.int32(self.depth)
+        step = opening.view(np.int8) - (kinds == _CLOSE).view(np.int8)
+        step *= (inside ^ 1).view(np.int8)
+        depth = np.cumsum(step, dtype=np.int32)
+        depth += np.int32(self.depth)
+        self.depth = int(depth[-1])
+        shallow = np.flatnonzero((depth <= _SHALLOW) & (step != 0))
+        self._sort(positions[shallow], opening[shallow], depth[shallow])
+        if depth.max() > MAX_DEPTH:
+            first = int(positions[int(np.argmax(depth > MAX_DEPTH))])
+            if self.end is None or first < self.end:
+                raise TooDeepError(first)
+
+    def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
         closed = np.flatnonzero(depth <= 0)
         if len(closed):
             last = int(closed[0])
             self.end = int(positions[last]) + 1
             positions, opening, depth = positions[: last + 1], opening[: last + 1], depth[: last + 1]
-        if depth.max() > MAX_DEPTH:
-            raise TooDeepError(int(positions[int(np.argmax(depth > MAX_DEPTH))]))
-        self.depth = int(depth[-1])
-        self._sort(positions, opening, depth)
-
-    def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
-        shallow = depth <= 3
-        positions, opening, depth = positions[shallow], opening[shallow], depth[shallow]
         self.found["item"].append(positions[opening & (depth == 2)])
         self.found["child"].append(positions[opening & (depth == 3)])
         self.found["item_end"].append(positions[~opening & (depth == 1)] + 1)
