@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stackwright import __version__, cli_build, cli_changes, cli_lines
+from stackwright import __version__, cli_build, cli_changes, cli_lines, cli_profiles
 from stackwright.cli_lines import words
 
 app = typer.Typer(
@@ -280,16 +280,6 @@ def rules() -> int:
     return list_rules()
 
 
-@app.command(short_help="List the workloads, or one's clauses.")
-def profiles(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the clauses of this one.")] = None,
-) -> int:
-    """List the workloads, or the clauses of one."""
-    from stackwright.commands.profiles import list_profiles, show_profile
-
-    return show_profile(name) if name else list_profiles()
-
-
 @app.command(short_help="Look up laminates.")
 def materials(
     query: Annotated[
@@ -304,3 +294,4 @@ def materials(
 
 cli_build.register(app)
 cli_changes.register(app)
+cli_profiles.register(app)
