@@ -32,6 +32,7 @@ class Way(Frozen):
         short_then: ids of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
         how_to_give: lines that state the fact for want of which there is none.
+        would_help: goals that could be eased, each alone, for a stackup to be found.
         needs_new: the board's own stackup cannot be the base, and nobody has asked for a new one.
     """
 
@@ -45,6 +46,7 @@ class Way(Frozen):
     short_then: tuple[str, ...] = ()
     why_none: str = ""
     how_to_give: str = ""
+    would_help: tuple[str, ...] = ()
     needs_new: bool = False
 
 
@@ -81,7 +83,8 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new:
         return _with_cost(Way(profile=row.profile, words=(words,)), best)
     if not new:
         return Way(profile=row.profile, needs_new=True)
-    return Way(profile=row.profile, why_none=_why_none(found))
+    would_help = tuple(one.words for one in found.answers.relaxations)
+    return Way(profile=row.profile, why_none=_why_none(found), would_help=would_help)
 
 
 def _changed(row: Fitness, found: Suggested, board_path: Path, form: str | None) -> Way:

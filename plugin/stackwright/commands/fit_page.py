@@ -130,8 +130,11 @@ def _way(page: Page, row: Fitness, way: Way | None) -> None:
         page.line("no small change of the stackup will do; ", f"--profile {row.profile} --suggest searches", indent=2)
         return
     if way.why_none:
-        page.line(styled("no change can be worked out: ", "yellow"), way.why_none, indent=2)
-        page.verbatim([styled(line, "cyan") for line in paste_lines([way.how_to_give])], 4)
+        page.line(styled("no stackup can be worked out: ", "yellow"), way.why_none, indent=2)
+        if way.how_to_give:
+            page.verbatim([styled(line, "cyan") for line in paste_lines([way.how_to_give])], 4)
+        if way.would_help:
+            page.line(f"what would help, one at a time: {'; '.join(way.would_help)}", indent=4)
         return
     what = "least change: " if way.is_change else "no small change will do; a new stackup: "
     page.line(styled(what, "bold"), "; ".join(way.words), indent=2)

@@ -38,6 +38,7 @@ IN_WORDS = {
 
 STEPS_SHOWN = 4
 UNITS_LEFT_OUT = ("layers", "foil grade", "loss class")
+"""Units that repeat what the label or the frequency says."""
 
 
 def label(kind: str) -> str:
@@ -53,8 +54,9 @@ def step(one: Shortfall) -> str:
     if one.kind not in AS_A_STEP or is_value in (None, "") or asked in (None, ""):
         return name
     unit = one.limit.unit.partition(" (")[0] if one.limit else ""
+    unit = "" if unit in UNITS_LEFT_OUT or unit.startswith(name) else unit
     at = f" at {one.at_ghz:g} GHz" if one.at_ghz else ""
-    return f"{name} {number(is_value)} -> {number(asked, '' if unit in UNITS_LEFT_OUT else unit)}{at}"
+    return f"{name} {number(is_value)} -> {number(asked, unit)}{at}"
 
 
 def steps(row: Fitness, severity: Severity = Severity.ERROR) -> list[str]:

@@ -1,0 +1,216 @@
+"""`stackwright fit`: the same answers as a check of each workload, told in the order of what the board is fit for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from drc_rules.check import check_board, find_config
+from drc_rules.clauses import Severity
+from drc_rules.declared import CommandLine
+from drc_rules.fitness import Fitness, FitnessReport, FormOrigin, fitness_of
+from drc_rules.forms_of_board import forms_of_size
+from drc_rules.report import Headline, Verdict
+from drc_rules.requirements import profile_names
+from stackup_lib.errors import ConfigError
+from stackup_lib.kicad import read_board
+from stackwright.cli import run
+from stackwright.commands.fit_words import step, steps, to_go
+
+ROOT = Path(__file__).parents[1]
+BOARDS = ROOT / "fixtures" / "boards"
+SCHEMA = ROOT / "fixtures" / "schemas" / "fitness-v1.json"
+LOW_TG, ED_FOIL = "inference_pcie_low_tg", "training_b200_ed_foil"
+COMPARED = (LOW_TG, ED_FOIL, "edge_jetson_carrier_fit", "no_stackup")
+
+
+def path_of(name: str) -> Path:
+    """A fixture board."""
+    return BOARDS / name / f"{name}.kicad_pcb"
+
+
+@cache
+def fitness(name: str) -> FitnessReport:
+    """A fixture board against every workload."""
+    path = path_of(name)
+    return fitness_of(read_board(path), find_config(path, None))
+
+
+def row_of(report: FitnessReport, profile: str) -> Fitness:
+    """One workload of a report."""
+    return next(row for row in report.rows if row.profile == profile)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_every_workload_is_judged_as_a_check_of_its_own_judges_it(name: str) -> None:
+    """What is shared between workloads changes no verdict: headline, failed, open and passed are those of `check`."""
+    for row in fitness(name).rows:
+        form = row.form if row.form_origin in (FormOrigin.DECLARED, FormOrigin.PROFILE) else None
+        report = check_board(path_of(name), command_line=CommandLine(row.profile, form, suppress=False))
+        assert (row.headline, row.why) == (report.headline, report.headline_why), row.profile
+        own = [v for v in report.verdicts if v.has_rule]
+        by_size = {one.clause for one in row.short if one.clause.startswith("form.")} if form is None else set()
+        failed = {v.clause.id for v in own if v.verdict is Verdict.FAILED}
+        assert {one.clause for one in row.short} - by_size == failed, row.profile
+        open_ = {clause for one in row.open for clause in one.clauses}
+        missing = {v.clause.id for v in own if v.verdict is Verdict.NOT_VERIFIABLE and v.missing}
+        assert {one for one in open_ if not one.startswith("form.")} == {
+            one for one in missing if not one.startswith("form.")
+        }, row.profile
+
+
+def test_every_shipped_workload_has_a_row_and_the_fit_ones_come_first() -> None:
+    """Ten workloads, fit before not proven before not fit, and among the unfit the fewest errors first."""
+    rows = fitness(ED_FOIL).rows
+    assert {row.profile for row in rows} == set(profile_names())
+    order = [Headline.FIT, Headline.NOT_PROVEN, Headline.NOT_FIT]
+    ranks = [order.index(row.headline) for row in rows]
+    assert ranks == sorted(ranks)
+    unfit = [row.count(Severity.ERROR) for row in rows if row.headline is Headline.NOT_FIT]
+    assert unfit == sorted(unfit)
+    assert rows[0].profile == "edge"
+
+
+def test_what_is_between_is_said_in_numbers() -> None:
+    """A 16-layer card of Tg 140 lacks eight layers, 30 degrees and an ounce for a B200 baseboard."""
+    row = row_of(fitness(LOW_TG), "training-b200")
+    assert set(steps(row)) == {"layers 16 -> 24", "Tg 140 -> 170 C", "power copper 1 -> 2 oz"}
+    assert to_go(row_of(fitness(LOW_TG), "inference-pcie")) == "Tg 140 -> 150 C"
+    assert steps(row_of(fitness(ED_FOIL), "training-b200")) == ["foil STD -> VLP"]
+
+
+def test_a_loss_factor_is_told_with_its_frequency() -> None:
+    """A Df limit is a step at the clause's own frequency."""
+    row = row_of(fitness("training_b200_lossy_prepreg"), "training-b200")
+    (one,) = [short for short in row.short if short.kind == "laminate_df"]
+    assert one.at_ghz == 10.0
+    assert step(one).startswith("Df 0.0")
+    assert step(one).endswith("-> 0.002 at 10 GHz")
+
+
+def test_what_was_not_checked_is_never_fit() -> None:
+    """Without a stackup no workload is fit: error-tier clauses are open, and each names what is to be told."""
+    for row in fitness("no_stackup").rows:
+        assert row.headline is not Headline.FIT
+        assert row.unproven
+        assert any(one.errors and one.how_to_give for one in row.open)
+    assert all(row.headline is not Headline.FIT for row in fitness("default_stackup").rows)
+
+
+def test_the_fact_that_settles_most_comes_first() -> None:
+    """Questions are in order of the error-tier clauses that wait for them; a missing stackup is the first."""
+    row = row_of(fitness("no_stackup"), "edge")
+    waiting = [(one.errors, len(one.clauses)) for one in row.open]
+    assert waiting == sorted(waiting, reverse=True)
+    assert "stackup" in row.open[0].fact
+
+
+def test_an_outline_finds_its_form_factor_and_no_loss_budget_rests_on_it() -> None:
+    """The outline of a PCIe card adds that form's clauses; which board of the channel it is stays to be told."""
+    board = read_board(path_of(LOW_TG))
+    assert [form.name for form in forms_of_size(board)] == ["pcie-fhhl"]
+    row = row_of(fitness(LOW_TG), "edge")
+    assert (row.form, row.form_origin) == ("pcie-fhhl", FormOrigin.SIZE)
+    assert "board.loss.share" in row.unproven
+    assert row_of(fitness(LOW_TG), "inference-pcie").form_origin is FormOrigin.PROFILE
+    assert forms_of_size(read_board(path_of("edge_jetson_carrier_fit"))) == ()
+
+
+def test_a_form_that_is_named_holds_for_every_workload() -> None:
+    """--form judges all workloads in one form factor, and its thickness clause is met or not by the board's."""
+    path = path_of(ED_FOIL)
+    report = fitness_of(
+        read_board(path), find_config(path, None), CommandLine(form="m2-2280"), profiles=("edge", "training-b200")
+    )
+    assert {(row.form, row.form_origin) for row in report.rows} == {("m2-2280", FormOrigin.DECLARED)}
+    for row in report.rows:
+        assert "form.thickness.m2-2280" in {one.clause for one in row.short}
+
+
+def test_the_page_tells_the_headline_the_scorecard_and_the_least_change(capsys: pytest.CaptureFixture[str]) -> None:
+    """The card of low Tg: not fit, one step away, and the check says fit of it once the one dielectric is changed."""
+    assert run(["fit", str(path_of(LOW_TG))]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("FIT FOR NONE")
+    for words in ("not proven for  edge", "inference-pcie *", "Tg 140 -> 150 C", "least change: dielectric 8 to"):
+        assert words in out
+    assert "then FIT" in out
+    assert max(len(line) for line in out.splitlines() if "fixtures" not in line) <= 100
+
+
+def test_the_least_change_really_makes_it_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What `fit` promises of a change holds when its plan is applied and the board is checked."""
+    shutil.copytree(BOARDS / LOW_TG, tmp_path / LOW_TG)
+    board, plan = tmp_path / LOW_TG / f"{LOW_TG}.kicad_pcb", tmp_path / "a.stackwright-plan.toml"
+    assert run(["fit", str(board), "--profile", "inference-pcie", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    way = next(row["way"] for row in data["workloads"] if row["profile"] == "inference-pcie")
+    assert (way["then"], way["is_change"]) == ("fit", True)
+    assert run(["suggest", str(board), "--limit", "1", "--plan", str(plan)]) == 0
+    assert run(["apply", str(plan), str(board), "--write", "--change-stackup"]) == 0
+    assert check_board(board).headline is Headline.FIT
+
+
+def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without --suggest it says how to search; with it, the stackup has the layers that were missing."""
+    board = path_of("training_b200_too_few_layers")
+    assert run(["fit", str(board), "--profile", "training-b200"]) == 0
+    out = capsys.readouterr().out
+    assert "no small change of the stackup will do" in out
+    assert run(["fit", str(board), "--profile", "training-b200", "--suggest"]) == 0
+    assert "a new stackup: 24 layers" in capsys.readouterr().out
+    assert run(["fit", str(board), "--no-suggest"]) == 0
+    assert "change" not in capsys.readouterr().out
+
+
+def test_the_same_board_gives_the_same_json_and_it_fits_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON is valid against the published schema, and equal for equal inputs."""
+    assert run(["fit", str(path_of(LOW_TG)), "--json"]) == 0
+    first = capsys.readouterr().out
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(json.loads(first))
+    assert run(["fit", str(path_of(LOW_TG)), "--json"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_a_workload_of_ones_own_is_judged_beside_the_shipped_ones(tmp_path: Path) -> None:
+    """A profile file that the settings name has a row of its own, marked as declared."""
+    shutil.copytree(BOARDS / LOW_TG, tmp_path / LOW_TG)
+    board = tmp_path / LOW_TG / f"{LOW_TG}.kicad_pcb"
+    own = tmp_path / LOW_TG / "mine.toml"
+    own.write_text('title = "Mine"\nextends = ["inference-pcie"]\ndrop = ["inference.tg.min"]\n', encoding="utf-8")
+    settings = board.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8").replace('profile = "inference-pcie"', 'profile = "mine.toml"')
+    settings.write_text(text, encoding="utf-8")
+    report = fitness_of(read_board(board), find_config(board, None))
+    row = next(row for row in report.rows if row.is_declared)
+    assert (row.title, row.headline) == ("Mine", Headline.FIT)
+    assert len(report.rows) == len(profile_names()) + 1
+
+
+def test_a_wrong_name_says_which_is_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown workload or form factor is an error of exit code 2, before anything is judged."""
+    assert run_error(["fit", str(path_of(LOW_TG)), "--profile", "edgy"]) == 'profile "edgy"'
+    assert run_error(["fit", str(path_of(LOW_TG)), "--form", "pcie-fhh"]) == 'form factor "pcie-fhh"'
+    assert capsys.readouterr().out == ""
+
+
+def run_error(arguments: list[str]) -> str:
+    """Where the error of a command line is."""
+    with pytest.raises(ConfigError) as caught:
+        run(arguments)
+    return caught.value.where
+
+
+def test_the_report_goes_into_a_file_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--output writes the page without colour and prints nothing; a design file is never the target."""
+    target = tmp_path / "fit.txt"
+    assert run(["fit", str(path_of(LOW_TG)), "--no-suggest", "--output", str(target)]) == 0
+    assert target.read_text(encoding="utf-8").startswith("FIT FOR NONE")
+    assert capsys.readouterr().out == ""
