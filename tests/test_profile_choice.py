@@ -80,7 +80,7 @@ def test_the_page_shows_formula_memory_and_commands(capsys: pytest.CaptureFixtur
     """What a reader needs to judge the answer, and to go on."""
     words = "profiles --for inference --params 70B --layers 80 --kv-heads 8 --head-dim 128 --batch 32"
     assert run(words.split()) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "2 x 80 x 8 x 128 x 4096 x 32 x 2 bytes" in said
     assert "together: 183 GB" in said
     assert "1 x MI300X (192 GB)" in said
