@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+import re
 import tomllib
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from stackup_lib.errors import ConfigError, did_you_mean
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 Model = TypeVar("Model", bound=BaseModel)
+
+ALIKE = 0.75
+"""From this likeness on a key is a misspelt one rather than another word for it."""
+
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "name": ("is", "net", "refs", "material", "key"),
+    "interface": ("is",),
+    "type": ("is", "kind"),
+    "standard": ("is",),
+    "generation": ("is",),
+    "pattern": ("nets",),
+    "patterns": ("nets",),
+    "net": ("nets",),
+    "class": ("net_classes",),
+    "classes": ("net_classes",),
+    "impedance": ("ohm",),
+    "z": ("ohm",),
+    "z0": ("ohm",),
+    "zdiff": ("ohm",),
+    "target": ("ohm",),
+    "tolerance": ("tolerance_pct", "impedance_tolerance_pct"),
+    "laminate": ("material",),
+    "epsilon_r": ("dk",),
+    "er": ("dk",),
+    "loss_tangent": ("df",),
+    "tan_delta": ("df",),
+    "roughness": ("foil",),
+    "start": ("from",),
+    "end": ("must_cut",),
+    "depth": ("must_cut",),
+    "drill": ("size_mm",),
+    "diameter": ("size_mm",),
+    "rule": ("code",),
+    "id": ("code", "is"),
+    "why": ("reason",),
+    "until": ("expires",),
+    "voltage": ("voltage_v",),
+    "current": ("current_a",),
+    "tdp": ("tdp_w",),
+    "part": ("refs", "to"),
+    "ref": ("refs",),
+    "power": ("power_w",),
+}
+"""What people call keys -> the keys that may be meant, of which the table's own is taken."""
 
 
 def read_model(path: Path, model: type[Model]) -> Model:
@@ -47,14 +97,42 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> Conf
     key = _spell(first["loc"])
     if first["type"] == "extra_forbidden":
         known = _keys_at(model, first["loc"][:-1])
-        cure = did_you_mean(str(first["loc"][-1]), known) if known else "remove it"
+        cure = _meant(str(first["loc"][-1]), known) if known else "remove it"
         return ConfigError(where, f'unknown key "{key}"', cure)
     if first["type"] == "missing":
         return ConfigError(where, f'"{key}" is missing', "add it")
+    if first["type"] == "tuple_type":
+        return _no_list(first["input"], where, first["loc"])
+    if first["type"] in ("literal_error", "enum"):
+        return _no_choice(first, where, key)
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return ConfigError(where, f'"{key}": {said}' if key else said, "mend it")
     return ConfigError(where, f'"{key}": {said} (got {first["input"]!r})', "mend that value")
+
+
+def _meant(word: str, known: list[str]) -> str:
+    """Return the key that was meant: one spelt alike, else one that people call so, else the nearest."""
+    close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1, cutoff=ALIKE)
+    called = next((key for key in OTHER_NAMES.get(word.lower(), ()) if key in known), None)
+    return f'did you mean "{called}"?' if called and not close else did_you_mean(word, known)
+
+
+def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigError:
+    """What is wrong with a value, or a table, that stands where a list belongs."""
+    key = _spell(place)
+    if isinstance(given, dict):
+        return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
+    shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
+    return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
+
+
+def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
+    """What is wrong with a value that is none of a few words."""
+    choices = re.findall(r"'([^']*)'", complaint["msg"])
+    given = complaint["input"]
+    what = f'"{key}" cannot be {given!r}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
+    return ConfigError(where, what, did_you_mean(str(given), choices))
 
 
 def _spell(place: tuple[int | str, ...]) -> str:

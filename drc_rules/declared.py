@@ -36,6 +36,7 @@ class Declarations:
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
         digest: hash of the stackup that the board has now.
+        nowhere: what is said of tables for layers and rows that the board does not have.
     """
 
     profile: Fact[str]
@@ -47,12 +48,13 @@ class Declarations:
     backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
     stale: bool = field(default=False)
     digest: str = ""
+    nowhere: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a report has to know of the declarations as a whole."""
         if not self.stale:
-            return ()
+            return self.nowhere
         cure = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
         return (
             f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
@@ -109,7 +111,21 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
         digest=digest or "",
+        nowhere=tuple(_nowhere(board, config)),
     )
+
+
+def _nowhere(board: Board, config: Config) -> Iterator[str]:
+    """Say which tables are for no layer of the board: a note, for one file may serve several boards."""
+    rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
+    for name in config.declared.copper:
+        if name not in board.layer_index:
+            cure = did_you_mean(name, board.layer_index)
+            yield f'{FILE_NAME}, [declared.copper."{name}"]: the board has no such copper layer; {cure}'
+    for name in config.declared.dielectric:
+        if rows and name not in rows:
+            cure = did_you_mean(name, rows)
+            yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {cure}'
 
 
 def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, frozenset[int]]]:

@@ -35,6 +35,23 @@ def board(folder: Path, **keys: object) -> Board:
         ('[declared.dielectric."dielectric 1"]\nmaterail = "x"', 'did you mean "material"'),
         ('[[interface]]\nis = "pcie5"\nnetclasses = ["x"]', 'did you mean "net_classes"'),
         ('[[interface]]\nnets = ["x"]', '"interface.1.is" is missing'),
+        ('[[interface]]\nname = "pcie5"\nnets = ["x"]', 'unknown key "interface.1.name"; did you mean "is"?'),
+        ('[[interface]]\nis = "pcie5"\nclass = "x"', 'did you mean "net_classes"?'),
+        ('[[interface]]\nis = "pcie5"\nnet = "x"', 'did you mean "nets"?'),
+        ('[[interface]]\nis = "pcie5"\nnets = "/A*"', '"interface.1.nets" is a list; write nets = ["/A*"]'),
+        ('[interface]\nis = "pcie5"', '"interface" is a list of tables; write [[interface]] in place of [interface]'),
+        ('[[interfaces]]\nis = "pcie5"', 'unknown key "interfaces"; did you mean "interface"?'),
+        ('[[impedance]]\nz0 = 85\nkind = "differential"', 'unknown key "impedance.1.z0"; did you mean "ohm"?'),
+        ('[[impedance]]\nohm = 85\nkind = "diff"', '"impedance.1.kind" cannot be "diff"; did you mean "differential"?'),
+        ('[[backdrill]]\nfrom = "B.Cu"\nmustcut = "F.Cu"', 'did you mean "must_cut"?'),
+        ('[[backdrill]]\nfrom = "B.Cu"\nmust_cut = "F.Cu"\ndiameter = 0.5', 'did you mean "size_mm"?'),
+        ('[[rail]]\nname = "VCC"\nvoltage_v = 1', 'did you mean "net"?'),
+        ('[[rail]]\nnet = "VCC"\nvoltage = 1', 'did you mean "voltage_v"?'),
+        ('[[hot_part]]\nref = "U1"', 'did you mean "refs"?'),
+        ('[[suppress]]\nrule = "IMP002"', 'did you mean "code"?'),
+        ('[check]\nfail-on = "error"', 'did you mean "fail_on"?'),
+        ('[check]\nfail_on = "eror"', '"check.fail_on" cannot be "eror"; did you mean "error"?'),
+        ("[goals]\nlayer = 8", 'did you mean "layers"?'),
         ("[declared]\nimpedance_tolerance_pct = -5", "greater than 0"),
         ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
         ("profile = \n", "is not valid TOML"),
@@ -152,3 +169,19 @@ def test_a_declared_backdrill_names_layers_of_the_board_where_it_has_nets(tmp_pa
         gather(subject, parse_config(table.format("/A", "FCu")), CommandLine())
     assert gather(subject, parse_config(table.format("/Z", "FCu")), CommandLine()).backdrills == ()
     assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), CommandLine()).backdrills) == 1
+
+
+def test_tables_for_layers_that_the_board_does_not_have_are_told(tmp_path: Path) -> None:
+    """They declare nothing there; one file may serve several boards, so that it is no error."""
+    subject = board(tmp_path)
+    rows = [row.name for row in subject.stackup.layers if row.is_dielectric] if subject.stackup else []
+    text = (
+        '[declared.copper.F_Cu]\nfoil = "RTF"\n[declared.copper."B.Cu"]\nfoil = "RTF"\n'
+        f'[declared.dielectric."dielektric 1"]\ndk = 4\n[declared.dielectric."{rows[0]}"]\ndk = 4\n'
+    )
+
+    notes = gather(subject, parse_config(text), CommandLine()).notes
+
+    assert len(notes) == 2
+    assert notes[0].endswith('[declared.copper."F_Cu"]: the board has no such copper layer; did you mean "F.Cu"?')
+    assert '[declared.dielectric."dielektric 1"]: the stackup has no such row; did you mean "' in notes[1]
