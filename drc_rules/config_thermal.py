@@ -31,6 +31,7 @@ class HotPart(BaseModel):
         max_k_per_w: largest thermal resistance from pad to `sink`.
         junction_max_c, theta_jc_k_per_w, sink_c: hottest junction, resistance from junction to pad, temperature of
             the sink: together with the power they give such a limit as well.
+        path_k_per_w: that resistance as simulated or measured; it takes the place of what would be computed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,6 +50,7 @@ class HotPart(BaseModel):
     junction_max_c: float | None = Field(default=None, gt=0, le=300)
     theta_jc_k_per_w: float | None = Field(default=None, ge=0)
     sink_c: float | None = Field(default=None, gt=-60, le=200)
+    path_k_per_w: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="before")
     @classmethod

@@ -119,6 +119,15 @@ def hot_parts_asked_for(ctx: Context, _clause: Clause) -> tuple[HotPartOnBoard, 
     return hot_parts(ctx)
 
 
+def hot_parts_of_power(ctx: Context, clause: Clause) -> tuple[HotPartOnBoard, ...]:
+    """Return the declared hot parts that give off as much as the clause is about; raises `MissingFact` where none is.
+
+    A part of unknown power leaves the clause open.
+    """
+    least = clause.limit.min or 0.0
+    return tuple(part for part in hot_parts_asked_for(ctx, clause) if need_power_w(part) >= least)
+
+
 def need_power_w(part: HotPartOnBoard) -> float:
     """Return what a part gives off; raises `MissingFact` where it is not declared."""
     if part.declared.power_w is None:

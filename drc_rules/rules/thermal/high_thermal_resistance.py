@@ -1,0 +1,117 @@
+"""The vias under a hot part lead its heat worse than it may be.
+
+What it checks
+--------------
+Every `[[hot_part]]` for which a limit is declared: `max_k_per_w` from its thermal pad to the sink (`sink`, by default
+the far side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of
+the array is an interval: wall between 18 and 35 um unless `plating_um` says, the hole as drilled or as finished, the
+fill as stored or declared, the pad's copper or the package's slug to spread the heat. Planes between pad and sink
+spread it too, which is not computed: it is an error where even the way to the nearest of them is above the limit, a
+warning where the array nominally is; a limit between its nominal and its highest figure is not verifiable until more is
+declared. `path_k_per_w` takes the place of the computed figure: a simulation or a measurement, and the only way for a
+copper coin.
+
+Why it matters
+--------------
+What the board takes is missing at the junction: 20 K/W at 4 W are 80 degrees.
+
+How to fix
+----------
+More vias, thicker plating, a filled or shorter way, a plane nearer to the part; or a heatsink on its lid.
+
+Sources
+-------
+Conduction through cylinders side by side (Fourier's law), radial conduction in the pad (Carslaw and Jaeger);
+conductivities and plating with their sources in `stackup_lib/thermal/conductivity.toml`. The limit is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.hot_parts import HotPartOnBoard, give, hot_parts
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from drc_rules.thermal_path import HeatPath, heat_path, sink_of
+from stackup_lib.facts import MissingFact
+from stackup_lib.interval import Interval
+
+MORE = 'plating_um = "?"\nvia_fill = "?"  # none, resin, conductive epoxy or copper\n# or path_k_per_w, as simulated'
+
+
+def _limited(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
+    for part in hot_parts(ctx):
+        if part.declared.max_k_per_w is not None or part.declared.junction_max_c is not None:
+            yield part
+
+
+@rule("THM003", kinds=("thermal_resistance",), over=_limited)
+def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+    """Yield one finding per part whose way of the heat is above the declared limit."""
+    most = _most_k_per_w(part)
+    path = _path(ctx, part)
+    found = path.k_per_w
+    if found.nominal <= most < found.high:
+        name = f"whether {_words(part, path)} stay below {most:.3g} K/W"
+        raise MissingFact(name, give(part, MORE))
+    if found.high <= most:
+        return
+    yield Draft(
+        title=f"{_words(part, path)}; {most:.3g} K/W is the most",
+        why=f"what the board takes is missing at the junction{_least(path)}",
+        fix="add vias, plate or fill them, lead the heat to a nearer plane, or cool the lid",
+        ids=(part.reference,),
+        measured=Measured(value=round(found.nominal, 2), unit="K/W"),
+        limit_value=round(most, 2),
+        limit_unit="K/W",
+        places=(part.place(),),
+        severity=None if path.least_k_per_w > most else Severity.WARNING,
+    )
+
+
+def _words(part: HotPartOnBoard, path: HeatPath) -> str:
+    found = path.k_per_w
+    way = f"{path.holes} vias to {path.sink_name}" if path.holes else f"the declared way to {path.sink_name}"
+    return f"{part.reference}: {found.nominal:.3g} ({found.low:.3g} to {found.high:.3g}) K/W through {way}"
+
+
+def _least(path: HeatPath) -> str:
+    if path.least_k_per_w >= path.k_per_w.low:
+        return ""
+    return f"; planes between spread the heat as well, to the nearest it is {path.least_k_per_w:.2g} K/W at least"
+
+
+def _most_k_per_w(part: HotPartOnBoard) -> float:
+    """Return the declared limit, or what is left of the junction's; raises `MissingFact` for what that needs."""
+    told = part.declared
+    if told.max_k_per_w is not None:
+        return told.max_k_per_w
+    watt = told.through_board_w
+    if watt is None:
+        key = "power_w" if told.power_w is None else "board_w"
+        raise MissingFact(f"the heat of {part.reference} through the board", give(part, f'{key} = "?"'))
+    if told.theta_jc_k_per_w is None or told.sink_c is None or told.junction_max_c is None:
+        lines = 'theta_jc_k_per_w = "?"  # junction to thermal pad\nsink_c = "?"  # how warm the sink gets'
+        raise MissingFact(f"what the junction of {part.reference} leaves to the board", give(part, lines))
+    return max((told.junction_max_c - told.sink_c) / watt - told.theta_jc_k_per_w, 0.0)
+
+
+def _path(ctx: Context, part: HotPartOnBoard) -> HeatPath:
+    given = part.declared.path_k_per_w
+    if given is not None:
+        sink = sink_of(ctx, part)
+        exact = Interval(low=given, nominal=given, high=given)
+        return HeatPath(sink, ctx.board.copper_layers[sink].name, 0, exact, given)
+    if part.declared.coin or not part.is_exposed:
+        what = "the coin" if part.declared.coin else "the way from the pads, none of which is a thermal pad,"
+        raise MissingFact(
+            f"the thermal resistance of {what} under {part.reference}", give(part, 'path_k_per_w = "?"  # as simulated')
+        )
+    path = heat_path(ctx, part)
+    if path is None:
+        name = ctx.board.copper_layers[sink_of(ctx, part)].name
+        cure = f"# draw vias in its thermal pad that reach {name}, or\n{give(part, 'sink = ?')}"
+        raise MissingFact(f"any via from the thermal pad of {part.reference} to {name}", cure)
+    return path

@@ -1,0 +1,120 @@
+"""No vias, or few, lead the heat away from the thermal pad of a hot part.
+
+What it checks
+--------------
+Every `[[hot_part]]` with a thermal pad that loses heat through the board: whether there are plated holes in the pad at
+all, and how far they are apart on the mean (root of the pad's area over their number). Where the stackup is known, the
+thermal resistance from pad to sink is told beside it: wall and fill of every hole side by side, with the laminate
+between them. Parts whose lid is cooled, and those on a copper coin, are left alone.
+
+Why it matters
+--------------
+FR-4 leads heat a thousand times worse than copper: below a pad of 3.5 mm square, 1.6 mm of it alone are 400 K/W, nine
+vias of 0.3 mm are 20. Beyond a pitch of about a millimetre further holes pay; much below it the copper planes limit.
+
+How to fix
+----------
+Put vias of 0.2 to 0.3 mm at 1.0 to 1.2 mm pitch into the pad, filled and capped, tied to planes without thermal
+reliefs.
+
+Sources
+-------
+The pitch is engineering practice, which is why a sparse array is information. Fourier's law: see
+`stackup_lib.thermal`, with the conductivities beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.hot_parts import HotPartOnBoard, hot_parts
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from drc_rules.thermal_path import heat_path
+from stackup_lib.facts import MissingFact
+
+LARGE_COPPER = 20
+"""From so many times the pad's area on, the copper around the pad spreads the heat by itself."""
+
+ROUNDING = 1.05
+"""A pitch is a mean: five percent more is no finding."""
+
+
+def _through_board(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
+    for part in hot_parts(ctx):
+        if part.is_exposed and not part.declared.coin and not part.declared.cools_off_the_top:
+            yield part
+
+
+@rule("THM002", kinds=("thermal_via_array",), over=_through_board)
+def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+    """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
+    area, count, most = sum(pad.area_mm2 for pad in part.pads), len(part.holes), clause.limit.max or math.inf
+    wanted = math.ceil(area / most**2 / ROUNDING**2)
+    if not count:
+        yield _without_vias(ctx, part, area, wanted)
+        return
+    pitch = math.sqrt(area / count)
+    if pitch > most * ROUNDING:
+        yield Draft(
+            title=(
+                f"{part.reference}: {_vias(count)} in its thermal pad ({area:.1f} mm2), one every {pitch:.1f} mm"
+                f"{_resistance(ctx, part)}; {wanted} are usual, one every {most:g} mm"
+            ),
+            why="what lies between the vias is laminate, which leads heat a thousand times worse than copper",
+            fix=f"add {_vias(wanted - count)} of 0.2 to 0.3 mm to the pad",
+            ids=(part.reference,),
+            measured=Measured(value=round(pitch, 2), unit="mm"),
+            limit_value=most,
+            limit_unit="mm",
+            places=(part.place(),),
+            severity=Severity.INFO,
+        )
+    elif text := _resistance(ctx, part):
+        yield Draft(
+            title=f"{part.reference}: {_vias(count)} in its thermal pad{text}",
+            why="it adds to what the package and the way from there to the air take",
+            fix="nothing, where the part stays cool enough; max_k_per_w under [[hot_part]] has it judged",
+            ids=(part.reference, "resistance"),
+            places=(part.place(),),
+            fails=False,
+        )
+
+
+def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> Draft:
+    nets = sorted({pad.net for pad in part.pads if pad.net})
+    around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
+    layer = ctx.board.copper_layers[part.layer].name
+    alone = f"; its heat spreads in the {around:.0f} mm2 of copper on {layer} alone" if around > area else ""
+    watt = part.declared.through_board_w
+    return Draft(
+        title=f"{part.reference}: no via in its thermal pad{f', {watt:g} W' if watt else ''}{alone}",
+        why="below the pad lies laminate, which leads heat a thousand times worse than copper",
+        fix=f"put {_vias(wanted)} of 0.2 to 0.3 mm into the pad, filled and capped",
+        ids=(part.reference,),
+        measured=Measured(value=0, unit="vias"),
+        limit_value=wanted,
+        limit_unit="vias",
+        places=(part.place(),),
+        severity=Severity.INFO if around > LARGE_COPPER * area else None,
+    )
+
+
+def _resistance(ctx: Context, part: HotPartOnBoard) -> str:
+    """Return the array's resistance in words, empty where the stackup does not tell it."""
+    try:
+        path = heat_path(ctx, part)
+    except MissingFact:
+        return ""
+    if path is None:
+        return ""
+    found, watt = path.k_per_w, part.declared.through_board_w
+    rise = f", {found.nominal * watt:.0f} C at {watt:g} W" if watt else ""
+    return f": {found.nominal:.2g} ({found.low:.2g} to {found.high:.2g}) K/W to {path.sink_name}{rise}"
+
+
+def _vias(count: int) -> str:
+    return f"{count} via" + ("" if count == 1 else "s")

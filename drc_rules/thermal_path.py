@@ -1,0 +1,113 @@
+"""The way of a hot part's heat through the board: the holes in its thermal pads, from pad to sink."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.hot_parts import HotPartOnBoard, Pad, PadHole, give
+from stackup_lib.errors import did_you_mean
+from stackup_lib.facts import MissingFact
+from stackup_lib.holes import copper_heights_mm
+from stackup_lib.interval import Interval
+from stackup_lib.thermal.via_array import Barrel, array_k_per_w
+
+
+@dataclass(frozen=True)
+class HeatPath:
+    """What the holes of a part's thermal pads offer the heat.
+
+    Attributes:
+        sink: copper layer that the heat is led to.
+        holes: how many of the holes reach it.
+        k_per_w: of the holes from the pads to the sink.
+        least_k_per_w: what it is at least with the planes between, which spread the heat as well: to the nearest one.
+    """
+
+    sink: int
+    sink_name: str
+    holes: int
+    k_per_w: Interval
+    least_k_per_w: float
+
+
+def sink_of(ctx: Context, part: HotPartOnBoard) -> int:
+    """Return the layer that a part's heat is led to; raises `MissingFact` where the declared one does not exist."""
+    name = part.declared.sink
+    if name is None:
+        return ctx.board.layer_count - 1 if part.layer == 0 else 0
+    if name not in ctx.board.layer_index:
+        cure = did_you_mean(name, ctx.board.layer_index)
+        raise MissingFact(f"the layer {name} that the heat of {part.reference} is led to", give(part, f"sink: {cure}"))
+    return ctx.board.layer_index[name]
+
+
+def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
+    """Return the way through a part's thermal pads to its sink; None where no hole of them reaches the sink.
+
+    Raises:
+        MissingFact: stackup, thicknesses, or the declared sink.
+    """
+    sink = sink_of(ctx, part)
+    reaching = [(pad, [hole for hole in pad.holes if _reaches(part, hole, sink)]) for pad in part.pads]
+    ways = [_to_layer(ctx, part, pad, holes, sink) for pad, holes in reaching if holes]
+    if not ways:
+        return None
+    whole = Interval(low=_beside(ways, "low"), nominal=_beside(ways, "nominal"), high=_beside(ways, "high"))
+    near = _nearest_plane(ctx, part, sink)
+    to_plane = [_to_layer(ctx, part, pad, holes, near) for pad, holes in reaching if holes] if near is not None else []
+    least = min(whole.low, _beside(to_plane, "low")) if to_plane else whole.low
+    count = sum(len(holes) for _, holes in reaching)
+    return HeatPath(sink, ctx.board.copper_layers[sink].name, count, whole, least)
+
+
+def _beside(ways: Sequence[Interval], end: str) -> float:
+    """Resistance of ways side by side, at one end of each interval."""
+    return 1 / sum(1 / float(getattr(way, end)) for way in ways)
+
+
+def _reaches(part: HotPartOnBoard, hole: PadHole, sink: int) -> bool:
+    first, last = sorted((part.layer, hole.bottom))
+    return first <= sink <= last
+
+
+def _to_layer(ctx: Context, part: HotPartOnBoard, pad: Pad, holes: Sequence[PadHole], layer: int) -> Interval:
+    heights = copper_heights_mm(ctx.stackup())
+    if not heights:
+        raise MissingFact("the thickness of every row of the stackup", DECLARE_STACKUP)
+    length = abs(heights[layer] - heights[part.layer])
+    barrels = [Barrel(hole.drill_mm, length, _fill(part, hole), part.declared.plating_um) for hole in holes]
+    return array_k_per_w(barrels, pad.area_mm2, ctx.need(ctx.copper_thickness_mm(part.layer)))
+
+
+def _fill(part: HotPartOnBoard, hole: PadHole) -> str:
+    if part.declared.via_fill is not None:
+        return part.declared.via_fill
+    if not hole.filled.known:
+        return "microvia" if hole.is_laser else "unknown"
+    if not hole.filled.value:
+        return "none"
+    return "microvia" if hole.is_laser else "filled"
+
+
+def connected_layers(ctx: Context, part: HotPartOnBoard) -> tuple[int, ...]:
+    """Return the layers, but the part's own, on which filled copper of its net lies at a hole of a thermal pad."""
+    found = []
+    x = np.array([hole.x_mm for hole in part.holes])
+    y = np.array([hole.y_mm for hole in part.holes])
+    nets = np.array([hole.net for hole in part.holes])
+    for layer in range(ctx.board.layer_count if len(nets) else 0):
+        reached = np.array([_reaches(part, hole, layer) for hole in part.holes])
+        if layer != part.layer and np.any((ctx.copper.net_at(layer, x, y) == nets) & reached):
+            found.append(layer)
+    return tuple(found)
+
+
+def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:
+    """Return the layer with copper on the holes that is nearest to the part, between it and the sink."""
+    first, last = sorted((part.layer, sink))
+    between = [layer for layer in connected_layers(ctx, part) if first < layer < last]
+    return min(between, key=lambda layer: abs(layer - part.layer), default=None)
