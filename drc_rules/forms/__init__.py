@@ -23,6 +23,7 @@ class Form(Frozen):
     Attributes:
         size_mm: width and height, None where no one size holds or is published.
         size_tolerance_mm: allowed difference per side, None where none is stated.
+        size_is_greatest: True where smaller boards are of the form too.
         thickness_mm: nominal thickness.
         thickness_range_mm: least and most; None where no tolerance is stated.
         thickness_row: where the range stands in its document.
@@ -34,6 +35,7 @@ class Form(Frozen):
     title: str
     size_mm: tuple[float, float] | None = None
     size_tolerance_mm: float | None = None
+    size_is_greatest: bool = False
     thickness_mm: float | None = None
     thickness_range_mm: tuple[float, float] | None = None
     thickness_row: str = ""
@@ -68,7 +70,7 @@ class Form(Frozen):
                 Clause(
                     id=f"form.size.{self.name}",
                     kind="form_size",
-                    title=f"{width:g} x {height:g} mm for a {self.title}",
+                    title=f"{'at most ' if self.size_is_greatest else ''}{width:g} x {height:g} mm for a {self.title}",
                     severity=Severity.WARNING,
                     limit=Limit(min=min(width, height), max=max(width, height), unit="mm"),
                     source=self._source("size_mm", "outline"),

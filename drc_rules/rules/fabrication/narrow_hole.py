@@ -49,7 +49,7 @@ def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
 def _bar(ctx: Context, clause: Clause, holes: HoleSet) -> Bar | None:
     """Return the least finished diameter."""
     own = own_fab(ctx)
-    if holes.noun == "microvia":
+    if holes.is_micro:
         return bar(ctx, clause, "microvia_mm", own.microvia_mm)
     found = bar(ctx, clause, "drill_mm", own.hole_mm)
     if found is None or found.tier is None:
@@ -84,7 +84,7 @@ def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
 def _in_words(holes: HoleSet, worst_mm: float, least: Bar) -> str:
     if least.tier is None:
         return f"{worst_mm:g} mm finished; {least.says('make')} {least.value:g} mm"
-    if holes.noun == "microvia":
+    if holes.is_micro:
         return f"{worst_mm:g} mm; {least.says('drill')} {least.value:g} mm by laser"
     usual, drilled = limit_of("drill_mm", least.tier) or 0.0, worst_mm + PLATING_ALLOWANCE_MM
     if drilled < usual - NANOMETRE:

@@ -45,10 +45,9 @@ NO_RING_MM = 0.001
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
     own = own_fab(ctx)
     for holes in hole_sets(ctx.board):
-        is_micro = holes.noun == "microvia"
         found = (
             bar(ctx, clause, "microvia_ring_mm", own.microvia_ring_mm)
-            if is_micro
+            if holes.is_micro
             else bar(ctx, clause, "ring_mm", own.ring_mm)
         )
         if found is not None and not np.all(np.isnan(holes.ring_mm) & holes.is_sized):

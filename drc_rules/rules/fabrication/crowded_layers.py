@@ -1,0 +1,93 @@
+"""So many layers in so little thickness leave too little dielectric between them.
+
+What it checks
+--------------
+The thickness that copper leaves, divided by the number of dielectrics. Where a stackup is entered, its own copper
+counts. Where none is, the board's stated thickness is judged between the thinnest copper (15 um inside, 35 um outside)
+and 2 oz throughout: only what no copper weight could mend is reported, and only what any allows has passed.
+
+Why it matters
+--------------
+Before any stackup is drawn, thickness and layer count decide whether there is one: 24 layers in a card of 1.57 mm leave
+less than 0.05 mm each.
+
+How to fix
+----------
+A thicker board (with a milled edge where a connector asks for 1.57 mm), or fewer layers.
+
+Sources
+-------
+Rush PCB and HIC: 3 mil between layers usual, 2 mil advanced. Past advanced is a warning, past standard information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence, MissingFact
+from stackup_lib.interval import Interval
+
+INNER_MM, OUTER_MM = 0.015, 0.035
+"""Thinnest usual finished copper: half an ounce inside, half an ounce and plating outside."""
+
+HEAVY_MM = 0.07
+"""Two ounces."""
+
+
+def _limit(ctx: Context, clause: Clause) -> Iterator[Bar]:
+    least = bar(ctx, clause, "dielectric_mm", own_fab(ctx).dielectric_mm)
+    if least is not None and ctx.board.layer_count > 1:
+        yield least
+
+
+@rule("FAB008", kinds=("average_dielectric",), over=_limit)
+def crowded_layers(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
+    """Yield one finding when the average dielectric is below the limit."""
+    thickness, average = _average_mm(ctx)
+    if average.low >= least.value - NANOMETRE:
+        return
+    if average.high >= least.value - NANOMETRE:
+        raise MissingFact("the stackup", DECLARE_STACKUP)
+    count = ctx.board.layer_count
+    yield Draft(
+        title=(
+            f"{count} layers in {thickness:.2f} mm leave {1000 * average.high:.0f} um of dielectric between each two; "
+            f"{least.says('press')} {1000 * least.value:.0f} um"
+        ),
+        why="thickness and layer count decide whether there is a stackup at all",
+        fix=f"{_least_thickness_mm(count, least.value):.2f} mm or more in all, or fewer layers",
+        ids=("average", least.tier or least.who),
+        measured=Measured(value=round(average.high, 4), unit="mm"),
+        limit_value=least.value,
+        limit_unit="mm",
+    )
+
+
+def _average_mm(ctx: Context) -> tuple[float, Interval]:
+    """Thickness from copper to copper, and the average dielectric: exact of a stackup, else between copper weights."""
+    count = ctx.board.layer_count
+    stackup = None if ctx.is_default_stackup else ctx.board.stackup
+    rows = [row for row in stackup.layers if row.is_dielectric] if stackup else []
+    gaps = [row.thickness_mm for row in rows]
+    if stackup and gaps and None not in gaps and len(stackup.copper) == count:
+        total = sum(gap or 0.0 for gap in gaps)
+        average = total / (count - 1)
+        return total + sum(row.thickness_mm or 0.0 for row in stackup.copper), Interval(
+            low=average, nominal=average, high=average
+        )
+    thickness = ctx.board.thickness_mm
+    if thickness is None:
+        raise MissingFact("the board thickness", DECLARE_STACKUP)
+    ctx.rests_on(Confidence.LOW)
+    thin = (thickness - 2 * OUTER_MM - (count - 2) * INNER_MM) / (count - 1)
+    heavy = (thickness - count * HEAVY_MM) / (count - 1)
+    return thickness, Interval(low=heavy, nominal=(thin + heavy) / 2, high=thin)
+
+
+def _least_thickness_mm(count: int, gap_mm: float) -> float:
+    return (count - 1) * gap_mm + 2 * OUTER_MM + (count - 2) * INNER_MM

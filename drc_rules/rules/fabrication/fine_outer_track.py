@@ -1,0 +1,74 @@
+"""Tracks on an outer layer are narrower than fabs etch.
+
+What it checks
+--------------
+The narrowest track on the top and on the bottom layer against the clause's fab tier, or against your own fab's `[fab]`
+`outer_track_mm`. Outer copper is foil and plating together, whose weight a stackup does not tell apart: the tiers are
+those of ordinary outer layers. Inner layers are judged by their copper weight (CUP002).
+
+Why it matters
+--------------
+Outer layers are etched through the plating as well: what is too fine comes out thin, open, or with an impedance of its
+own.
+
+How to fix
+----------
+Wider tracks, or fine ones on inner layers of half-ounce copper; order a fab that etches it.
+
+Sources
+-------
+Rush PCB, network PCB: 4, 3 and 2 mil. Past the best is an error, past advanced a warning, past standard information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+
+
+def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[str, Ints, Bar]]:
+    """Outer layers with tracks: name, rows of the tracks, limit."""
+    least = bar(ctx, clause, "outer_track_mm", own_fab(ctx).outer_track_mm)
+    layers, tracks = ctx.board.copper_layers, ctx.board.tracks
+    for index in sorted({0, len(layers) - 1} if least else ()):
+        rows = np.flatnonzero((tracks.layer == index) & (tracks.width_mm > 0))
+        if least and len(rows):
+            yield layers[index].name, rows, least
+
+
+@rule("FAB006", kinds=("outer_track",), over=_outer)
+def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[str, Ints, Bar]) -> Iterator[Draft]:
+    """Yield one finding per outer layer with tracks below the limit."""
+    name, rows, least = subject
+    tracks = ctx.board.tracks
+    fine = rows[tracks.width_mm[rows] < least.value - NANOMETRE]
+    if not len(fine):
+        return
+    worst = int(fine[np.argmin(tracks.width_mm[fine])])
+    width, length = float(tracks.width_mm[worst]), float(np.sum(tracks.length_mm[fine]))
+    yield Draft(
+        title=f"{name}: {length:.0f} mm of track down to {width:.3g} mm wide; {least.says('etch')} {least.value:g} mm",
+        why="outer layers are etched through foil and plating",
+        fix=f"tracks of {least.value:g} mm and more on {name}",
+        ids=(name, least.tier or least.who),
+        measured=Measured(value=width, unit="mm"),
+        limit_value=least.value,
+        limit_unit="mm",
+        places=(
+            Place(
+                layer=name,
+                net=ctx.board.nets[int(tracks.net[worst])] or None,
+                uuid=str(tracks.uuid[worst]) or None,
+                x_mm=float(tracks.start_x_mm[worst]),
+                y_mm=float(tracks.start_y_mm[worst]),
+            ),
+        ),
+    )

@@ -1,0 +1,102 @@
+"""The board is larger or thicker than fabs build.
+
+What it checks
+--------------
+The outline's bounding box, either way round, and the thickness (the stackup's sum, else what the file says), against
+the clause's fab tier or against your own fab's `[fab]` `board_mm` and `thickness_mm`.
+
+Why it matters
+--------------
+Presses, drills and baths take panels of one size; larger or thicker boards are built by few, on lines of their own.
+
+How to fix
+----------
+Ask the fab first; split the board, or cut corners and tabs that reach over the panel.
+
+Sources
+-------
+PCB Runner (16 x 22 and 30 x 44 in), Rush PCB (0.200 and 0.250 in), network PCB (0.400 in). No document gives a greatest
+size of the best fabs, so size alone is never an error unless `[fab]` states it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.fab_limits import OWN, bar, is_replaced, own_fab
+from drc_rules.fab_size import in_words, sides_mm
+from drc_rules.fabs import Tier
+from drc_rules.fabs.limits import greatest_board_mm
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+from stackup_lib.facts import Confidence, MissingFact
+
+ROUNDING_MM = 0.005
+
+
+def _limited(ctx: Context, clause: Clause) -> tuple[Board, ...]:
+    own = own_fab(ctx)
+    if clause.kind == "fab_thickness":
+        return (ctx.board,) if bar(ctx, clause, "thickness_mm", own.thickness_mm) else ()
+    is_out = is_replaced(clause, own.board_mm[0] if own.board_mm else None)
+    return () if is_out or _greatest(ctx, clause) is None else (ctx.board,)
+
+
+@rule("FAB005", kinds=("fab_board_size", "fab_thickness"), over=_limited)
+def oversized_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+    """Yield one finding past the limit."""
+    yield from _thick(ctx, clause) if clause.kind == "fab_thickness" else _large(ctx, clause)
+
+
+def _greatest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
+    own = own_fab(ctx).board_mm
+    if clause.limit.at_least == OWN:
+        return (min(own), max(own)) if own else None
+    return greatest_board_mm(Tier(clause.limit.at_least or Tier.BEST))
+
+
+def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
+    sides, greatest = sides_mm(ctx), _greatest(ctx, clause)
+    if greatest is None or all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
+        return
+    who = own_fab(ctx).name or "your fab" if clause.limit.at_least == OWN else f"{clause.limit.at_least} fabs"
+    worst = max(range(2), key=lambda k: sides[k] / greatest[k])
+    yield Draft(
+        title=f"the board is {in_words(sides)}; the greatest of {who}: {in_words(greatest)}",
+        why="presses, drills and baths take panels of one size",
+        fix="ask the fab before anything else, or split the board",
+        ids=("size",),
+        measured=Measured(value=round(sides[worst], 3), unit="mm"),
+        limit_value=greatest[worst],
+        limit_unit="mm",
+        places=(Place(layer="Edge.Cuts"),),
+    )
+
+
+def _thick(ctx: Context, clause: Clause) -> Iterator[Draft]:
+    most = bar(ctx, clause, "thickness_mm", own_fab(ctx).thickness_mm)
+    thickness = _thickness_mm(ctx)
+    if most is None or thickness <= most.value + ROUNDING_MM:
+        return
+    yield Draft(
+        title=f"the board is {thickness:.2f} mm thick; {most.says('build')} {most.value:g} mm",
+        why="drills, baths and presses take boards up to a thickness",
+        fix="fewer or thinner dielectrics, or ask the fab before anything else",
+        ids=("thickness",),
+        measured=Measured(value=round(thickness, 3), unit="mm"),
+        limit_value=most.value,
+        limit_unit="mm",
+    )
+
+
+def _thickness_mm(ctx: Context) -> float:
+    stackup = None if ctx.is_default_stackup else ctx.board.stackup
+    if stackup is not None and stackup.thickness_mm:
+        return stackup.thickness_mm
+    if ctx.board.thickness_mm is None:
+        raise MissingFact("the board thickness", DECLARE_STACKUP)
+    ctx.rests_on(Confidence.LOW)
+    return ctx.board.thickness_mm

@@ -1,0 +1,92 @@
+"""A dielectric is thinner than fabs press.
+
+What it checks
+--------------
+The distance between each two copper layers of the stackup against the clause's fab tier, or against your own fab's
+`[fab]` `dielectric_mm`; a dielectric of several rows or plies counts as a whole. Two layers whose
+board is thick enough in any copper pass without an entered stackup.
+
+Why it matters
+--------------
+A thin dielectric is one ply of fine glass or none: it fills heavy copper badly, its thickness is the least certain of
+the board, and with it the impedance; a scratch in it is a short.
+
+How to fix
+----------
+Thicker dielectrics, or fewer layers in the same thickness. Where it is meant (embedded capacitance, a build-up for
+laser vias), tell the fab which product it is.
+
+Sources
+-------
+Rush PCB and HIC: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: past
+advanced is a warning, past standard information. `[fab]` takes the place of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence, MissingFact
+from stackup_lib.holes import copper_faces_mm
+
+HEAVIEST_COPPER_MM = 0.3
+"""Both layers of 4 oz."""
+
+
+@dataclass(frozen=True)
+class Dielectrics:
+    """The distances between neighbouring copper layers, top to bottom."""
+
+    gaps_mm: tuple[float, ...]
+    least: Bar
+
+
+def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
+    least = bar(ctx, clause, "dielectric_mm", own_fab(ctx).dielectric_mm)
+    if least is None or ctx.board.layer_count < 2:
+        return
+    if ctx.board.layer_count == 2 and _is_surely_thick(ctx, least):
+        ctx.rests_on(Confidence.LOW)
+        yield Dielectrics(((ctx.board.thickness_mm or 0.0) - HEAVIEST_COPPER_MM,), least)
+        return
+    faces = copper_faces_mm(ctx.stackup())
+    if len(faces) < 2:
+        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+    yield Dielectrics(tuple(round(below[0] - above[1], 6) for above, below in pairwise(faces)), least)
+
+
+def _is_surely_thick(ctx: Context, least: Bar) -> bool:
+    """Tell whether a board of two layers and no entered stackup is thick enough in any copper."""
+    is_entered = ctx.board.stackup is not None and not ctx.is_default_stackup
+    return not is_entered and (ctx.board.thickness_mm or 0.0) - HEAVIEST_COPPER_MM >= least.value
+
+
+@rule("FAB007", kinds=("dielectric_thickness",), over=_dielectrics)
+def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[Draft]:
+    """Yield one finding for all dielectrics below the limit."""
+    thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - NANOMETRE]
+    if not thin:
+        return
+    rows = [row.name for row in ctx.stackup().copper]
+    worst = min(thin, key=lambda k: of.gaps_mm[k])
+    count = f"{len(thin)} of {len(of.gaps_mm)} dielectrics {'is' if len(thin) == 1 else 'are'}"
+    yield Draft(
+        title=(
+            f"{count} down to {of.gaps_mm[worst]:.3f} mm thick ({rows[worst]} to {rows[worst + 1]}); "
+            f"{of.least.says('press')} {of.least.value:g} mm"
+        ),
+        why="one ply of fine glass or none: thickness and impedance are least certain there",
+        fix="thicker dielectrics or fewer layers; name the product where it is meant to be that thin",
+        ids=(of.least.tier or of.least.who, *(rows[k] for k in thin)),
+        measured=Measured(value=round(of.gaps_mm[worst], 4), unit="mm"),
+        limit_value=of.least.value,
+        limit_unit="mm",
+        places=tuple(Place(layer=rows[k]) for k in thin),
+    )

@@ -1,0 +1,67 @@
+"""The board is larger or smaller than boards of its workload usually are.
+
+What it checks
+--------------
+Both sides of the outline's bounding box against the range that the workload's documents give. A board whose form factor
+has an outline of its own is judged by that instead.
+
+Why it matters
+--------------
+A training baseboard of 100 mm, or an edge board of half a metre, is more often a wrong profile than a wrong board: then
+every other demand is the wrong one, too.
+
+How to fix
+----------
+Check the profile and name the form factor; where both are right, nothing need be done.
+
+Sources
+-------
+Each clause names document, table and row. Information only: the documents' own modules lie outside of their ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fab_size import in_words, sides_mm
+from drc_rules.forms import Form, load_form
+from drc_rules.report import Measured, Place
+from drc_rules.requirements import load_profile
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+
+ROUNDING_MM = 0.005
+
+
+def _without_form_size(ctx: Context, _clause: Clause) -> tuple[Board, ...]:
+    form = _form(ctx)
+    return (ctx.board,) if form is None or form.size_mm is None else ()
+
+
+def _form(ctx: Context) -> Form | None:
+    """The form factor that is declared, else the profile's."""
+    profile = ctx.declarations.profile.value
+    name = ctx.declarations.form.value or (load_profile(profile).form if profile else None)
+    return load_form(name) if name else None
+
+
+@rule("FAB004", kinds=("board_size",), over=_without_form_size)
+def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+    """Yield one finding when a side is outside of the range."""
+    sides = sides_mm(ctx)
+    low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    if low - ROUNDING_MM <= sides[0] and sides[1] <= high + ROUNDING_MM:
+        return
+    is_small = sides[0] < low - ROUNDING_MM
+    yield Draft(
+        title=f"the board is {in_words(sides)}; usual for this workload: {clause.title}",
+        why="a size unlike the workload's is more often a wrong profile than a wrong board",
+        fix="check profile and form factor; where both are right, nothing need be done",
+        ids=("size",),
+        measured=Measured(value=round(sides[0] if is_small else sides[1], 3), unit="mm"),
+        limit_value=low if is_small else high,
+        limit_unit="mm",
+        places=(Place(layer="Edge.Cuts"),),
+    )

@@ -1,0 +1,66 @@
+"""The board is larger or smaller than its form factor.
+
+What it checks
+--------------
+The bounding box of the outline, either way round, against the form factor's, within the form's tolerance, or 0.5 mm
+where none is stated. A PCIe card may be smaller than its outline: only what is larger counts there.
+
+Why it matters
+--------------
+Mounting holes, connectors, guides and heat sinks are where the form factor puts them: a module of another outline does
+not go in, or is not held.
+
+How to fix
+----------
+Change the outline; or name the form that is meant, `stackwright profiles` lists them.
+
+Sources
+-------
+Each form file names its document. A warning at most: brackets, fingers and cut-outs change a bounding box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fab_size import in_words, sides_mm
+from drc_rules.forms import load_form
+from drc_rules.over import whole_board
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Board
+from stackup_lib.facts import Confidence
+
+USUAL_TOLERANCE_MM = 0.5
+"""Where a form states no tolerance (engineering: those that do state 0.15 to 0.25 mm)."""
+
+ROUNDING_MM = 0.005
+
+
+@rule("FAB003", kinds=("form_size",), over=whole_board)
+def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+    """Yield one finding when a side is past the form's tolerance."""
+    form = load_form(clause.id.removeprefix("form.size."))
+    if form.size_mm is None:
+        return
+    sides, asked = sides_mm(ctx), (min(form.size_mm), max(form.size_mm))
+    if form.size_tolerance_mm is None:
+        ctx.rests_on(Confidence.MEDIUM)
+    tolerance = (form.size_tolerance_mm or USUAL_TOLERANCE_MM) + ROUNDING_MM
+    over = [side - nominal for side, nominal in zip(sides, asked, strict=True)]
+    is_off = [off > tolerance or (off < -tolerance and not form.size_is_greatest) for off in over]
+    if not any(is_off):
+        return
+    worst = max(range(2), key=lambda k: (is_off[k], abs(over[k])))
+    yield Draft(
+        title=f"the board is {in_words(sides)}; {clause.title}",
+        why="mounting holes, connectors and guides are where the form factor puts them",
+        fix="change the outline, or name the form factor that is meant",
+        ids=("size",),
+        measured=Measured(value=round(sides[worst], 3), unit="mm"),
+        limit_value=asked[worst],
+        limit_unit="mm",
+        places=(Place(layer="Edge.Cuts"),),
+    )
