@@ -14,6 +14,7 @@ from drc_rules.declared import CommandLine, gather
 from drc_rules.engine import coverage_of, headline_of, run
 from drc_rules.facts_of_board import board_facts
 from drc_rules.interfaces import assign_nets, interface_ids
+from drc_rules.loss_table import loss_rows
 from drc_rules.places import with_lines
 from drc_rules.proofs import proofs
 from drc_rules.report import Missing, Report
@@ -89,6 +90,7 @@ def check_up(
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
         stackup=stackup_view(context),
         impedances=context.link_impedances,
+        losses=loss_rows(context, requirements.clauses),
         backdrills=drills.rows,
         backdrills_missing=drills.missing,
     )

@@ -1,4 +1,4 @@
-"""Rows of what a report tells of the routed copper beside its findings: impedance by link, backdrills by depth."""
+"""Rows of what a report tells of the routed copper beside its findings: impedance and loss by link, backdrills."""
 
 from __future__ import annotations
 
@@ -82,6 +82,105 @@ class LinkImpedance(Frozen):
     def distance_pct(self) -> float:
         """How far off the worst section is, above or below; above all others where nothing is known."""
         return float("inf") if self.problem else abs(self.off_pct)
+
+
+class Decibels(Frozen):
+    """A loss or a margin in dB with the range of what is not known.
+
+    None stands for no bound: a stub near its resonance may take all of the signal, and the margin with it.
+    """
+
+    low: float | None
+    nominal: float | None
+    high: float | None
+
+
+class LayerLength(Frozen):
+    """So much of a link on one layer, of a pair the mean of both traces.
+
+    Attributes:
+        longest_mm: all of the link in its usual geometry on this layer might be so long within the board's share; 0
+            where vias and pins alone use it up, None without a share.
+    """
+
+    layer: str
+    length_mm: float
+    longest_mm: float | None = None
+
+
+class Allowance(Frozen):
+    """What of a share of the budget belongs to the package, a connector or a module, in dB."""
+
+    part: str
+    db: Interval
+    is_assumed: bool
+
+
+class DfNeed(Frozen):
+    """The Df that a link needs, beside what is asked for and what is there; all at one frequency.
+
+    Attributes:
+        now: highest Df beside the layer on which most of the link runs.
+        needed: the largest at which the link closes, all else as it is; None where even a lossless laminate does not.
+        asked: limit of the requirement's clause for the interface, None where it has none.
+        clause: id of that clause.
+    """
+
+    at_ghz: float
+    now: float
+    needed: float | None
+    asked: float | None = None
+    clause: str = ""
+
+
+class LinkLossRow(Frozen):
+    """The insertion loss of one link at its Nyquist frequency, against what the board may lose.
+
+    Attributes:
+        name: the first net's.
+        nets: of all its nets and both traces.
+        interface: for whom, e.g. `PCIe Gen5`.
+        inferred: nobody declared the nets to be of it.
+        length_mm: from end to end, of a pair the mean of both traces; so are the losses.
+        layers: the longest part first.
+        total_db: lines and holes; None where the loss is not known.
+        dielectric_db, copper_db, roughness_db, holes_db: nominal parts, which add up to the total; `holes_db` is None
+            where a stub resonates at or below Nyquist.
+        hole_count: vias and pins on the path.
+        role: which board of the channel this is; `declared` for a share of the user's own, empty without a share.
+        share_db: the share of the budget, allowances included; None where there is none.
+        share_source: where that stands.
+        margin_db: share without allowances and loss, with the range of both.
+        df: the Df that it needs.
+        foil_needed: the roughest foil grade with which it closes, given for the worst link of an interface alone; empty
+            where none does.
+        notes: what was assumed or left out.
+        problem, cure: why loss or share is not known, and what to do about it.
+    """
+
+    name: str
+    nets: tuple[str, ...]
+    interface: str
+    nyquist_ghz: float
+    inferred: bool
+    length_mm: float | None = None
+    layers: tuple[LayerLength, ...] = ()
+    total_db: Decibels | None = None
+    dielectric_db: float | None = None
+    copper_db: float | None = None
+    roughness_db: float | None = None
+    holes_db: float | None = None
+    hole_count: float | None = None
+    role: str = ""
+    share_db: float | None = None
+    share_source: str = ""
+    allowances: tuple[Allowance, ...] = ()
+    margin_db: Decibels | None = None
+    df: DfNeed | None = None
+    foil_needed: str | None = None
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    cure: str = ""
 
 
 class BackdrillRow(Frozen):

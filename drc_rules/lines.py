@@ -138,12 +138,24 @@ class Lines:
             assumptions=self._assumptions(where),
         )
 
-    def _materials(self, where: BoardSite, frequency_ghz: float) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
-        """Return the least lossy, the nominal and the lossiest materials that the facts allow."""
+    def loss_with_foil_db_per_mm(self, key: Key, frequency_ghz: float, foil: str) -> float:
+        """Return the nominal loss of a layer, width, gap and planes if all copper had that foil; raises as `loss`."""
+        index, width, gap, references = key
+        line, where = self.solved(index, width, gap, references), self.site(index, references)
+        _, nominal, _ = self._materials(where, frequency_ghz, foil)
+        return float(loss_of(line, nominal, frequency_ghz).total_db_per_mm)
+
+    def _materials(
+        self, where: BoardSite, frequency_ghz: float, foil: str | None = None
+    ) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
+        """Return the least lossy, the nominal and the lossiest materials that the facts allow.
+
+        `foil` takes the place of what is declared.
+        """
         models = [
             self._models(ply, sheet, frequency_ghz) for ply, sheet in zip(where.plies, where.site.sheets, strict=True)
         ]
-        faces = self._faces(where)
+        faces = self._faces(where, foil)
         below, above = self._plane_copper_mm(where)
         mask = where.site.mask
         coat = through_point(mask.er, MASK_DF, frequency_ghz) if mask else None
@@ -172,25 +184,26 @@ class Lines:
         ends = [laminate_model((), sheet.dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
         return ends[0], nominal, ends[1]
 
-    def _faces(self, where: BoardSite) -> tuple[Triple, Triple, Triple, Triple]:
+    def _faces(self, where: BoardSite, foil: str | None) -> tuple[Triple, Triple, Triple, Triple]:
         """Roughness of the trace's base, its other faces, and of the planes' faces toward the trace."""
         site = where.site
         first, last = (where.above, where.below) if site.is_turned else (where.below, where.above)
         return (
-            self._roughness(where.index, FoilFace.BONDED),
-            self._roughness(where.index, FoilFace.OTHER),
-            self._roughness(first, _face_toward(site.below[0] if site.below else None)),
-            self._roughness(last, _face_toward(site.above[-1] if site.above else None)),
+            self._roughness(where.index, FoilFace.BONDED, foil),
+            self._roughness(where.index, FoilFace.OTHER, foil),
+            self._roughness(first, _face_toward(site.below[0] if site.below else None), foil),
+            self._roughness(last, _face_toward(site.above[-1] if site.above else None), foil),
         )
 
-    def _roughness(self, index: int | None, face: FoilFace) -> Triple:
+    def _roughness(self, index: int | None, face: FoilFace, foil: str | None) -> Triple:
         if index is None:
             return UNKNOWN_FOIL.laws()
-        name = self.ctx.foil_name(index)
-        if not name.known or name.value is None:
+        stated = self.ctx.foil_name(index)
+        name = foil or (stated.value if stated.known else None)
+        if name is None:
             rz = UNKNOWN_FOIL if face is FoilFace.BONDED else UNKNOWN_FOIL.model_copy(update={"low_um": 0.0})
             return rz.laws()
-        fact = face_roughness(find_foil(name.value), face, self.ctx.board.copper_layers[index].name)
+        fact = face_roughness(find_foil(name), face, self.ctx.board.copper_layers[index].name)
         return (fact.value or UNKNOWN_FOIL).laws()
 
     def _plane_copper_mm(self, where: BoardSite) -> tuple[float, float]:

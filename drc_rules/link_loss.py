@@ -17,7 +17,7 @@ from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
 from drc_rules.hole_loss import HoleLosses
 from drc_rules.interfaces import Interface, interface
 from drc_rules.lines import LossAt
-from drc_rules.loss_shares import declarations_by_net, share_of
+from drc_rules.loss_shares import declarations_by_net
 from drc_rules.routed import References, RoutedLine, routed_lines
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import Confidence, MissingFact, least
@@ -25,8 +25,6 @@ from stackup_lib.interval import ZERO, Interval
 from stackup_lib.links import Link, Links, PadRole
 from stackup_lib.routes import Piece, Route
 from stackup_lib.two_pads import SOCKETS, letters_of
-
-__all__ = ["InterfaceLosses", "LinkLoss", "LinkLosses", "df_needed", "longest_length_mm"]
 
 RARE = 0.05
 """Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
@@ -124,77 +122,6 @@ class InterfaceLosses:
     missing: tuple[tuple[tuple[int, ...], MissingFact], ...]
     confidence: Confidence
     df_confidence: Confidence
-
-
-def longest_length_mm(budget_db: float, holes_db: float, loss_db_per_mm: float) -> float:
-    """Return the length at which line and holes use a budget up; 0 where the holes alone do.
-
-    Args:
-        budget_db: what the board may lose, without package and connector.
-        holes_db: what the link's vias and pins lose, however long it is.
-        loss_db_per_mm: of the line.
-    """
-    return max(budget_db - holes_db, 0.0) / loss_db_per_mm
-
-
-def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
-    """Return the largest Df at which a link closes, all else as it is; None where even a lossless laminate does not.
-
-    Dielectric loss is proportional to Df. The Df of every dielectric beside the link is changed by the same factor.
-
-    Args:
-        link: its loss.
-        budget_db: what the board may lose, without package and connector.
-        df: what one of its dielectrics has now, at the frequency at which the answer is wanted.
-    """
-    left = budget_db - (link.total_db.nominal - link.dielectric_db)
-    return df * left / link.dielectric_db if left > 0 and link.dielectric_db > 0 else None
-
-
-def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float | None = None) -> str | None:
-    """Return in words up to which Df a link closes: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
-
-    Args:
-        ctx: the board and its facts.
-        link: its loss.
-        budget_db: what the board may lose, without package and connector.
-        at_ghz: frequency of the Df, by default Nyquist.
-    """
-    frequency = at_ghz or link.interface.nyquist_ghz or 0.0
-    now = df_beside(ctx, link, frequency)
-    needed = df_needed(link, budget_db, now) if now else None
-    return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
-
-
-def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
-    """Return a sentence with the Df at which the worst declared link closes; empty where that cannot be computed.
-
-    Args:
-        ctx: the board and its facts.
-        interface_id: whose links.
-        at_ghz: frequency of the requirement's Df.
-    """
-    losses, one = ctx.link_losses, interface(interface_id)
-    nets = losses.nets_of(interface_id, declared=True)
-    try:
-        share = share_of(ctx, one, losses.rows.get(nets[0])) if nets and one.nyquist_ghz else None
-        if share is None:
-            return ""
-        known = losses.of(interface_id, declared=True).known
-        text = df_that_closes(ctx, known[0], share.db - share.allowance_db.nominal, at_ghz) if known else None
-    except (MissingFact, StackwrightError):
-        return ""
-    if text is None:
-        return ""
-    return f"; by its loss, the worst link ({known[0].name}, {known[0].length_mm:.0f} mm) closes with {text}"
-
-
-def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:
-    """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
-    index, _, _, references = link.stretches[0].key
-    facts = [ply.df_at(at_ghz) for ply in ctx.lines.site(index, references).plies]
-    values = [fact.value for fact in facts if fact.known and fact.value is not None]
-    return max(values) if values and len(values) == len(facts) else None
 
 
 @dataclass

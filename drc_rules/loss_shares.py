@@ -26,6 +26,9 @@ ADD_IN_CARD = "add_in_card"
 CARD_EDGE = "x1 to x16 edge"
 """Connector of the form factors that are PCIe add-in cards."""
 
+STATED = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
+"""Keys of an `[[interface]]` that a proposed table carries over."""
+
 ANY_BOARD = ("board", "board_and_connector", "per_end")
 """Shares that hold for whatever board the interface is on: nobody has to say which it is."""
 
@@ -56,6 +59,12 @@ class Share(Frozen):
         for one in self.allowances_db.values():
             total = total.plus(one)
         return total
+
+    @property
+    def board_db(self) -> Interval:
+        """What is left for the board's copper: least where the allowances are most."""
+        parts = self.allowance_db
+        return Interval(low=self.db - parts.high, nominal=self.db - parts.nominal, high=self.db - parts.low)
 
     @property
     def in_words(self) -> str:
@@ -125,10 +134,12 @@ def form_of(ctx: Context) -> Form | None:
 
 
 def declaration_lines(ctx: Context, one: Interface, row: InterfaceDeclaration | None, asked: str) -> str:
-    """Return an `[[interface]]` table that chooses the nets as they are chosen now and asks for one more key."""
+    """Return an `[[interface]]` table that says what is said now, of the same nets, and asks for one more key."""
     if row is not None:
-        chosen = {"net_classes": row.net_classes, "nets": row.nets}
-        lines = [f"{key} = {toml_value(list(words))}" for key, words in chosen.items() if words]
+        chosen = {"net_classes": list(row.net_classes), "nets": list(row.nets)}
+        said = row.model_dump(include=set(STATED), exclude_none=True)
+        kept = {key: said[key] for key in STATED if key in said and not asked.startswith(f"{key} ")}
+        lines = [f"{key} = {toml_value(value)}" for key, value in (chosen | kept).items() if value != []]
     else:
         nets = ctx.nets_of(one.id).tolist()
         lines = [nets_line(ctx.board, nets)] if nets else ['nets = ["?"]']

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from drc_rules.clauses import Basis, Clause, Severity
-from drc_rules.copper_tables import BackdrillRow, BuildUp, LinkImpedance
+from drc_rules.copper_tables import BackdrillRow, BuildUp, LinkImpedance, LinkLossRow
 from drc_rules.stackup_view import StackupView
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
@@ -215,6 +215,7 @@ class Report(Frozen):
         findings: those that count; accepted ones stand in `accepted` and leave the verdicts as they are.
         fixed: findings of the baseline that are gone.
         impedances: of every link with a target, target by target, the worst first.
+        losses: of every link whose loss is judged, interface by interface, the worst first.
         backdrills: depth groups for the fab, what is asked for and what the stubs would need.
         backdrills_missing: facts for want of which a stub has no place in that table.
     """
@@ -236,5 +237,6 @@ class Report(Frozen):
     fixed: tuple[KnownFinding, ...] = ()
     stackup: StackupView | None = None
     impedances: tuple[LinkImpedance, ...] = ()
+    losses: tuple[LinkLossRow, ...] = ()
     backdrills: tuple[BackdrillRow, ...] = ()
     backdrills_missing: tuple[Missing, ...] = ()

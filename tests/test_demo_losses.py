@@ -13,7 +13,8 @@ from drc_rules.check import prepare
 from drc_rules.config import parse_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
-from drc_rules.link_loss import LinkLoss, df_needed, longest_length_mm
+from drc_rules.link_loss import LinkLoss
+from drc_rules.loss_needs import df_needed, longest_length_mm
 from stackup_lib.facts import Confidence
 from stackup_lib.kicad import read_board
 from stackup_lib.lines.roughness import cannonball

@@ -16,7 +16,8 @@ from drc_rules.declared import CommandLine
 from drc_rules.engine import run
 from drc_rules.hole_loss import barrel_loss_db
 from drc_rules.interfaces import families, interface
-from drc_rules.link_loss import LinkLoss, df_needed, longest_length_mm
+from drc_rules.link_loss import LinkLoss
+from drc_rules.loss_needs import df_needed, longest_length_mm
 from drc_rules.loss_shares import FILE, assumed_allowances, share_of
 from drc_rules.report import Verdict
 from drc_rules.requirements import load_profile

@@ -7,7 +7,13 @@ width, gap and the planes really above and below, times the solved loss of that 
 plated hole on the path. The mean of a pair's traces, as an interval. The share is that of the board's role in the
 channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
 where the form factor is one. What a share holds for the package or a connector is taken off and printed; declare
-`package_loss_db` and `connector_loss_db` where you know them. Interfaces without a published share are not judged.
+`package_loss_db` and `connector_loss_db` where you know them.
+
+Nobody publishes a share for some interfaces (NVLink, UALink, system boards of PCIe Gen6): physics gives the loss, and
+only you can say how much of it the board may have. Where their nets are declared, or the workload brings the interface,
+and Nyquist is 10 GHz or more, the clause of undocumented shares is not verifiable until `board_loss_db` is given. It is
+a warning's clause: no board is kept from being fit by a number that no document holds. Parallel memories and slower
+links without any published share are not asked about.
 
 Why it matters
 --------------
@@ -28,75 +34,25 @@ least loss and no allowances exceed a documented share, and a pass only where th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.clauses import Clause, Severity, Source
-from drc_rules.config import InterfaceDeclaration
 from drc_rules.context import Context
 from drc_rules.documents import cite
-from drc_rules.interfaces import Interface, interface
-from drc_rules.interfaces.model import ENGINEERING
-from drc_rules.link_loss import LinkLoss, df_that_closes, longest_length_mm
+from drc_rules.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
+from drc_rules.link_loss import LinkLoss
+from drc_rules.loss_needs import df_that_closes, longest_by_layer
 from drc_rules.loss_shares import Share, declaration_lines, share_of
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.interval import Interval
 
-SHARE, ASSUMED = "link_loss", "link_loss_assumed"
 PLACES_SHOWN = 20
 """Places listed with one finding."""
 
 
-@dataclass(frozen=True)
-class JudgedLinks:
-    """The links of an interface, declared or inferred; `row` is their declaration, None for inferred ones."""
-
-    interface: Interface
-    declared: bool
-    row: InterfaceDeclaration | None
-    nets: frozenset[int]
-
-
 def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
-    for interface_id in ctx.assignment.fast_interfaces():
-        one = interface(interface_id)
-        for declared in (True, False):
-            nets = ctx.link_losses.nets_of(interface_id, declared=declared)
-            for row, chosen in _by_row(ctx, interface_id, nets, declared=declared):
-                found = JudgedLinks(one, declared, row, chosen)
-                wanted = _clause_kind(ctx, found)
-                if one.nyquist_ghz and wanted == clause.kind:
-                    yield found
-
-
-def _by_row(
-    ctx: Context, interface_id: str, nets: tuple[int, ...], *, declared: bool
-) -> Iterator[tuple[InterfaceDeclaration | None, frozenset[int]]]:
-    """Yield nets by the declaration that decides on them: each may state another role."""
-    rows = [row for row in ctx.declarations.config.interface if row.is_ == interface_id] if declared else []
-    groups: dict[int, set[int]] = {}
-    for net in nets:
-        row = ctx.link_losses.rows.get(net)
-        groups.setdefault(rows.index(row) if row in rows else 0, set()).add(net)
-    for index, chosen in sorted(groups.items()):
-        yield (rows[index] if rows else None), frozenset(chosen)
-
-
-def _clause_kind(ctx: Context, found: JudgedLinks) -> str | None:
-    """Return the kind of clause that judges the links: an error needs declared nets and a share that a document states.
-
-    None where no document states a share for this board: then nothing is asked.
-    """
-    one = found.interface
-    try:
-        share = share_of(ctx, one, found.row)
-    except MissingFact:
-        documented = any(one.document_of(f"board_loss_db.{role}") != ENGINEERING for role in one.board_loss_db)
-        return SHARE if found.declared and documented else ASSUMED
-    if share is None:
-        return None
-    return SHARE if found.declared and share.document is not None else ASSUMED
+    return (found for found, kind in judged_links(ctx) if kind == clause.kind)
 
 
 @rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged)
@@ -104,12 +60,12 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     """Yield one finding per interface whose worst link exceeds the share; not verifiable unless all surely fit."""
     one = found.interface
     share = share_of(ctx, one, found.row)
-    if share is None:
-        return
     losses = ctx.link_losses.of(one.id, declared=found.declared)
     if not found.declared:
         ctx.rest_on_assignment(ctx.nets_of(one.id))
     links = [link for link in losses.known if found.nets.intersection(link.nets)]
+    if share is None:
+        raise share_missing(ctx, found, links[0] if links else None)
     ctx.rests_on(losses.confidence)
     ctx.rests_on(max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank))
     over = [link for link in links if _charged(link, share).nominal > share.db]
@@ -139,7 +95,7 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
     charged = _charged(worst, share)
     sure = charged.low > share.db and share.document is not None and not (share.from_form and not worst.on_socket)
     others = f" (and {len(over) - 1} more of {count} links)" if len(over) > 1 else ""
-    board_db = share.db - share.allowance_db.nominal
+    board_db = share.board_db.nominal
     return Draft(
         title=(
             f"{one.title}: {worst.name} loses {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz over "
@@ -188,12 +144,8 @@ def _notes(link: LinkLoss) -> tuple[str, ...]:
 
 def _fix(ctx: Context, link: LinkLoss, board_db: float) -> str:
     names = [layer.name for layer in ctx.board.copper_layers]
-    parts = []
     if link.holes_db.nominal < board_db:
-        for layer in link.length_mm_by_layer:
-            usual = next(s for s in link.stretches if s.key[0] == layer)
-            per_mm = usual.loss.total_db_per_mm.nominal
-            parts.append(f"{longest_length_mm(board_db, link.holes_db.nominal, per_mm):.0f} mm on {names[layer]}")
+        parts = [f"{longest:.0f} mm on {names[layer]}" for layer, longest in longest_by_layer(link, board_db).items()]
         text = f"at most {', or '.join(parts)}"
         closes = df_that_closes(ctx, link, board_db)
         text += f"; or {closes} for the dielectrics beside it" if closes else "; no Df alone closes it"

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.dielectrics import DielectricPly
-from drc_rules.link_loss import physics_beside_df
+from drc_rules.loss_needs import physics_beside_df
 from drc_rules.numbers import at_precision
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place

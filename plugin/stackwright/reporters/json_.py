@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from drc_rules.report import ClauseVerdict, Finding, Report
 from stackup_lib.errors import StackwrightError
 from stackwright import __version__
+
+if TYPE_CHECKING:
+    from stackwright.drawing.board_map import BoardMap
 
 FORMAT = "stackwright-report"
 VERSION = 1
@@ -23,6 +27,7 @@ class Checked:
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
+        map: the board from above, where a page is to show it.
     """
 
     report: Report
@@ -30,6 +35,7 @@ class Checked:
     data_digest: str
     fail_on: str = "error"
     timing: Mapping[str, float] | None = None
+    map: BoardMap | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ def _report(checked: Checked) -> dict[str, object]:
         "fixed": [known.model_dump(mode="json") for known in report.fixed],
         "stackup": report.stackup.model_dump(mode="json") if report.stackup else None,
         "impedances": [row.model_dump(mode="json") for row in report.impedances],
+        "losses": [row.model_dump(mode="json") for row in report.losses],
         "backdrills": [row.model_dump(mode="json") for row in report.backdrills],
         "backdrills_missing": [m.model_dump(mode="json") for m in report.backdrills_missing],
         "provenance": {
