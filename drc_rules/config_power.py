@@ -8,15 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 class RailDeclaration(BaseModel):
     """One power net and its worst continuous load.
 
-    `from` and `to` name parts (`U7`: its pads on the net) or single pads (`U7.3`). `to` is a list, whose pads draw equal
-    currents, or a table of amperes for each part or pad.
+    `from` and `to` name parts (`U7`: its pads on the net) or single pads (`U7.3`). `to` is a list, whose pads draw
+    equal currents, or a table of amperes for each part or pad.
 
     Attributes:
         net: its whole name.
         voltage_v: size of its voltage.
         current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
         duty_pct: share of `tdp_w` that lasts. Training is always taken as 100 %.
-        core: it feeds the accelerator's core; so does a rail with `tdp_w`.
+        core: it feeds the accelerator's core, of which documents state target impedance and copper weight.
         remote_sense: the regulator senses at the load, hence makes up for the copper's drop at DC.
         max_drop_mv, max_drop_pct: what the copper of this net may take on the way to any load.
         max_rise_c: how much a track may warm.
@@ -59,11 +59,6 @@ class RailDeclaration(BaseModel):
         if self.max_drop_mv is not None and self.max_drop_pct is not None:
             raise ValueError(f"{self.net}: state max_drop_mv or max_drop_pct, not both")
         return self
-
-    @property
-    def feeds_core(self) -> bool:
-        """True for the rail of which documents state a target impedance and copper weight."""
-        return self.core or self.tdp_w is not None
 
     @property
     def max_drop_v(self) -> float | None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from drc_rules.fast_vias import StubGroup
     from drc_rules.lines import Lines
     from drc_rules.link_loss import LinkLosses
+    from drc_rules.return_paths import ReturnPaths
+    from drc_rules.power_rails import PowerRails
 
 T = TypeVar("T")
 
@@ -219,6 +221,20 @@ class Context:
         from drc_rules.link_loss import LinkLosses  # noqa: PLC0415 - it knows the context
 
         return LinkLosses(self)
+
+    @cached_property
+    def power_rails(self) -> PowerRails:
+        """The declared rails, solved on first use."""
+        from drc_rules.power_rails import PowerRails  # noqa: PLC0415 - it knows the context
+
+        return PowerRails(self)
+
+    @cached_property
+    def return_paths(self) -> ReturnPaths:
+        """The planes under and over the tracks of fast nets."""
+        from drc_rules.return_paths import ReturnPaths  # noqa: PLC0415 - it knows the context
+
+        return ReturnPaths(self)
 
     def nets_of(self, interface_id: str) -> Ints:
         """Return the nets taken for an interface, by declaration or inference."""

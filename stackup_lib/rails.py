@@ -116,7 +116,7 @@ def find_rails(board: Board, parts: TwoPads, pairs: Pairs) -> Rails:
     bypasses = _bypasses(parts, ground, count)
     supply = np.fromiter((reads_as_supply(name) for name in board.nets), dtype=bool, count=count)
     supply |= np.fromiter((ends_in_voltage(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
-    fill_mm2 = _fills(board)
+    fill_mm2 = fill_by_net_mm2(board)
     pads = np.bincount(board.pads.net, minlength=count)
     signs = np.zeros(count, dtype=np.int8)
     for sign, says in (
@@ -132,7 +132,8 @@ def find_rails(board: Board, parts: TwoPads, pairs: Pairs) -> Rails:
     return Rails(signs, fill_mm2)
 
 
-def _fills(board: Board) -> NDArray[np.float64]:
+def fill_by_net_mm2(board: Board) -> NDArray[np.float64]:
+    """Return the filled copper of each net, all layers together, in mm2."""
     zones = board.zones
     areas = polygon_areas_mm2(zones.fill_x_mm, zones.fill_y_mm, zones.fill_start)
     if not len(areas):

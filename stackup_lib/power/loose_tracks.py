@@ -21,7 +21,7 @@ class LooseTrack:
 
     Attributes:
         row: of `Board.tracks`.
-        current_a: through its middle.
+        current_a: through its middle; where currents meet there, an upper estimate.
         volts: largest difference within the loose tracks that touch it on its layer.
     """
 
@@ -60,7 +60,9 @@ def _middles(board: Board, rows: Ints) -> tuple[Floats, Floats]:
 def _outside(board: Board, net: int, layer: int) -> Ints:
     import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
 
-    rows = np.flatnonzero((board.tracks.net == net) & (board.tracks.layer == layer))
+    tracks = board.tracks
+    long = tracks.length_mm > tracks.width_mm  # a stub inside a pad or a corner says nothing of a cross section
+    rows = np.flatnonzero((tracks.net == net) & (tracks.layer == layer) & long)
     if not len(rows):
         return rows
     x, y = _middles(board, rows)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from scipy.spatial import Delaunay
     from shapely import Geometry
 
 Reals = NDArray[np.float64]
@@ -138,11 +139,10 @@ def _lattice(area: Geometry, points: Reals, step_mm: float) -> Reals:
 
 def _conform(area: Geometry, points: Reals, outline: Indices) -> Mesh:
     """Triangulate, halve the outline's edges that are missing until none is, and keep what lies in the copper."""
-    from scipy.spatial import Delaunay  # noqa: PLC0415
-
     origin = points.mean(axis=0)
+    delaunay = _delaunay(points - origin)
     while True:
-        triangles = Delaunay(points - origin).simplices.astype(np.int64)
+        triangles = delaunay.simplices.astype(np.int64)
         count = len(points)
         present = np.sort(_keys(np.vstack([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), count))
         wanted = _keys(outline, count)
@@ -153,10 +153,33 @@ def _conform(area: Geometry, points: Reals, outline: Indices) -> Mesh:
             break
         split = outline[missing]
         middle = count + np.arange(len(split))
-        points = np.vstack([points, points[split].mean(axis=1)])
+        middles = points[split].mean(axis=1)
+        points = np.vstack([points, middles])
+        delaunay = _grown(delaunay, points - origin, len(middles))
         halves = [np.column_stack([split[:, 0], middle]), np.column_stack([middle, split[:, 1]])]
         outline = np.vstack([outline[~missing], *halves])
     return _inside(area, Mesh(points, triangles, outline))
+
+
+def _delaunay(points: Reals) -> Delaunay:
+    """Triangulate so that points can be added; not where all first points lie on one circle, as in small grids."""
+    from scipy.spatial import Delaunay, QhullError  # noqa: PLC0415 - heavy
+
+    try:
+        return Delaunay(points, incremental=True)
+    except QhullError:
+        return Delaunay(points)
+
+
+def _grown(delaunay: Delaunay, points: Reals, added: int) -> Delaunay:
+    """Triangulate the points, the last of which are new: into the old triangulation where it takes them."""
+    from scipy.spatial import QhullError  # noqa: PLC0415 - heavy
+
+    try:
+        delaunay.add_points(points[-added:])
+    except (QhullError, RuntimeError):
+        return _delaunay(points)
+    return delaunay
 
 
 def _inside(area: Geometry, mesh: Mesh) -> Mesh:

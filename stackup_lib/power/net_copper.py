@@ -61,7 +61,7 @@ def _joined(fills: list[Geometry], pieces: list[Geometry]) -> Geometry:
     """One area of a layer's fills and pieces; those within a fill, as most are, need not be joined to it."""
     import shapely  # noqa: PLC0415
 
-    loose = np.array(pieces)
+    loose = np.array(pieces, dtype=object)
     for fill in fills:
         shapely.prepare(fill)
         loose = loose[~shapely.covers(fill, loose)]

@@ -199,7 +199,7 @@ def _merged(network: SheetNetwork) -> Indices:
     for i in range(len(network.sheets)):
         mine = [c for c in network.contacts if c.sheet == i]
         nodes = np.array([c.node for c in mine], dtype=np.int64)
-        regions = [c.area for c in mine]
+        regions = np.array([c.area for c in mine], dtype=object)
         one, two = shapely.STRtree(regions).query(regions, predicate="dwithin", distance=1e-6)
         first.append(nodes[one])
         second.append(nodes[two])
@@ -215,13 +215,12 @@ def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Ge
 
     regions = [c.area for c in contacts]
     cut = shapely.difference(area, shapely.union_all(regions), grid_size=SNAP_MM) if contacts else area
-    parts = [part for part in shapely.get_parts(cut) if part.geom_type == "Polygon"]
+    parts = np.array([part for part in shapely.get_parts(cut) if part.geom_type == "Polygon"], dtype=object)
     part_of, region_of = shapely.STRtree(regions).query(parts, predicate="dwithin", distance=ON_CONTACT_MM)
     nodes = node_of[np.array([c.node for c in contacts], dtype=np.int64)[region_of]]
     pairs = np.unique(np.column_stack([part_of, nodes]), axis=0)
     live = np.bincount(pairs[:, 0].astype(np.int64), minlength=len(parts)) > 1
-    kept = [part for part, lives in zip(parts, live.tolist(), strict=True) if lives]
-    return shapely.MultiPolygon(kept)
+    return shapely.MultiPolygon(parts[live].tolist())
 
 
 def _solve(

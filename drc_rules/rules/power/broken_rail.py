@@ -1,0 +1,50 @@
+"""No copper joins the source of a declared rail to one of its loads.
+
+What it checks
+--------------
+Whether the fills, tracks, pads, vias and plated holes of the net, as the file holds them, lead from the pads of
+`from` to every one of `to`. Missing or stale fills make it not verifiable. Copper drawn as graphics, and custom pads
+beyond their anchor, are not read.
+
+Why it matters
+--------------
+A rail that is not joined feeds nothing, or is joined by something that this check does not know, such as a part: then
+it is two rails.
+
+How to fix
+----------
+Route it, or fill the zones. Where a fuse, inductor, shunt or net tie lies between, declare each net as a rail of its
+own.
+
+Sources
+-------
+The board file itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.config_power import RailDeclaration
+from drc_rules.context import Context
+from drc_rules.report import Place
+from drc_rules.rule import Draft, rule
+
+
+def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
+    return ctx.power_rails.declared
+
+
+@rule("PDN003", kinds=("rail_joined",), over=_rails)
+def broken_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+    """Yield one finding per rail that is not whole."""
+    broken = ctx.power_rails.broken(row)
+    if broken:
+        yield Draft(
+            title=f"{row.net}: {broken}",
+            why="no current flows there, or it flows through something that is not in the file",
+            fix="route it and fill the zones; where a part lies between, declare two rails",
+            ids=(row.net,),
+            places=(Place(net=row.net),),
+        )

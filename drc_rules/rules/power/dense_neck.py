@@ -1,0 +1,61 @@
+"""Current is denser in a neck of a declared rail than its limit allows.
+
+What it checks
+--------------
+The densest current in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
+diameter, the narrowest neck that matters. It is an error only where the limit is passed with the thickest copper that
+a fab may deliver for the stated thickness.
+
+Why it matters
+--------------
+Where antipads and slots leave a narrow bridge, all the current of a plane goes through it: it warms there, and takes
+a good part of the drop.
+
+How to fix
+----------
+Widen the bridge: move vias apart or drop their unused pads, let the plane reach around them, or lead the current over
+a second layer.
+
+Sources
+-------
+The limit is the one declared: no density holds for all boards, because a short neck between wide copper stays cool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.config_power import RailDeclaration
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence
+
+
+def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
+    return (row for row in ctx.power_rails.declared if row.max_a_per_mm2 is not None)
+
+
+@rule("PDN004", kinds=("rail_current_density",), over=_rails)
+def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+    """Yield one finding per rail whose densest current is past its limit."""
+    limit = row.max_a_per_mm2 or float("inf")
+    solved = ctx.power_rails.solved(row)
+    peak = solved.drop.peak
+    if peak.a_per_mm2 <= limit:
+        return
+    _, stated, thick = solved.thickness_mm[ctx.board.layer_index[peak.layer]]
+    yield Draft(
+        title=f"{row.net}: {peak.a_per_mm2:.3g} A/mm2 on {peak.layer} ({peak.a_per_mm:.3g} A per mm of width); "
+        f"{limit:g} A/mm2 at most",
+        why="a narrow bridge carries the current of much copper: it warms, and takes its share of the drop",
+        fix="widen the bridge there, or lead the current over another layer as well",
+        ids=(row.net, peak.layer),
+        measured=Measured(value=round(peak.a_per_mm2, 3), unit="A/mm2"),
+        limit_value=limit,
+        limit_unit="A/mm2",
+        places=(Place(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
+        severity=Severity.ERROR if peak.a_per_mm2 * stated / thick > limit else Severity.WARNING,
+        inferred=solved.confidence is not Confidence.HIGH,
+    )

@@ -1,0 +1,85 @@
+"""A track of a declared rail is narrow for its current.
+
+What it checks
+--------------
+The tracks of each `[[rail]]` that run outside its fills: the current that the solution finds in each, and the rise
+that follows. Two bounds, and the lower one counts: the chart of IPC-2221 for a long track alone, and the most that
+conduction along the copper allows, V2/(8 k rho), for the voltage V along the run of track; a short neck between wide
+copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Bridges
+inside fills are not judged here: see `max_a_per_mm2`.
+
+Why it matters
+--------------
+A track that was drawn for a signal and carries a supply warms its neighbours, and in a fault it is the fuse.
+
+How to fix
+----------
+Widen the track, pour copper around it, or run it on an outer layer.
+
+Sources
+-------
+IPC-2221, figure 6-4, by the usual formula I = k dT^0.44 A^0.725; conduction: F. Kohlrausch, Ann. Phys. 306 (1900) 132.
+The chart is cautious beside planes, hence never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.config_power import RailDeclaration
+from drc_rules.context import Context
+from drc_rules.power_rails import SolvedRail
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence
+from stackup_lib.power.heating import chart_rise_c, conduction_rise_c
+from stackup_lib.power.rail_models import TrackCurrent
+
+
+@dataclass(frozen=True)
+class WarmTrack:
+    """A track and its rise in degrees."""
+
+    track: TrackCurrent
+    rise_c: float
+
+
+def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
+    return ctx.power_rails.declared
+
+
+@rule("PDN006", kinds=("rail_heating",), over=_rails)
+def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+    """Yield one finding per rail with tracks that warm too much."""
+    limit = row.max_rise_c or clause.limit.max or float("inf")
+    solved = ctx.power_rails.solved(row)
+    outer = {layer.name for layer in (ctx.board.copper_layers[0], ctx.board.copper_layers[-1])}
+    warm = [WarmTrack(track, _rise_c(solved, track, outer)) for track in solved.drop.tracks]
+    over = sorted((one for one in warm if one.rise_c > limit), key=lambda one: -one.rise_c)
+    if not over:
+        return
+    worst = over[0].track
+    many = f"; {len(over)} tracks are past it" if len(over) > 1 else ""
+    yield Draft(
+        title=f"{row.net}: {worst.current_a:.3g} A warm a {worst.width_mm:g} mm track on {worst.layer} by about "
+        f"{over[0].rise_c:.0f} degrees; {limit:g} at most{many}",
+        why="a narrow track heats itself and what lies beside it",
+        fix="widen the track, or pour copper of the net around it",
+        ids=(row.net,),
+        measured=Measured(value=round(over[0].rise_c, 1), unit="degrees C"),
+        limit_value=limit,
+        limit_unit="degrees C",
+        places=tuple(
+            Place(layer=t.layer, net=row.net, uuid=t.uuid or None, x_mm=t.x_mm, y_mm=t.y_mm)
+            for t in (one.track for one in over)
+        ),
+        severity=Severity.WARNING if row.max_rise_c is not None else Severity.INFO,
+        inferred=solved.confidence is not Confidence.HIGH,
+    )
+
+
+def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str]) -> float:
+    chart = chart_rise_c(track.current_a, track.width_mm, track.thickness_mm, outer=track.layer in outer)
+    return min(chart, conduction_rise_c(track.run_v, solved.copper.temperature_c))

@@ -1,0 +1,68 @@
+"""A via of a declared rail carries more current than its limit allows.
+
+What it checks
+--------------
+The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, as the solution of
+the rail shares it out: the vias nearest to source and load carry most. One finding per rail, with the number of vias
+and the worst. Within 10 % of the limit it is a warning: so well is the share of a single via known.
+
+Why it matters
+--------------
+Ten vias in a row do not carry a tenth each. The first carries most, warms most, and its plating ages first.
+
+How to fix
+----------
+Put vias around the pad instead of in a row behind it, spread source and load over more of them, or take larger holes.
+
+Sources
+-------
+The limit is the one declared: how warm a barrel gets depends on the copper around it. A barrel alone hardly warms: it
+takes millivolts, and conduction along the copper bounds the rise by V2/(8 k rho) (F. Kohlrausch, 1900).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.config_power import RailDeclaration
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import Confidence
+
+UNSURE = 1.1
+"""The solved share of a single via is known to about 10 %."""
+
+
+def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
+    return (row for row in ctx.power_rails.declared if row.max_via_a is not None)
+
+
+@rule("PDN005", kinds=("rail_via_current",), over=_rails)
+def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+    """Yield one finding per rail with vias past its limit."""
+    limit = row.max_via_a or float("inf")
+    solved = ctx.power_rails.solved(row)
+    over = [hole for hole in solved.drop.holes if hole.current_a > limit]
+    if not over:
+        return
+    worst = over[0]
+    what = "via" if worst.is_via else "plated hole"
+    many = f"; {len(over)} of {len(solved.drop.holes)} holes are past it" if len(over) > 1 else ""
+    yield Draft(
+        title=f"{row.net}: a {what} carries {worst.current_a:.3g} A from {worst.from_layer} to {worst.to_layer}; "
+        f"{limit:g} A at most{many}",
+        why="current takes the nearest vias, not all of them alike",
+        fix="more vias around the pad that the current comes from, or larger holes",
+        ids=(row.net,),
+        measured=Measured(value=round(worst.current_a, 4), unit="A"),
+        limit_value=limit,
+        limit_unit="A",
+        places=tuple(
+            Place(layer=hole.from_layer, net=row.net, uuid=hole.uuid or None, x_mm=hole.x_mm, y_mm=hole.y_mm)
+            for hole in over
+        ),
+        severity=Severity.ERROR if worst.current_a > UNSURE * limit else Severity.WARNING,
+        inferred=solved.confidence is not Confidence.HIGH,
+    )
