@@ -124,6 +124,14 @@ class InterfaceLosses:
     df_confidence: Confidence
 
 
+def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:
+    """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
+    index, _, _, references = link.stretches[0].key
+    facts = [ply.df_at(at_ghz) for ply in ctx.lines.site(index, references).plies]
+    values = [fact.value for fact in facts if fact.known and fact.value is not None]
+    return max(values) if values and len(values) == len(facts) else None
+
+
 @dataclass
 class LinkLosses:
     """The losses of a board's fast links, computed for an interface when it is first asked for."""

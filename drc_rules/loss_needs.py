@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from drc_rules.context import Context
 from drc_rules.interfaces import interface
-from drc_rules.link_loss import LinkLoss, Stretch
+from drc_rules.link_loss import LinkLoss, Stretch, df_beside
 from drc_rules.loss_shares import share_of
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
@@ -108,11 +108,3 @@ def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
     if text is None:
         return ""
     return f"; by its loss, the worst link ({known[0].name}, {known[0].length_mm:.0f} mm) closes with {text}"
-
-
-def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:
-    """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
-    index, _, _, references = link.stretches[0].key
-    facts = [ply.df_at(at_ghz) for ply in ctx.lines.site(index, references).plies]
-    values = [fact.value for fact in facts if fact.known and fact.value is not None]
-    return max(values) if values and len(values) == len(facts) else None

@@ -10,8 +10,8 @@ from drc_rules.context import Context
 from drc_rules.copper_tables import Allowance, Decibels, DfNeed, LayerLength, LinkLossRow
 from drc_rules.documents import cite
 from drc_rules.judged_links import JudgedLinks, judged_links, share_missing
-from drc_rules.link_loss import LinkLoss
-from drc_rules.loss_needs import df_beside, df_needed, longest_by_layer, roughest_foil
+from drc_rules.link_loss import LinkLoss, df_beside
+from drc_rules.loss_needs import df_needed, longest_by_layer, roughest_foil
 from drc_rules.loss_shares import Share, share_of
 from stackup_lib.facts import MissingFact
 from stackup_lib.interval import Interval
