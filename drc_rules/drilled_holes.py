@@ -12,6 +12,9 @@ from drc_rules.report import Place
 from stackup_lib.board import NO_LAYER, Ints
 from stackup_lib.holes import Backdrill, PlatedHole, plated_holes
 
+SIZE = "the diameter of the declared backdrills"
+DECLARE_SIZE = "size_mm = ?  # under [[backdrill]]"
+
 
 @dataclass(frozen=True)
 class DrilledHole:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import shapely
+import shapely.affinity
 
 from drc_rules.backdrill_table import backdrill_table
 from drc_rules.check import check_board, find_config, prepare
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
+from drc_rules.drilled_pads import to_copper_mm
 from drc_rules.facts_of_board import board_facts
 from drc_rules.report import Verdict
 from fixtures.miniboard import MiniBoard, write
@@ -333,3 +337,26 @@ def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path
     line = board_facts(context(tmp_path, vias=vias), "").lines[-1]
 
     assert line == "hdi:     blind or buried vias, no microvias, 2 presses at least"
+
+
+@pytest.mark.parametrize("shape", ["rect", "circle", "oval", "roundrect"])
+@pytest.mark.parametrize("rotation_deg", [0.0, 30.0, 90.0, 200.0])
+def test_the_distance_to_a_pad_is_that_to_its_outline(shape: str, rotation_deg: float, tmp_path: Path) -> None:
+    """Outside and inside of pads of every shape, turned by KiCad's angle, against polygons of another library."""
+    size_x, size_y = (1.2, 1.2) if shape == "circle" else (2.0, 1.2)
+    pad = {"number": "1", "net": "/B", "shape": shape, "size_mm": [size_x, size_y]}
+    subject = read_board(
+        write(MiniBoard.model_validate({"parts": [{"reference": "C1", "at_mm": [5, 5], "pads": [pad]}]}), tmp_path, "b")
+    )
+    turned = replace(subject, pads=replace(subject.pads, rotation_deg=np.array([rotation_deg])))
+    corner = {"rect": 0.0, "roundrect": 0.3}.get(shape, 0.6)
+    core = shapely.LineString([(-size_x / 2 + corner, 0), (size_x / 2 - corner, 0)])
+    straight = shapely.box(corner - size_x / 2, corner - size_y / 2, size_x / 2 - corner, size_y / 2 - corner)
+    outline = (core if corner == 0.6 else straight).buffer(corner, quad_segs=200)
+    outline = shapely.affinity.rotate(outline, -rotation_deg, origin=(0, 0))  # y points down
+
+    x, y = float(subject.pads.x_mm[0]), float(subject.pads.y_mm[0])
+    for at in [(0.0, 0.1), (0.9, 0.5), (-1.4, 0.2), (1.1, 1.3), (0.3, -0.9)]:
+        point = shapely.Point(at)
+        expected = -outline.exterior.distance(point) if outline.contains(point) else outline.distance(point)
+        assert to_copper_mm(turned, np.array([0]), x + at[0], y + at[1])[0] == pytest.approx(expected, abs=2e-5)

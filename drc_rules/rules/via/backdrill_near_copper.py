@@ -2,10 +2,12 @@
 
 What it checks
 --------------
-On every layer that a backdrill passes: the distance from its edge to tracks, vias and filled zones of other nets,
-against the clause's fab tier. A plane's opening is made for the hole's pad, not for the wider drill: it is the
-commonest fault. Where a zone on those layers has no stored fill, that the drill spares it is not verifiable. Arcs
-count as their chords; surface pads and copper graphics are not looked at.
+On every layer that a backdrill passes: the distance from its edge to tracks, vias, pads and filled zones of other
+nets, against the clause's fab tier: connector pins beside it with their pads on inner layers too, surface pads on the
+side that it enters. A plane's opening is made for the hole's pad, not for the wider drill: it is the commonest fault.
+Where a zone on those layers has no stored fill, that the drill spares it is not verifiable. Arcs count as their chords;
+a pad of any other shape than circle, oval or rectangle counts as the circle that fits into it. Shapes, texts and
+pictures drawn on copper layers are not looked at.
 
 Why it matters
 --------------
@@ -31,7 +33,8 @@ import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import FILL_ZONES, Context
-from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
+from drc_rules.drilled_pads import pads_near
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import backdrill_clearance_mm
 from drc_rules.report import Measured
@@ -50,7 +53,7 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
 def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
     if not drilled.drill.size_mm:
-        raise MissingFact("the diameter of the declared backdrills", "size_mm = ?  # under [[backdrill]]")
+        raise MissingFact(SIZE, DECLARE_SIZE)
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
     nearest = _nearest(ctx, drilled, least)
     if nearest is None or nearest[0] >= least - NANOMETRE:
@@ -79,7 +82,7 @@ def _nearest(ctx: Context, drilled: DrilledHole, reach_mm: float) -> tuple[float
     """Least gap to copper of another net within reach on the drilled layers, its layer and net."""
     board = ctx.board
     found = [*_tracks(board, drilled, reach_mm), *_vias(board, drilled, reach_mm), *_fills(ctx, drilled, reach_mm)]
-    return min(found, default=None)
+    return min([*found, *pads_near(board, drilled, reach_mm)], default=None)
 
 
 def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:

@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-The diameter of every backdrill in the board file less that of its hole, as KiCad stores both: at least 0.20 mm, at
-most 0.40 mm.
+The diameter of every backdrill, KiCad 10's own or declared, less that of its hole as KiCad stores it: at least
+0.20 mm, at most 0.40 mm. Of a declared one without `size_mm` it is not verifiable.
 
 Why it matters
 --------------
@@ -26,9 +26,10 @@ from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
-from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
 
 PLACES_SHOWN = 20
 NANOMETRE = 1e-6
@@ -36,25 +37,26 @@ NANOMETRE = 1e-6
 
 @dataclass(frozen=True)
 class SizedDrills:
-    """Backdrills of one diameter in holes of one diameter."""
+    """Backdrills of one diameter, None where nobody states it, in holes of one diameter."""
 
     hole_mm: float
-    drill_mm: float
+    drill_mm: float | None
     holes: tuple[DrilledHole, ...]
 
 
 def _sizes(ctx: Context, _clause: Clause) -> Iterator[SizedDrills]:
     found: dict[tuple[float, float], list[DrilledHole]] = {}
     for drilled in drilled_holes(ctx):
-        if drilled.drill.size_mm:
-            found.setdefault((drilled.hole.drill_mm, drilled.drill.size_mm), []).append(drilled)
+        found.setdefault((drilled.hole.drill_mm, drilled.drill.size_mm or 0.0), []).append(drilled)
     for (hole_mm, drill_mm), holes in sorted(found.items(), key=lambda item: item[0]):
-        yield SizedDrills(hole_mm, drill_mm, tuple(holes))
+        yield SizedDrills(hole_mm, drill_mm or None, tuple(holes))
 
 
 @rule("VIA006", kinds=("backdrill_size",), over=_sizes)
 def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
     """Yield one finding per pair of diameters outside the clause's range."""
+    if drills.drill_mm is None:
+        raise MissingFact(SIZE, DECLARE_SIZE)
     excess = drills.drill_mm - drills.hole_mm
     least, most = clause.limit.min or 0.0, clause.limit.max or float("inf")
     if least - NANOMETRE <= excess <= most + NANOMETRE:

@@ -4,7 +4,8 @@ What it checks
 --------------
 The HDI class that the vias need: layers of microvias per side, 1-N-1 and so on, any-layer when microvias join all
 neighbouring layers, or through vias, with backdrill or without. The number of presses is printed with it. A class
-between two that the clause names is taken as named.
+between two that the clause names is taken as named. Plain through vias are amiss only where a hole of a fast net keeps
+a stub: a board of two layers, or one without fast nets, gains nothing from either.
 
 Why it matters
 --------------
@@ -23,6 +24,7 @@ Each clause names document, table and row; presses are the core's and one per bu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -31,35 +33,53 @@ from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.build_ups import BuildUps, build_ups
 
+PLAIN = "through vias"
 BACKDRILLED = "through vias with backdrill"
 ANY_LAYER = 99
-RANKS = {"through vias": 0, BACKDRILLED: 0, "any-layer": ANY_LAYER}
+RANKS = {PLAIN: 0, BACKDRILLED: 0, "any-layer": ANY_LAYER}
 
 
-def _with_vias(ctx: Context, _clause: Clause) -> tuple[BuildUps, ...]:
-    return (build_ups(ctx.board),) if len(ctx.board.vias) else ()
+@dataclass(frozen=True)
+class Build:
+    """How the vias are made; `stubs` counts the holes of fast nets that keep one where they are plainly drilled."""
+
+    ups: BuildUps
+    name: str
+    stubs: int = 0
 
 
-@rule("VIA009", kinds=("hdi_class",), over=_with_vias)
-def unusual_hdi_class(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
+def _builds(ctx: Context, clause: Clause) -> Iterator[Build]:
+    if not len(ctx.board.vias):
+        return
+    ups = build_ups(ctx.board)
+    if ups.name != PLAIN or PLAIN in clause.limit.choices:
+        yield Build(ups, ups.name)
+    elif next(drilled_holes(ctx), None) is not None:
+        yield Build(ups, BACKDRILLED)
+    elif stubs := sum(len(group.holes) for group in ctx.stub_groups if group.stubs):
+        yield Build(ups, PLAIN, stubs)
+
+
+@rule("VIA009", kinds=("hdi_class",), over=_builds)
+def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[Draft]:
     """Yield a finding when the board's class is none of the clause's and not between two of them."""
     choices = clause.limit.choices
-    is_drilled = next(drilled_holes(ctx), None) is not None
-    name = BACKDRILLED if built.name == "through vias" and is_drilled else built.name
-    if name in choices or (name == BACKDRILLED and "through vias" in choices):
-        return
     ranks = sorted(_rank(choice) for choice in choices)
-    if built.per_side and ranks[0] < _rank(built.name) < ranks[-1]:
+    if build.name in choices or (build.ups.per_side and ranks[0] < _rank(build.name) < ranks[-1]):
         return
-    presses = f", {built.lamination_cycles} presses at least" if built.per_side else ""
+    if build.stubs:
+        holes = "1 plain through hole of a fast net keeps" if build.stubs == 1 else f"{build.stubs} plain through holes"
+        found = holes if build.stubs == 1 else f"{holes} of fast nets keep"
+        title, fix = f"{found} a stub", "backdrill those whose stub does harm, or use microvias there"
+    else:
+        presses = f", {build.ups.lamination_cycles} presses at least" if build.ups.per_side else ""
+        title, fix = f"the board needs {build.name}{presses}", "keep it where density or loss asks for it"
     yield Draft(
-        title=f"the board needs {name}{presses}; usual are {', '.join(choices)}",
+        title=f"{title}; usual are {', '.join(choices)}",
         why="each build-up is one more press, drill and plating; without any, through vias keep their stubs",
-        fix="backdrill the vias of fast links, or use microvias there; a board without fast links can leave it"
-        if name == "through vias"
-        else "keep it where density or loss asks for it",
+        fix=fix,
         ids=("hdi class",),
-        measured=Measured(value=name),
+        measured=Measured(value=build.name),
         limit_value=", ".join(choices),
     )
 
