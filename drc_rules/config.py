@@ -133,7 +133,11 @@ class CheckOptions(_Strict):
 
 
 class Config(_Strict):
-    """The whole of `stackwright.toml`."""
+    """The whole of `stackwright.toml`.
+
+    Attributes:
+        core_on_module: the accelerator sits on a module that makes its own core voltage, hence no rail here is a core's.
+    """
 
     profile: str | None = None
     form: str | None = None
@@ -142,6 +146,7 @@ class Config(_Strict):
     impedance: tuple[ImpedanceDeclaration, ...] = ()
     backdrill: tuple[BackdrillDeclaration, ...] = ()
     rail: tuple[RailDeclaration, ...] = ()
+    core_on_module: bool = False
     hot_part: tuple[HotPart, ...] = ()
     suppress: tuple[Suppression, ...] = ()
     check: CheckOptions = Field(default_factory=CheckOptions)

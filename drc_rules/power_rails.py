@@ -165,7 +165,7 @@ def core_rail_lines(board: Board) -> str:
             f'net = "?"  # {f"largest: {nets}" if nets else "the net that feeds the core"}',
             'voltage_v = "?"  # e.g. 0.75',
             'tdp_w = "?"  # or current_a',
-            "core = true",
+            "core = true  # or, above all tables: core_on_module = true",
             'from = ["?"]  # inductors or output pads of the regulator',
             'to = ["?"]  # the accelerator',
         ]

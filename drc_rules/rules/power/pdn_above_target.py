@@ -7,7 +7,7 @@ that delivered copper leaves it, against the target impedance of the profile. To
 the clause, unless `remote_sense` says that the regulator makes up for it. Enough copper proves nothing about 100 MHz:
 that takes capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm` states what was
 simulated or measured. `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed beside the
-profile's.
+profile's. A board whose accelerator sits on a module that makes its own core voltage says `core_on_module = true`.
 
 Why it matters
 --------------
@@ -40,6 +40,8 @@ from stackup_lib.interval import Interval
 
 def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
     rails = tuple(row for row in ctx.power_rails.declared if row.core)
+    if not rails and ctx.declarations.config.core_on_module:
+        return ()
     if not rails:
         raise MissingFact("which rail feeds the accelerator's core, and its current", core_rail_lines(ctx.board))
     return rails
