@@ -136,7 +136,7 @@ class Config(_Strict):
     """The whole of `stackwright.toml`.
 
     Attributes:
-        core_on_module: the accelerator sits on a module that makes its own core voltage, hence no rail here is a core's.
+        core_on_module: the accelerator sits on a module that makes its own core voltage: no rail here is a core rail.
     """
 
     profile: str | None = None
