@@ -1,0 +1,1 @@
+"""RET: gaps in planes, planes on both sides, layer changes, coupling between pairs."""

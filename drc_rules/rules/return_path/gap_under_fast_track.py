@@ -1,0 +1,127 @@
+"""A fast track runs over a gap of the plane that carries its return current.
+
+What it checks
+--------------
+Under (and over) every track of a fast interface, the stored fills of the planes that carry at least a tenth of its
+return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, and wherever the track
+crosses from one net's copper to another's; and tracks that have no plane at all for as long. Rings around holes,
+cut-outs under pads of the net and shorter voids are forgiven, and so is a void that copper of a layer between covers.
+
+Why it matters
+--------------
+The return current has to go round the gap: the line gains inductance, reflects, radiates, and couples into whatever
+else crosses the same gap. Across a split it has no way of its own at all.
+
+How to fix
+----------
+Route around the gap, close the slot, or move the split away from the tracks. Where a split cannot be avoided, bridge it
+with capacitors beside the tracks.
+
+Sources
+-------
+Physics: the share of a plane goes with the distances to both planes (Shockley 1938); a tenth of a wavelength is where a
+line stops to be lumped. No document states a length for all interfaces, so this is a warning at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.return_paths import PLACES_SHOWN, REAL_SHARE, Referenced, count_of, too_long
+from drc_rules.rule import Draft, rule
+from stackup_lib.copper_map import NO_COPPER
+from stackup_lib.return_path import Gap, GapKind
+from stackup_lib.roles import is_ground
+
+Crossing = tuple[int, GapKind, tuple[int, ...]]
+"""Plane, kind, and nets on its sides: gaps that are one slot or split to a user."""
+
+
+def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
+    return ctx.return_paths.referenced
+
+
+@rule("RET001", kinds=("return_path_gap",), over=_tracks)
+def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
+    """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
+    ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
+    ctx.return_paths.need_fills(part)
+    shares = ctx.return_paths.shares(part)
+    if not shares:
+        yield from _without_plane(ctx, part)
+    found: dict[Crossing, list[Gap]] = {}
+    for plane, share in shares.items():
+        if share < REAL_SHARE:
+            continue
+        for gap in ctx.return_paths.gaps(part, plane):
+            if _counts(ctx, part, gap):
+                found.setdefault((plane, gap.kind, gap.plane_nets), []).append(gap)
+    for (plane, _, _), gaps in found.items():
+        yield _draft(ctx, part, gaps, shares[plane])
+
+
+def _counts(ctx: Context, part: Referenced, gap: Gap) -> bool:
+    if gap.kind in (GapKind.RING, GapKind.PAD):
+        return False
+    return gap.kind is GapKind.SPLIT or too_long(ctx, part.group, gap.length_mm)
+
+
+def _draft(ctx: Context, part: Referenced, gaps: list[Gap], share: float) -> Draft:
+    board, group = ctx.board, part.group
+    worst = max(gaps, key=lambda gap: (round(gap.length_mm, 4), -gap.net))
+    layer, plane = (board.copper_layers[k].name for k in (worst.layer, worst.plane))
+    names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
+    delay = worst.delay_ps(ctx.return_paths.dk(worst.layer, worst.plane))
+    return Draft(
+        title=(
+            f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
+            f"{_what(ctx, worst)}, {board.nets[worst.net]} for {worst.length_mm:.1f} mm ({delay:.0f} ps)"
+        ),
+        why=(
+            f"{plane} carries {100 * share:.0f} % of the return current, which has to find another way; "
+            f"up to {group.lumped_mm[-1]:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
+        ),
+        fix=f"route around it, or close {plane} under the tracks",
+        ids=(group.id, layer, plane, worst.kind.value, *(board.nets[n] for n in worst.plane_nets if n != NO_COPPER)),
+        measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
+        limit_value=round(group.lumped_mm[-1], 2),
+        limit_unit="mm",
+        places=tuple(
+            Place(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
+            for gap in sorted(gaps, key=lambda gap: (-gap.length_mm, board.nets[gap.net]))[:PLACES_SHOWN]
+        ),
+        inferred=not group.declared,
+    )
+
+
+def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
+    length, net = ctx.return_paths.longest_of(part)
+    if not too_long(ctx, part.group, length):
+        return
+    board, layer = ctx.board, ctx.board.copper_layers[part.layer].name
+    names = [board.nets[net], *sorted({board.nets[one] for one in part.nets} - {board.nets[net]})]
+    yield Draft(
+        title=f"{part.group.title}: {count_of(names)} on {layer} without a plane, {names[0]} for {length:.1f} mm",
+        why="no filled copper lies above or below them, so that their return current flows anywhere",
+        fix="draw a ground plane on the next layer",
+        ids=(part.group.id, layer, "no plane"),
+        measured=Measured(value=round(length, 2), unit="mm"),
+        limit_value=round(part.group.lumped_mm[-1], 2),
+        limit_unit="mm",
+        places=tuple(Place(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
+        inferred=not part.group.declared,
+    )
+
+
+def _what(ctx: Context, gap: Gap) -> str:
+    plane = ctx.board.copper_layers[gap.plane].name
+    names = (ctx.board.nets[net] or "copper without a net" for net in gap.plane_nets if net != NO_COPPER)
+    nets = sorted(names, key=lambda name: (not is_ground(name), name))
+    if gap.kind is GapKind.SPLIT:
+        return f"the split between {' and '.join(nets)} on {plane}"
+    if gap.kind is GapKind.SLOT:
+        return f"a slot in {' and '.join(nets)} on {plane}"
+    return f"the end of the plane on {plane}"

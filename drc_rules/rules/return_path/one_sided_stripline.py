@@ -1,0 +1,134 @@
+"""A fast stripline layer has not ground on both sides.
+
+What it checks
+--------------
+Of every inner layer that carries a fast interface: over and under the tracks, along their length, the net of the
+nearest filled copper above and below. Ground is told by the names of nets. Rings around vias and lengths that are
+lumped at Nyquist are forgiven, and so is a tenth of what is routed on the layer.
+
+Why it matters
+--------------
+Half of a stripline's return current flows in either plane. Where one of them is a rail, its part reaches ground only
+through capacitors and the noise of the rail is in the signal; where one is missing, the layer beyond couples in.
+
+How to fix
+----------
+Give the layer a ground plane above and below, or move the fast nets to a layer that has them. A rail may share a plane
+layer as long as ground lies over and under the fast tracks.
+
+Sources
+-------
+Each clause names its document. The sentence asks for ground; of a rail that takes its place this rule only warns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.report import Measured, Place
+from drc_rules.return_paths import PLACES_SHOWN, Referenced
+from drc_rules.rule import Draft, rule
+from stackup_lib.copper_map import NO_COPPER
+from stackup_lib.roles import is_ground
+
+FORGIVEN_SHARE = 0.1
+"""Antipads in breakouts and pin fields take so much of a layer's routed length."""
+
+
+@dataclass(frozen=True)
+class FastStripline:
+    """The fast tracks of one inner layer."""
+
+    layer: int
+    parts: tuple[Referenced, ...]
+
+    @property
+    def inferred(self) -> bool:
+        """True when nobody has declared any of the nets."""
+        return not any(part.group.declared for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What the tracks have on one side: mm of each net over each plane's net; over nothing at all, and in total."""
+
+    word: str
+    net_mm: dict[int, float]
+    not_ground_mm: dict[int, float]
+    rails: tuple[str, ...]
+
+
+def _striplines(ctx: Context, _clause: Clause) -> Iterator[FastStripline]:
+    found: dict[int, list[Referenced]] = {}
+    for part in ctx.return_paths.referenced:
+        is_inner = 0 < part.layer < ctx.board.layer_count - 1
+        if is_inner and ctx.return_paths.longest_of(part)[0] > part.group.lumped_mm[0]:
+            found.setdefault(part.layer, []).append(part)
+    for layer, parts in sorted(found.items()):
+        yield FastStripline(layer, tuple(parts))
+
+
+@rule("RET002", kinds=("reference_planes",), over=_striplines)
+def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
+    """Yield one finding for each side of the layer that is not ground along the tracks."""
+    for net in sorted({net for part in line.parts for net in part.nets}):
+        ctx.rests_on(ctx.assignment.confidence_of(net))
+    for side in ("above", "below"):
+        found = _side(ctx, line, side)
+        total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
+        shortest = min(part.group.lumped_mm[0] for part in line.parts)
+        if bad > FORGIVEN_SHARE * total and max(found.not_ground_mm.values()) > shortest:
+            yield _draft(ctx, clause, line, found)
+
+
+def _side(ctx: Context, line: FastStripline, word: str) -> Side:
+    """Look along the tracks; raises `MissingFact` where the fills are not known."""
+    total: dict[int, float] = {}
+    bad: dict[int, float] = {}
+    rails: dict[int, float] = {}
+    for part in line.parts:
+        ctx.return_paths.need_fills(part)
+        plane = part.above if word == "above" else part.below
+        if plane is None:
+            lengths = {(net, NO_COPPER): mm for net, mm in ctx.return_paths.lengths_of(part).items()}
+        else:
+            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, plane)
+        for (net, under), mm in lengths.items():
+            total[net] = total.get(net, 0.0) + mm
+            if under == NO_COPPER or not is_ground(ctx.board.nets[under]):
+                bad[net] = bad.get(net, 0.0) + mm
+                rails[under] = rails.get(under, 0.0) + mm
+    names = sorted((-mm, ctx.board.nets[net]) for net, mm in rails.items() if net != NO_COPPER)
+    void = rails.get(NO_COPPER, 0.0)
+    return Side(word, total, bad, tuple(name for mm, name in names if -mm > void))
+
+
+def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> Draft:
+    board, layer = ctx.board, ctx.board.copper_layers[line.layer].name
+    worst = max(side.not_ground_mm, key=lambda net: (side.not_ground_mm[net], -net))
+    share = 100 * sum(side.not_ground_mm.values()) / sum(side.net_mm.values())
+    titles = ", ".join(dict.fromkeys(part.group.title for part in line.parts))
+    what = f"{', '.join(side.rails)} instead of ground" if side.rails else "no plane"
+    if side.rails:
+        why = "the part of the return current in a rail reaches ground only through capacitors; ground is asked for"
+    else:
+        why = "what lies beyond couples in, and the line's impedance depends on it"
+    nets = sorted(side.not_ground_mm, key=lambda net: -side.not_ground_mm[net])
+    return Draft(
+        title=(
+            f"{titles} on {layer}: {what} {side.word} the tracks for {share:.0f} % of their length, "
+            f"{board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"
+        ),
+        why=why,
+        fix=f"put a ground plane {side.word} {layer}, or move the fast nets to a layer between two",
+        ids=(layer, side.word),
+        measured=Measured(value=round(share, 1), unit="%"),
+        limit_value=100 * FORGIVEN_SHARE,
+        limit_unit="%",
+        places=tuple(Place(layer=layer, net=board.nets[net]) for net in nets[:PLACES_SHOWN]),
+        severity=min(Severity.WARNING, clause.severity, key=lambda s: s.rank) if side.rails else None,
+        inferred=line.inferred,
+    )
