@@ -26,8 +26,10 @@ class NetGroup(Frozen):
         interface: id of the generation, "" when nothing says which.
         by: what the nets have in common: net class, wildcard, or one of their names.
         why: what was read, in words.
-        nets, pairs, links: how many; a net may be on two links.
-        unrouted: links without any track.
+        nets, pairs: how many.
+        links: how many are counted here: those of which most nets are in this group.
+        links_elsewhere: those that it has a net on, and that another group counts.
+        unrouted: links counted here without any track.
         routed_mm: shortest and longest link, all its copper counted; None when nothing is routed.
         layers: copper layers with routed length, longest first.
         vias: fewest and most on a routed link.
@@ -46,6 +48,7 @@ class NetGroup(Frozen):
     nets: int
     pairs: int
     links: int
+    links_elsewhere: int
     unrouted: int
     routed_mm: tuple[float, float] | None
     layers: tuple[str, ...]
@@ -100,7 +103,8 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
         elif board.nets[net] and not links.rails.is_rail(net):
             sidebands += role is not None
             others += role is None
-    groups = [_group(board, links, role, nets) for role, nets in by_role.items()]
+    counts = _counted_in(links, by_role)
+    groups = [_group(board, links, role, nets, counts) for role, nets in by_role.items()]
     return NetsView(
         groups=tuple(sorted(groups, key=lambda g: (not g.fast, -g.nets, g.family, g.by, g.why))),
         rails=_rails(ctx, links),
@@ -110,6 +114,15 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
         unconnected=unconnected,
         notes=ctx.assignment.notes,
     )
+
+
+def _counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, NetRole]:
+    """Return for each link the one group that counts it: that of most of its nets, of equals that of its first net."""
+    shares: dict[int, dict[NetRole, list[int]]] = {}
+    for role, nets in by_role.items():
+        for link in links.of_nets(nets):
+            shares.setdefault(link.index, {})[role] = [link.nets.index(net) for net in nets if net in link.nets]
+    return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
 
 
 def _other_pairs(ctx: Context, links: Links) -> tuple[str, ...]:
@@ -124,8 +137,9 @@ def title_of(role: NetRole) -> str:
     return interface(role.interface).title if role.interface else family(role.family).title
 
 
-def _group(board: Board, links: Links, role: NetRole, nets: list[int]) -> NetGroup:
+def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_in: dict[int, NetRole]) -> NetGroup:
     found = links.of_nets(nets)
+    own = [link for link in found if counted_in[link.index] == role]
     pairs = {pair for net in nets if (pair := links.pairs.pair_of(net)) is not None}
     drawn = [link for link in found if link.length_mm > 0]
     routed, vias = [link.length_mm for link in drawn], [link.via_count for link in drawn]
@@ -140,8 +154,9 @@ def _group(board: Board, links: Links, role: NetRole, nets: list[int]) -> NetGro
         why=role.why,
         nets=len(nets),
         pairs=len(pairs),
-        links=len(found),
-        unrouted=len(found) - len(drawn),
+        links=len(own),
+        links_elsewhere=len(found) - len(own),
+        unrouted=sum(not link.length_mm for link in own),
         routed_mm=(min(routed), max(routed)) if routed else None,
         layers=layers_of(board, found),
         vias=(min(vias, default=0), max(vias, default=0)),

@@ -233,3 +233,23 @@ def test_pairs_that_nothing_names_are_pointed_out(tmp_path: Path, capsys: pytest
     out = capsys.readouterr().out
     assert "1 pair among them, such as /LINK_P" in " ".join(out.split())
     assert '--explain "/LINK_P"' in out
+
+
+def test_a_link_across_two_groups_is_counted_in_one_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind its capacitor the lane has a name of another family: the other group says with whom it is counted."""
+    text = chip("U1", 10, "/PCIE0_TX0_P") + two_pads("C1", "220n", 20, 10, "/PCIE0_TX0_P", "/SATA_TX_P")
+    text += chip("U2", 30, "/SATA_TX_P", "/SATA_RX_P") + chip("J1", 60, "/SATA_RX_P")
+    declared = "config = '''" + "".join(
+        f'[[interface]]\nis = "{one}"\nnets = ["{nets}"]\n' for one, nets in (("pcie5", "/PCIE*"), ("sata3", "/SATA*"))
+    )
+    path = board_file(tmp_path, text + track("/PCIE0_TX0_P", (10, 10), (19, 10)), declared + "'''\n")
+    board = read_board(path)
+
+    groups = {group.family: group for group in viewed(path).groups}
+
+    assert set(groups) == {"pcie", "sata"}
+    assert sum(group.links for group in groups.values()) == len(find_links(board).chains) == 2
+    assert (groups["pcie"].links, groups["pcie"].links_elsewhere) == (1, 0)
+    assert (groups["sata"].links, groups["sata"].links_elsewhere) == (1, 1)
+    assert run(["nets", str(path)]) == 0
+    assert "1 link, and part of 1 link counted with another group" in " ".join(capsys.readouterr().out.split())

@@ -126,7 +126,11 @@ def _groups(page: Page, groups: list[NetGroup]) -> None:
 
 def _amount(group: NetGroup) -> str:
     pairs = f", {count(group.pairs, 'pair')}" if group.pairs else ""
-    return f"{count(group.nets, 'net')}{pairs}, {count(group.links, 'link')}"
+    if not group.links_elsewhere:
+        return f"{count(group.nets, 'net')}{pairs}, {count(group.links, 'link')}"
+    shared = f"part of {count(group.links_elsewhere, 'link')} counted with another group"
+    own = f"{count(group.links, 'link')}, and " if group.links else ""
+    return f"{count(group.nets, 'net')}{pairs}, {own}{shared}"
 
 
 def _routed_words(group: NetGroup) -> str:
