@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Literal
 
 from stackup_lib.frozen import Frozen
-from stackup_lib.materials import LossClass, catalogue
+from stackup_lib.materials import FoilGrade, LossClass, catalogue
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.constructions import DF_GHZ
 
@@ -56,8 +56,17 @@ def _figures() -> _Figures:
 def laminate_factor(family: str) -> float:
     """Return the cost of a laminate family against FR-4, by its loss class."""
     laminate = catalogue().get(family)
-    loss_class: LossClass | None = laminate.loss_class if laminate else None
+    return class_factor(laminate.loss_class if laminate else None)
+
+
+def class_factor(loss_class: LossClass | None) -> float:
+    """Return the cost of laminates of a loss class against FR-4; None for an unknown one."""
     return _figures().laminate[loss_class.value if loss_class else "unknown"]
+
+
+def foil_share(grade: FoilGrade) -> float:
+    """Return what a foil grade adds to a board where every layer has it, against standard foil, as a share."""
+    return _figures().foil[grade.value]
 
 
 def df_of(family: str) -> float:

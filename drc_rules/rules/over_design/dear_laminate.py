@@ -1,0 +1,116 @@
+"""The laminate beside the fast layers is of a better class than workload and links need.
+
+What it checks
+--------------
+The loss class of the plies that touch fast layers against two needs: what the clauses of the workload ask for, and the
+Df at 10 GHz at which every link whose loss is judged still closes, with its length as routed, at the most loss that
+what is not known allows and with a tenth of the share kept. Only where a workload is stated, every fast generation is
+known, and every such link surely fits; otherwise there is nothing to say.
+
+Why it matters
+--------------
+The laminate is the greatest part of a multilayer's price: about 3.5 times FR-4 for very low loss.
+
+How to fix
+----------
+Ask the fab for a laminate of the class named, of the Tg that the workload asks for; line widths follow its Dk, so
+solve them again (`stackwright suggest`). Or keep it, for a next generation or a supply that is certain.
+
+Sources
+-------
+Relative prices of laminates: a published comparison up to very low loss, engineering judgement above it. Loss: as for
+`excess-link-loss`. It is information, never a demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
+from drc_rules.goals_materials import materials_for
+from drc_rules.over_design import LinkRoom, class_for, demands, df_that_would_do, rooms
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.materials import LossClass
+from stackup_lib.synthesis.cost import class_factor
+
+
+@dataclass(frozen=True)
+class LaminateNeed:
+    """What the plies beside fast layers are, and what would do.
+
+    Attributes:
+        plies: of the lossiest class among them.
+        asked: least class of the workload's clauses.
+        df: largest Df at 10 GHz at which the tightest link closes.
+    """
+
+    plies: tuple[DielectricPly, ...]
+    has: LossClass
+    asked: LossClass
+    df: float
+    tightest: LinkRoom
+    least_tg_c: float | None
+
+    @property
+    def would_do(self) -> LossClass:
+        """The better of both needs."""
+        return max(self.asked, class_for(self.df), key=lambda c: c.rank)
+
+
+def _need(ctx: Context, _clause: Clause) -> Iterator[LaminateNeed]:
+    clauses = demands(ctx)
+    if clauses is None or not any(ply.stated for ply in ctx.plies):
+        return
+    plies = _fast_plies(ctx)
+    classes = [ply.loss_class.value for ply in plies if ply.loss_class.known]
+    if not plies or len(classes) < len(plies):
+        return
+    found = rooms(ctx)
+    limits = [(df_that_would_do(ctx, room), room) for room in found or ()]
+    known = [(limit[0], room) for limit, room in limits if limit is not None]
+    if not known or len(known) < len(limits):
+        return
+    df, tightest = min(known, key=lambda pair: pair[0])
+    has = min((c for c in classes if c is not None), key=lambda c: c.rank)
+    worst = tuple(ply for ply in plies if ply.loss_class.value is has)
+    tg = max((c.limit.min for c in clauses if c.kind == "tg" and c.limit.min), default=None)
+    limit = materials_for(clauses).df_limit
+    asked = class_for(limit.max) if limit else LossClass.STANDARD
+    yield LaminateNeed(worst, has, asked, df, tightest, tg)
+
+
+def _fast_plies(ctx: Context) -> tuple[DielectricPly, ...]:
+    layers = {layer.index for name in ctx.assignment.fast_interfaces() for layer in ctx.fast_layers(name)}
+    return tuple(ply for ply in ctx.plies if any(ply.touches(index) for index in layers))
+
+
+@rule("OVR001", kinds=("laminate_needed",), over=_need)
+def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
+    """Yield one finding where a lossier class would do."""
+    ctx.rest_on_assignment(ctx.nets_of(need.tightest.link.interface.id))
+    enough = need.would_do
+    if enough >= need.has or class_factor(enough) >= class_factor(need.has):
+        return
+    names = ", ".join(sorted({ply.stated for ply in need.plies}))
+    asked = f"the workload asks for {need.asked.label} loss" if need.asked.rank else "the workload asks for no class"
+    tg = f" with Tg {need.least_tg_c:g} C or more" if need.least_tg_c else ""
+    yield Draft(
+        title=(
+            f"{names} is {need.has.label} loss: {asked}, and the tightest link, {need.tightest.title}, closes with "
+            f"Df up to {need.df:.4f} at 10 GHz; {enough.label} loss would do"
+        ),
+        why=(
+            f"about {class_factor(need.has):g} against {class_factor(enough):g} times the price of FR-4 (relative "
+            "prices: a published comparison up to very low loss, judgement above)"
+        ),
+        fix=f"ask the fab for a {enough.label}-loss laminate{tg}, and solve the widths again for its Dk",
+        ids=tuple(ply.label for ply in need.plies),
+        measured=Measured(value=need.has.label, unit="loss class"),
+        limit_value=enough.label,
+        limit_unit="loss class",
+        places=tuple(Place(layer=ply.row) for ply in need.plies),
+    )

@@ -1,0 +1,96 @@
+"""The foil of the fast layers is smoother than workload and links need.
+
+What it checks
+--------------
+The roughest declared foil grade of the layers that carry fast links against what the workload's clauses ask for and
+the roughest grade with which every link whose loss is judged surely closes with a tenth of its share kept, all its
+copper being of that grade. Only where a workload is stated, every fast generation is known, and every such link surely
+fits as it is.
+
+Why it matters
+--------------
+HVLP foil costs some per cent of the board and peels more easily; LP or RTF foil is what most laminates come with.
+
+How to fix
+----------
+Let the fab take the grade named, or keep the smooth one where the laminate comes with it anyway.
+
+Sources
+-------
+Loss: as for `excess-link-loss`; the greater loss of the rougher grade is taken half as much again as nominal. What
+foils cost is engineering judgement. It is information, never a demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over_design import LinkRoom, material_demands, rooms, with_foil_db
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.materials import FoilGrade
+from stackup_lib.synthesis.cost import foil_share
+
+
+@dataclass(frozen=True)
+class FoilNeed:
+    """The roughest declared foil of the fast layers, the grade that the workload asks for, and the links."""
+
+    layers: tuple[int, ...]
+    has: FoilGrade
+    asked: FoilGrade
+    rooms: tuple[LinkRoom, ...]
+
+
+def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
+    materials = material_demands(ctx)
+    if materials is None:
+        return
+    names = ctx.assignment.fast_interfaces()
+    layers = sorted({layer.index for name in names for layer in ctx.fast_layers(name)})
+    foils = [ctx.foil(index) for index in layers]
+    grades = [foil.value for foil in foils if foil.known and foil.value is not None]
+    if not layers or len(grades) < len(layers):
+        return
+    has, asked = min(grades, key=lambda g: g.rank), materials.foil or FoilGrade.STD
+    found = rooms(ctx) if asked < has else None
+    if found:
+        yield FoilNeed(tuple(layers), has, asked, found)
+
+
+@rule("OVR002", kinds=("foil_needed",), over=_need)
+def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft]:
+    """Yield one finding where a rougher grade would do."""
+    for name in {room.link.interface.id for room in need.rooms}:
+        ctx.rest_on_assignment(ctx.nets_of(name))
+    for grade in sorted(FoilGrade, key=lambda g: g.rank):
+        if not need.asked <= grade < need.has or foil_share(grade) >= foil_share(need.has):
+            continue
+        left = [(room.board_db - with_foil_db(ctx, room.link, grade).high, room) for room in need.rooms]
+        least, tightest = min(left, key=lambda pair: pair[0])
+        if least >= 0:
+            yield _draft(ctx, need, grade, least, tightest)
+            return
+
+
+def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tightest: LinkRoom) -> Draft:
+    names = [ctx.board.copper_layers[index].name for index in need.layers]
+    return Draft(
+        title=(
+            f"{need.has.label} foil on {', '.join(names)}: with {grade.label} the tightest link, {tightest.title}, "
+            f"closes as well, with {left_db:.1f} dB and a tenth of its share to spare at the most loss"
+        ),
+        why=(
+            f"{need.has.label} foil costs about {100 * (foil_share(need.has) - foil_share(grade)):.0f} % of the board "
+            "more than it (judgement), and peels more easily"
+        ),
+        fix=f"let the fab take {grade.label} foil, unless the laminate comes with the smoother one anyway",
+        ids=tuple(names),
+        measured=Measured(value=need.has.label, unit="foil grade"),
+        limit_value=grade.label,
+        limit_unit="foil grade",
+        places=tuple(Place(layer=name) for name in names),
+    )

@@ -1,0 +1,74 @@
+"""Copper layers that hold nothing: the board could have fewer.
+
+What it checks
+--------------
+Layers without a track and without filled copper, where the workload asks for fewer layers than the board has. Told is
+the even number of layers that would be left, and not less than the workload asks for. Boards with zones that are not
+filled, and boards on which nothing is routed yet, are left alone.
+
+Why it matters
+--------------
+Every pair of layers is another core, another prepreg, and drilling that is deeper; about in proportion to their number.
+
+How to fix
+----------
+Take the empty layers out of the board setup, or fill them with ground where they balance the stackup.
+
+Sources
+-------
+The least number of layers stands in the workload's clauses. It is information, never a demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.over_design import demands
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
+
+
+@dataclass(frozen=True)
+class LayerNeed:
+    """The empty layers, and how many layers would do."""
+
+    empty: tuple[str, ...]
+    has: int
+    would_do: int
+
+
+def _need(ctx: Context, _clause: Clause) -> Iterator[LayerNeed]:
+    clauses, board = demands(ctx), ctx.board
+    if clauses is None or not len(board.tracks):
+        return
+    try:
+        uses = ctx.filled_uses()
+    except MissingFact:
+        return
+    empty = tuple(use.name for use in uses[1:-1] if not use.fill_mm2 and not use.track_mm)
+    asked = max((int(c.limit.min) for c in clauses if c.kind == "layer_count" and c.limit.min), default=2)
+    left = board.layer_count - len(empty)
+    yield LayerNeed(empty, board.layer_count, max(left + left % 2, asked + asked % 2))
+
+
+@rule("OVR003", kinds=("layers_needed",), over=_need)
+def unused_layers(_ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Draft]:
+    """Yield one finding where layers hold nothing and fewer would do."""
+    if not need.empty or need.would_do >= need.has:
+        return
+    saved = need.has - need.would_do
+    hold = "holds" if len(need.empty) == 1 else "hold"
+    yield Draft(
+        title=f"{', '.join(need.empty)} {hold} no copper: {need.would_do} layers would do instead of {need.has}",
+        why=f"{saved} of {need.has} layers are about {100 * saved / need.has:.0f} % of the board's price (judgement)",
+        fix="take them out of the board setup, or fill them with ground where they balance the stackup",
+        ids=need.empty,
+        measured=Measured(value=need.has, unit="layers"),
+        limit_value=need.would_do,
+        limit_unit="layers",
+        places=tuple(Place(layer=name) for name in need.empty),
+    )
