@@ -13,7 +13,7 @@ from pathlib import Path
 
 from drc_rules.baseline import board_name, gate, load_baseline
 from drc_rules.board_diff import known_findings
-from drc_rules.check import check_board, find_config
+from drc_rules.check import check_board, check_up, find_config
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME, CheckOptions
 from drc_rules.declared import CommandLine
@@ -21,6 +21,7 @@ from drc_rules.report import Report
 from stackup_lib.errors import StackwrightError
 from stackwright import revisions
 from stackwright.data_digest import data_digest
+from stackwright.drawing.board_map import board_map
 from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
@@ -138,27 +139,32 @@ def reporter(name: str) -> Callable[[Sequence[Checked | Unchecked]], str]:
     return render
 
 
-def check_one(board: Path, settings: Settings, *, live: bytes | None = None) -> tuple[Checked, CheckOptions]:
+def check_one(
+    board: Path, settings: Settings, *, live: bytes | None = None, draw: bool = False
+) -> tuple[Checked, CheckOptions]:
     """Check one board as the command line does, with the options that its settings file gives.
 
     Args:
         board: the `.kicad_pcb`.
         settings: what the user said.
         live: the board's bytes where they are not the file's, e.g. from a running KiCad.
+        draw: with the board from above, for a page.
 
     Raises:
         StackwrightError: the check could not be made.
     """
     options = _merged(settings, find_config(board, settings.config).check)
     said = CommandLine(settings.profile, settings.form, options.select, options.ignore, settings.suppress)
-    report = check_board(board, config_path=settings.config, command_line=said, text=live)
+    checked = check_up(board, config_path=settings.config, command_line=said, text=live)
+    report = checked.report
     if settings.baseline:
         known = load_baseline(settings.baseline).boards.get(board_name(board, settings.baseline), ())
         report = gate(report, known)
     if settings.against:
         report = _against(settings.against, board, report, settings, said)
-    failing = options.fail_on or "error"
-    return Checked(report, _config_path(board, settings.config), data_digest(), failing), options
+    seen = board_map(checked.context, report.findings) if draw else None
+    config = _config_path(board, settings.config)
+    return Checked(report, config, data_digest(), options.fail_on or "error", map=seen), options
 
 
 def check_typed(typed: Path, settings: Settings) -> Answer:
@@ -166,7 +172,7 @@ def check_typed(typed: Path, settings: Settings) -> Answer:
     try:
         board = find_board(typed)
         with watched(board.name) as watch:
-            outcome, options = check_one(board, settings)
+            outcome, options = check_one(board, settings, draw=any(one.format == "html" for one in settings.wanted))
         if settings.timing:
             outcome = replace(outcome, timing=shares_of(watch))
     except StackwrightError as error:

@@ -20,6 +20,7 @@ from drc_rules.report import ClauseVerdict, Finding, Place, Report, Verdict
 from drc_rules.stackup_view import StackupRow
 from stackwright import __version__
 from stackwright.drawing import words as said
+from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import STYLE, svg
 from stackwright.reporters import copper
 from stackwright.reporters.grouping import Group, groups
@@ -87,6 +88,7 @@ class _Board:
     remarks: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     marks: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    pins: tuple[Pin, ...] = ()
 
     def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
         """Return code and id of the findings at a row of the stackup."""
@@ -120,7 +122,14 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals.update(
-        said=said, copper=copper, symbols=SYMBOLS, number=number, count=count, most_listed=MOST_LISTED
+        said=said,
+        copper=copper,
+        legend=legend,
+        colour_of=colour_of,
+        symbols=SYMBOLS,
+        number=number,
+        count=count,
+        most_listed=MOST_LISTED,
     )
     return environment
 
@@ -158,6 +167,7 @@ def _board(index: int, checked: Checked) -> _Board:
         remarks=tuple(said.remarks(report.stackup)) if report.stackup else (),
         sources=tuple(dict.fromkeys(_sources(report))),
         marks=marks,
+        pins=tuple(pins_of(checked.map, [(one.id, one.group) for one in shown])) if checked.map else (),
     )
 
 
