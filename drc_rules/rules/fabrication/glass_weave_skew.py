@@ -1,0 +1,104 @@
+"""Pairs run so far along the weave of the glass that it can skew them.
+
+What it checks
+--------------
+Of every pair of a fast interface: how far it runs straight along the board's edges, within 5 degrees, on layers beside
+glass that is not spread. The glass style is read from the construction that the stackup or `stackwright.toml` names.
+The most skew that was measured per length is held against a quarter of the unit interval. What lies beneath a pair is
+chance, and most boards do far better: this is information, and a warning where a whole unit interval can be lost.
+
+Why it matters
+--------------
+Where one trace lies on a bundle of glass and the other between two, they run at different speeds all along: skew that
+no length matching sees, on some boards of a lot and not on others.
+
+How to fix
+----------
+Spread glass (1035, 1067, 1078, 1086, 3313) beside these layers; or have the board turned on the panel by 10 degrees, or
+route a few degrees off the axes. Where the fab is told so, `[fab]` `spread_glass = true`.
+
+Sources
+-------
+Intel's fibre-weave group (Loyer, Kunze, Ye): 51 ps over 10 in at most, 6 ps when turned by 12.76 degrees. PCD&F,
+October 2019: a quarter of the unit interval. Runs on different lines are added as squares. Arcs are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.fab_limits import own_fab
+from drc_rules.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
+from drc_rules.interfaces import Interface, interface
+from drc_rules.report import Measured, Place
+from drc_rules.rule import Draft, rule
+from stackup_lib.board import Ints
+from stackup_lib.facts import MissingFact
+
+PLACES_SHOWN = 20
+
+
+def _interfaces(ctx: Context, _clause: Clause) -> Iterator[Interface]:
+    for name in ctx.assignment.fast_interfaces():
+        one = interface(name)
+        if one.nyquist_ghz and weave_skews(ctx, ctx.nets_of(name)):
+            yield one
+
+
+@rule("FAB011", kinds=("weave_skew",), over=_interfaces)
+def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[Draft]:
+    """Yield one finding for the pairs of an interface that can be skewed past the limit."""
+    if own_fab(ctx).spread_glass:
+        return
+    nets = ctx.nets_of(one.id)
+    ctx.rest_on_assignment(nets)
+    interval = unit_interval_ps(one)
+    most = interval * (clause.limit.max or 100.0) / 100
+    skews = weave_skews(ctx, nets)
+    skewed = sorted((s for s in skews if s.sure_ps > most), key=lambda s: -s.sure_ps)
+    if not skewed:
+        _need_styles(ctx, [s for s in skews if s.possible_ps > most])
+        return
+    worst = skewed[0]
+    inferred = not any(ctx.assignment.is_declared(net) for net in nets.tolist())
+    yield Draft(
+        title=(
+            f"{one.title}: open glass weave along {len(skewed)} of {len(skews)} pairs, {worst.name} for "
+            f"{worst.along_mm:.0f} mm: 0 to {worst.sure_ps:.0f} ps of skew; a unit interval is {interval:.0f} ps"
+        ),
+        why=f"{100 * worst.sure_ps / interval:.0f} % of the unit interval where glass and resin meet at their worst",
+        fix="spread glass beside these layers, or the board turned on the panel by 10 degrees",
+        ids=(one.id,),
+        measured=Measured(value=round(worst.sure_ps, 1), unit="ps"),
+        limit_value=round(most, 1),
+        limit_unit="ps",
+        places=_places(ctx, skewed),
+        severity=Severity.INFO if inferred or worst.sure_ps < interval else None,
+        inferred=inferred,
+    )
+
+
+def _need_styles(ctx: Context, skewed: list[WeaveSkew]) -> None:
+    """Raise `MissingFact` where a pair would be skewed too far if the glass that nobody has named is open."""
+    if not skewed:
+        return
+    if not ctx.plies:
+        ctx.stackup()
+    nets = np.array([net for one in skewed for net in one.nets], dtype=np.int64)
+    unnamed = next(unnamed_plies(ctx, _layers(ctx, nets)), None)
+    row = unnamed.row if unnamed else "dielectric 1"
+    how = f'[declared.dielectric."{row}"]\nmaterial = "?"  # with the glass style, e.g. "R-5670(N) 1078"'
+    raise MissingFact(f"the glass style of {row}", f"{how}; or spread_glass = true under [fab]")
+
+
+def _layers(ctx: Context, nets: Ints) -> Ints:
+    tracks = ctx.board.tracks
+    return np.unique(tracks.layer[np.isin(tracks.net, nets)].astype(np.int64))
+
+
+def _places(ctx: Context, skewed: list[WeaveSkew]) -> tuple[Place, ...]:
+    return tuple(Place(net=ctx.board.nets[one.nets[0]]) for one in skewed[:PLACES_SHOWN])
