@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -17,11 +18,16 @@ REPORT_IT = (
 SINGLE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """The field solver's matrices are small: threads cost it more time than they save. Read when NumPy is imported."""
 
+GARBAGE_EVERY = (50_000, 20, 20)
+"""Objects after which Python looks for rings of garbage: a board's many rows hold none, and looking costs 5 % of a
+check of a large one. Rings of earlier boards of one run are still found."""
+
 
 def main() -> None:
     """Run the command line and exit with its code: 0 nothing to complain about, 1 findings, 2 could not be checked."""
     for name in SINGLE_THREAD:
         os.environ.setdefault(name, "1")
+    gc.set_threshold(*GARBAGE_EVERY)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
