@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
-
-from stackup_lib.board import Board, NetClass, Project, Vias
+from stackup_lib.board import Board, Project, Vias
 from stackup_lib.errors import BoardFileError
-from stackup_lib.kicad import header, tree
+from stackup_lib.kicad import header, legacy, tree
 from stackup_lib.kicad.footprints import read_footprints
 from stackup_lib.kicad.outline import read_outline
-from stackup_lib.kicad.project import DEFAULT, LAST_PRIORITY, Parts, project_and_remarks, resolve
+from stackup_lib.kicad.project import project_and_remarks, resolve
 from stackup_lib.kicad.scan import MAX_DEPTH, TooDeepError, head, scan, without_comments
 from stackup_lib.kicad.source import REPAIR, Nets, Source
 from stackup_lib.kicad.tokens import known
@@ -23,7 +21,6 @@ from stackup_lib.stopwatch import timed
 
 NEWEST_VERSION = 20260206
 """What KiCad 10.0 writes."""
-_OLDEST_VERSION = 20171130
 _OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
 _OTHERS = {
     b"kicad_sch": "a KiCad schematic",
@@ -34,19 +31,11 @@ _OTHERS = {
     b"kicad_dru": "a KiCad rule file",
 }
 _GIVE_BOARD = "give the .kicad_pcb of the board"
-_NET_CLASS_FIELDS = {
-    "clearance_mm": "clearance",
-    "track_width_mm": "trace_width",
-    "via_diameter_mm": "via_dia",
-    "via_drill_mm": "via_drill",
-    "diff_pair_width_mm": "diff_pair_width",
-    "diff_pair_gap_mm": "diff_pair_gap",
-}
 
 
 @timed("reading")
 def read_board(path: Path, *, text: bytes | None = None, project: Path | None = None) -> Board:
-    """Return the board in a `.kicad_pcb` of KiCad 6 to 10 (5 as far as it goes), with its project's net classes.
+    """Return the board in a `.kicad_pcb` of KiCad 4 to 10, with its project's net classes.
 
     Args:
         path: the board file.
@@ -68,8 +57,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
     footprints, pads = read_footprints(source)
     zones, outline = read_zones(source), read_outline(source, footprints)
     thickness = header.general_thickness(source)
-    found_project = _project(source, path, project)
-    _state_drills(source, vias, found_project)
+    found_project = _project(source, path, project, vias)
     return Board(
         path=path,
         format_version=source.version,
@@ -113,6 +101,9 @@ def _open(path: Path, content: bytes) -> Source:
     word = outer.group(1) if outer else b""
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
+        if other := legacy.stranger(content[:1000]):
+            cure = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
+            raise BoardFileError(label, f"is {other}", cure)
         if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
             raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
         raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
@@ -147,8 +138,8 @@ def _version(source: Source) -> int:
         source.warnings.append(
             f"file version {version} is newer than KiCad 10 ({NEWEST_VERSION}): what is new in it is not read"
         )
-    elif version < _OLDEST_VERSION:
-        source.warnings.append(f"file version {version} is older than KiCad 5: save it with a newer KiCad to be sure")
+    elif version < legacy.KICAD_4:
+        source.warnings.append(f"file version {version} is older than KiCad 4: save it with a newer KiCad to be sure")
     return version
 
 
@@ -164,21 +155,23 @@ def _net_table(source: Source) -> Nets:
     nets = Nets()
     for offset, node in source.nodes(source.items("net")):
         with source.at(offset):
-            nets.numbers[int(tree.number(node[1] if len(node) > 1 else None, "net"))] = nets.add(
-                tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
-            )
+            name = tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
+            number = int(tree.number(node[1] if len(node) > 1 else None, "net"))
+            nets.numbers[number] = nets.add(legacy.net_name(name, source.version))
     return nets
 
 
-def _project(source: Source, path: Path, given: Path | None) -> Project:
+def _project(source: Source, path: Path, given: Path | None, vias: Vias) -> Project:
+    """The project, else the net classes of an old board; drills that such a board leaves to them are filled in."""
     beside = path.with_suffix(".kicad_pro")
     chosen = given if given is not None else beside if _is_there(beside) else None
-    own = _board_classes(source)
-    if chosen is None and own.classes:
-        found, remarks = resolve(None, own, source.nets.names)
+    own = legacy.board_classes(source)
+    if chosen is None and own.parts.classes:
+        found, remarks = resolve(None, own.parts, source.nets.names)
     else:
         found, remarks = project_and_remarks(chosen, source.nets.names)
     source.warnings.extend(remarks)
+    legacy.state_drills(source, vias, found, own.microvia_drill_mm)
     return found
 
 
@@ -187,31 +180,6 @@ def _is_there(path: Path) -> bool:
         return path.exists()
     except OSError as bad:
         raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
-
-
-def _state_drills(source: Source, vias: Vias, project: Project) -> None:
-    """Fill in the drills that a KiCad 5 board leaves to the net class."""
-    for row in np.flatnonzero(np.isnan(vias.drill_mm)).tolist():
-        stated = project.effective(source.nets.names[int(vias.net[row])]).via_drill_mm
-        if stated is None:
-            source.left_out["drill sizes of vias: neither the via nor its net class states one"] += 1
-        else:
-            vias.drill_mm[row] = stated
-
-
-def _board_classes(source: Source) -> Parts:
-    """The `(net_class ...)` blocks that a KiCad 5 board holds."""
-    parts = Parts()
-    for offset, node in source.nodes(source.items("net_class")):
-        with source.at(offset):
-            name = tree.word(node)
-            sizes = {field: tree.value(node, token) for field, token in _NET_CLASS_FIELDS.items()}
-            priority = LAST_PRIORITY if name == DEFAULT else len(parts.classes)
-            parts.classes[name] = NetClass(name=name, priority=priority, **sizes)
-            for row in tree.lists(node, "add_net"):
-                net = tree.word(row)
-                parts.assignments[net] = (*parts.assignments.get(net, ()), name)
-    return parts
 
 
 def _warnings(source: Source) -> list[str]:

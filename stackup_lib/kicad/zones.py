@@ -10,6 +10,7 @@ import numpy as np
 from stackup_lib.board import Floats, Ints, Zones
 from stackup_lib.kicad import tree
 from stackup_lib.kicad.footprints import layer_mask
+from stackup_lib.kicad.legacy_fills import copper_of, pen_mm
 from stackup_lib.kicad.scan import head, scan
 from stackup_lib.kicad.shapes import points
 from stackup_lib.kicad.source import Source, flags, ints, small, texts
@@ -67,6 +68,7 @@ def _zone(source: Source, rows: _Rows, offset: int, parts: list[tuple[int, int]]
                 node.append(tree.parse(source.data, begin, end))
     with source.at(offset):
         _properties(source, rows, node, offset)
+        pen = pen_mm(source.version, node)
     outline: Floats | None = None
     for name, begin, end in polygons:
         with source.at(begin):
@@ -75,9 +77,10 @@ def _zone(source: Source, rows: _Rows, offset: int, parts: list[tuple[int, int]]
             outline = corners if outline is None else outline
             continue
         own = tree.word(tree.find(node, "layer"))
-        rows.fill.append(corners)
-        rows.fill_zone.append(len(rows.offset) - 1)
-        rows.fill_layer.append(source.layer(layer or own))
+        for ring in copper_of(corners, pen) if pen > 0 else [corners]:
+            rows.fill.append(ring)
+            rows.fill_zone.append(len(rows.offset) - 1)
+            rows.fill_layer.append(source.layer(layer or own))
     rows.outline.append(np.zeros((0, 2)) if outline is None else outline)
 
 
