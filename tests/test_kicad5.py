@@ -44,6 +44,10 @@ OVERBARS = {
 """Net names as KiCad 5 wrote them, and what KiCad 10.0.6 makes of them."""
 
 
+SIX_LAYERS = Path(__file__).parents[1] / "fixtures" / "boards" / "edge_jetson_carrier_fit"
+"""A board whose plan would fit."""
+
+
 def written(folder: Path, board: Kicad5, name: str = "old") -> Path:
     """A board of KiCad 5 as a file."""
     path = folder / f"{name}.kicad_pcb"
@@ -261,10 +265,11 @@ def test_without_a_stackup_nothing_is_proven_and_nothing_is_passed(tmp_path: Pat
 
 def test_nothing_is_written_into_such_a_board(tmp_path: Path) -> None:
     """apply refuses with one clear line and leaves the file as it was."""
-    path, plan = written(tmp_path, whole_board()), tmp_path / "a.stackwright-plan.toml"
+    names = ("F.Cu", "In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu", "B.Cu")
+    path = written(tmp_path, Kicad5(layers=tuple(f"{name} signal" for name in names)))
+    plan = tmp_path / "six_layers.stackwright-plan.toml"
     before = path.read_bytes()
-    arguments = ["suggest", str(path), "--profile", "edge", "--interface", "pcie3", "--limit", "1"]
-    assert run([*arguments, "--plan", str(plan)]) == 0
+    assert run(["stackup", str(SIX_LAYERS), "--plan", "--output", str(plan)]) == 0
     with pytest.raises(StackwrightError, match=r"older than KiCad 6.*open the board in KiCad and save it"):
         run(["apply", str(plan), str(path), "--write", "--change-stackup"])
     with pytest.raises(StackwrightError, match="is there already"):
