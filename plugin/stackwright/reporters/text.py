@@ -11,7 +11,7 @@ from drc_rules.documents import documents
 from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
 from stackup_lib.facts import Confidence, Origin
 from stackwright.page import Column, Page, styled
-from stackwright.reporters import copper
+from stackwright.reporters import copper, losses
 from stackwright.reporters.grouping import Group, groups
 from stackwright.words import count, number, some
 
@@ -36,6 +36,7 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     _findings(out, report, show_all=show_all)
     _accepted(out, report, show_all=show_all)
     _impedances(out, report)
+    _losses(out, report)
     _backdrills(out, report, show_all=show_all)
     _not_proven(out, report, show_all=show_all)
     _proofs(out, report)
@@ -179,6 +180,26 @@ def _impedances(out: Page, report: Report) -> None:
     rows = [(styled(copper.IMPEDANCE_HEAD[0], "dim"), *(styled(word, "dim") for word in copper.IMPEDANCE_HEAD[1:]))]
     columns = [Column(max_width=24), Column(), Column(), Column(max_width=16), BODY]
     out.rows(columns, [*rows, *copper.impedance_rows(report.impedances)])
+
+
+def _losses(out: Page, report: Report) -> None:
+    """Two rows per interface: what its worst link loses where, and what its length would need."""
+    groups_ = losses.by_interface(report.losses)
+    if not groups_:
+        return
+    out.heading("Loss at Nyquist", "the worst link of each interface; nominal, in brackets with what is not known")
+    cells = [row for row in map(losses.interface_cells, groups_) if row]
+    if cells:
+        head = tuple(styled(word, "dim") for word in losses.HEAD)
+        out.rows([Column(max_width=20), *[Column(right=True)] * 2, BODY, *[Column(right=True)] * 6], [head, *cells])
+        out.gap()
+        head = tuple(styled(word, "dim") for word in losses.NEEDS_HEAD)
+        columns = [Column(max_width=26), Column(max_width=22), Column(max_width=24), BODY]
+        out.rows(columns, [head, *(row for row in map(losses.needs_cells, groups_) if row)])
+    if any(group.is_starred for group in groups_):
+        out.line(styled(losses.ASSUMED, "dim"), indent=2)
+    missing = [text for group in groups_ for text in losses.missing(group)]
+    out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in missing])
 
 
 def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
