@@ -17,6 +17,7 @@ from drc_rules.interfaces import assign_nets, interface_ids
 from drc_rules.loss_table import loss_rows
 from drc_rules.places import with_lines
 from drc_rules.proofs import proofs
+from drc_rules.rail_table import rail_rows
 from drc_rules.report import Missing, Report
 from drc_rules.requirements import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rule import all_rules, choose_rules
@@ -93,6 +94,7 @@ def check_up(
         losses=loss_rows(context, requirements.clauses),
         backdrills=drills.rows,
         backdrills_missing=drills.missing,
+        rails=rail_rows(context),
     )
     if config.suppress and options.suppress:
         toml = config_file(path, config_path).read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from drc_rules.clauses import Basis, Clause, Severity
 from drc_rules.copper_tables import BackdrillRow, BuildUp, LinkImpedance, LinkLossRow
+from drc_rules.rail_rows import RailRow
 from drc_rules.stackup_view import StackupView
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
@@ -218,6 +219,7 @@ class Report(Frozen):
         losses: of every link whose loss is judged, interface by interface, the worst first.
         backdrills: depth groups for the fab, what is asked for and what the stubs would need.
         backdrills_missing: facts for want of which a stub has no place in that table.
+        rails: as declared, each with what its copper takes.
     """
 
     board: BoardFacts
@@ -240,3 +242,4 @@ class Report(Frozen):
     losses: tuple[LinkLossRow, ...] = ()
     backdrills: tuple[BackdrillRow, ...] = ()
     backdrills_missing: tuple[Missing, ...] = ()
+    rails: tuple[RailRow, ...] = ()

@@ -22,7 +22,7 @@ from stackwright import __version__
 from stackwright.drawing import words as said
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import STYLE, svg
-from stackwright.reporters import copper, losses
+from stackwright.reporters import copper, losses, power
 from stackwright.reporters.grouping import Group, groups
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean, count, number
@@ -124,6 +124,7 @@ def _environment() -> Environment:
     environment.globals.update(
         said=said,
         copper=copper,
+        power=power,
         losses=losses,
         legend=legend,
         colour_of=colour_of,

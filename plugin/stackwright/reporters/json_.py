@@ -82,6 +82,7 @@ def _report(checked: Checked) -> dict[str, object]:
         "impedances": [row.model_dump(mode="json") for row in report.impedances],
         "losses": [row.model_dump(mode="json") for row in report.losses],
         "backdrills": [row.model_dump(mode="json") for row in report.backdrills],
+        "rails": [row.model_dump(mode="json") for row in report.rails],
         "backdrills_missing": [m.model_dump(mode="json") for m in report.backdrills_missing],
         "provenance": {
             "stackwright": __version__,

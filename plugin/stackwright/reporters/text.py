@@ -11,7 +11,7 @@ from drc_rules.documents import documents
 from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
 from stackup_lib.facts import Confidence, Origin
 from stackwright.page import Column, Page, styled
-from stackwright.reporters import copper, losses
+from stackwright.reporters import copper, losses, power
 from stackwright.reporters.grouping import Group, groups
 from stackwright.words import count, number, some
 
@@ -37,6 +37,7 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     _accepted(out, report, show_all=show_all)
     _impedances(out, report)
     _losses(out, report)
+    _rails(out, report)
     _backdrills(out, report, show_all=show_all)
     _not_proven(out, report, show_all=show_all)
     _proofs(out, report)
@@ -200,6 +201,16 @@ def _losses(out: Page, report: Report) -> None:
         out.line(styled(losses.ASSUMED, "dim"), indent=2)
     missing = [text for group in groups_ for text in losses.missing(group)]
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in missing])
+
+
+def _rails(out: Page, report: Report) -> None:
+    """One row per declared rail, and what is missing of those that are not solved."""
+    if not report.rails:
+        return
+    out.heading("Rails", power.NOTE)
+    head = tuple(styled(word, "dim") for word in power.SHORT_HEAD)
+    out.rows([Column(max_width=20), *[Column()] * 6, BODY], [head, *map(power.short_cells, report.rails)])
+    out.rows([LABEL, BODY], [(styled("missing", "yellow"), fact) for fact, _ in power.remarks(report.rails)])
 
 
 def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:

@@ -1,0 +1,82 @@
+"""The rows of a report's table of declared rails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.config_power import RailDeclaration
+from drc_rules.context import Context
+from drc_rules.power_rails import SolvedRail, current_of
+from drc_rules.rail_rows import RailLayer, RailLoad, RailRow
+from stackup_lib.board import Board
+from stackup_lib.facts import MissingFact
+from stackup_lib.roles import polygon_areas_mm2
+
+
+def rail_rows(ctx: Context) -> tuple[RailRow, ...]:
+    """Return one row per declared rail, in the order of the settings file."""
+    return tuple(_row(ctx, row) for row in ctx.power_rails.declared)
+
+
+def _row(ctx: Context, row: RailDeclaration) -> RailRow:
+    limit = row.max_drop_v
+    target = row.target_ohm
+    known = RailRow(
+        net=row.net,
+        voltage_v=row.voltage_v,
+        core=row.core,
+        source=", ".join(row.from_),
+        limit_mv=None if limit is None else limit * 1000,
+        target_mohm=None if target is None else target * 1000,
+        stated_mohm=row.impedance_mohm,
+    )
+    try:
+        known = known.model_copy(update={"current_a": current_of(ctx, row)[0]})
+        solved = ctx.power_rails.solved(row)
+    except MissingFact as missing:
+        return known.model_copy(update={"problem": missing.name, "cure": missing.how_to_give})
+    return known.model_copy(update=_solution(ctx.board, solved))
+
+
+def _solution(board: Board, solved: SolvedRail) -> dict[str, object]:
+    drop = solved.drop
+    total = drop.power_w.nominal
+    return {
+        "loads": tuple(
+            RailLoad(
+                name=load.name,
+                current_a=load.current_a,
+                drop_mv=solved.ratio.of(load.drop_v).times(1000),
+                way=tuple(f"{step.name} on {step.layer}" if step.layer else step.name for step in load.route),
+            )
+            for load in drop.loads
+        ),
+        "drop_mv": solved.worst_v.times(1000),
+        "loss_w": solved.ratio.of(drop.power_w),
+        "resistance_mohm": solved.resistance_ohm.times(1000),
+        "layers": tuple(_layers(board, solved)),
+        "holes": len(drop.holes),
+        "hole_a": drop.holes[0].current_a if drop.holes else None,
+        "hole_loss_pct": 100 * drop.barrel_power_w / total if total else None,
+        "densest_a_per_mm2": drop.peak.a_per_mm2,
+        "densest_layer": drop.peak.layer,
+        "distance_mm": solved.distance_mm,
+        "assumed": solved.assumed,
+    }
+
+
+def _layers(board: Board, solved: SolvedRail) -> Iterator[RailLayer]:
+    zones, total = board.zones, solved.drop.power_w.nominal
+    mine = zones.net[zones.fill_zone] == solved.net
+    area = polygon_areas_mm2(zones.fill_x_mm, zones.fill_y_mm, zones.fill_start)
+    filled = np.bincount(zones.fill_layer[mine], area[mine], board.layer_count) if len(area) else None
+    for name, watt in solved.drop.layer_power_w.items():
+        index = board.layer_index[name]
+        yield RailLayer(
+            layer=name,
+            copper_um=1000 * solved.copper.thickness_mm[index],
+            fill_mm2=round(float(filled[index]), 1) if filled is not None else 0.0,
+            loss_pct=100 * watt / total if total else 0.0,
+        )
