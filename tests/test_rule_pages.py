@@ -21,6 +21,11 @@ FAMILIES = {
     "via": "VIA",
     "intent": "NET",
     "loss": "LOS",
+    "return_path": "RET",
+    "power": "PDN",
+    "thermal": "THM",
+    "fabrication": "FAB",
+    "over_design": "OVR",
 }
 
 
