@@ -121,7 +121,8 @@ class DfNeed(Frozen):
 
     Attributes:
         now: highest Df beside the layer on which most of the link runs.
-        needed: the largest at which the link closes, all else as it is; None where even a lossless laminate does not.
+        needed: the largest at which the link closes, all else as it is: solved for the worst link of an interface, by
+            proportion for the others; None where even a lossless laminate does not.
         asked: limit of the requirement's clause for the interface, None where it has none.
         clause: id of that clause.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from drc_rules.context import Context
 from drc_rules.dielectrics import DielectricPly
@@ -138,12 +138,28 @@ class Lines:
             assumptions=self._assumptions(where),
         )
 
-    def loss_with_foil_db_per_mm(self, key: Key, frequency_ghz: float, foil: str) -> float:
-        """Return the nominal loss of a layer, width, gap and planes if all copper had that foil; raises as `loss`."""
+    def changed_loss_db_per_mm(
+        self, key: Key, frequency_ghz: float, *, foil: str | None = None, df_factor: float = 1.0
+    ) -> float:
+        """Return the nominal loss of a line whose copper had another foil, or whose laminates had another Df.
+
+        Args:
+            key: layer, width, gap and planes.
+            frequency_ghz: of loss and Df.
+            foil: of all copper; by default what is declared.
+            df_factor: by which the Df of every laminate beside it is multiplied; the mask keeps its own.
+        """
         index, width, gap, references = key
         line, where = self.solved(index, width, gap, references), self.site(index, references)
-        _, nominal, _ = self._materials(where, frequency_ghz, foil)
-        return float(loss_of(line, nominal, frequency_ghz).total_db_per_mm)
+        materials = self._materials(where, frequency_ghz, foil)[1]
+        if df_factor != 1.0:
+            dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
+            sheets = (
+                laminate_model((), sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
+                for sheet, df in zip(where.site.sheets, dfs, strict=True)
+            )
+            materials = replace(materials, sheets=tuple(sheets))
+        return float(loss_of(line, materials, frequency_ghz).total_db_per_mm)
 
     def _materials(
         self, where: BoardSite, frequency_ghz: float, foil: str | None = None

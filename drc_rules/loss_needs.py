@@ -12,6 +12,12 @@ from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
 from stackup_lib.materials import FoilGrade
 
+CLOSE_DB, STEPS = 1e-4, 5
+"""So near to the budget a Df has to come, and in so many steps of a secant it has."""
+
+WORST_DF = 0.1
+"""No laminate is worse: beyond this a Df by proportion is as good as a solved one."""
+
 ROUGHEST_FIRST = (FoilGrade.STD, FoilGrade.RTF, FoilGrade.LP, FoilGrade.VLP, FoilGrade.HVLP)
 
 
@@ -51,7 +57,7 @@ def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade |
     nyquist, rest = link.interface.nyquist_ghz or 0.0, link.holes_db.nominal
     for grade in ROUGHEST_FIRST:
         lines_db = sum(
-            s.length_mm * ctx.lines.loss_with_foil_db_per_mm(s.key, nyquist, grade.value) for s in link.stretches
+            s.length_mm * ctx.lines.changed_loss_db_per_mm(s.key, nyquist, foil=grade.value) for s in link.stretches
         )
         if lines_db + rest <= budget_db:
             return grade
@@ -72,6 +78,32 @@ def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
     return df * left / link.dielectric_db if left > 0 and link.dielectric_db > 0 else None
 
 
+def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -> float | None:
+    """Return the largest Df at which a link closes as `df_needed`, but solved with the whole model of its lines.
+
+    With the Df the Dk at Nyquist moves, and the solder mask keeps its own Df.
+    """
+    nyquist = link.interface.nyquist_ghz or 0.0
+
+    def over(factor: float) -> float:
+        lines = sum(
+            s.length_mm * ctx.lines.changed_loss_db_per_mm(s.key, nyquist, df_factor=factor) for s in link.stretches
+        )
+        return float(lines) + link.holes_db.nominal - budget_db
+
+    guess = df_needed(link, budget_db, df)
+    if guess is None or guess > WORST_DF:
+        return guess
+    last, factor = (1.0, link.total_db.nominal - budget_db), guess / df
+    for _ in range(STEPS):
+        now = (factor, over(factor))
+        slope = (now[1] - last[1]) / (now[0] - last[0]) if now[0] != last[0] else 0.0
+        if abs(now[1]) <= CLOSE_DB or slope <= 0:
+            break
+        last, factor = now, max(factor - now[1] / slope, 0.0)
+    return df * factor if factor > 0 else None
+
+
 def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float | None = None) -> str | None:
     """Return in words up to which Df a link closes: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
 
@@ -83,7 +115,7 @@ def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float
     """
     frequency = at_ghz or link.interface.nyquist_ghz or 0.0
     now = df_beside(ctx, link, frequency)
-    needed = df_needed(link, budget_db, now) if now else None
+    needed = exact_df_needed(ctx, link, budget_db, now) if now else None
     return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
 
 

@@ -11,7 +11,7 @@ from drc_rules.copper_tables import Allowance, Decibels, DfNeed, LayerLength, Li
 from drc_rules.documents import cite
 from drc_rules.judged_links import JudgedLinks, judged_links, share_missing
 from drc_rules.link_loss import LinkLoss, df_beside
-from drc_rules.loss_needs import df_needed, longest_by_layer, roughest_foil
+from drc_rules.loss_needs import df_needed, exact_df_needed, longest_by_layer, roughest_foil
 from drc_rules.loss_shares import Share, share_of
 from stackup_lib.facts import MissingFact
 from stackup_lib.interval import Interval
@@ -103,7 +103,7 @@ def _needs(
             LayerLength(layer=_layer(ctx, index), length_mm=length, longest_mm=longest[index])
             for index, length in lengths
         ),
-        "df": _df(ctx, link, board.nominal, df_clause),
+        "df": _df(ctx, link, board.nominal, df_clause, exactly=is_worst),
         "foil_needed": _foil(ctx, link, board.nominal) if is_worst else None,
     }
 
@@ -113,14 +113,15 @@ def _foil(ctx: Context, link: LinkLoss, board_db: float) -> str:
     return grade.value if grade else ""
 
 
-def _df(ctx: Context, link: LinkLoss, board_db: float, clause: Clause | None) -> DfNeed | None:
+def _df(ctx: Context, link: LinkLoss, board_db: float, clause: Clause | None, *, exactly: bool) -> DfNeed | None:
     at_ghz = (clause.limit.at_ghz if clause else None) or link.interface.nyquist_ghz or 0.0
     now = df_beside(ctx, link, at_ghz)
     if not now:
         return None
     asked = clause.limit.max if clause else None
     name = clause.id if clause else ""
-    return DfNeed(at_ghz=at_ghz, now=now, needed=df_needed(link, board_db, now), asked=asked, clause=name)
+    needed = exact_df_needed(ctx, link, board_db, now) if exactly else df_needed(link, board_db, now)
+    return DfNeed(at_ghz=at_ghz, now=now, needed=needed, asked=asked, clause=name)
 
 
 def _source(share: Share) -> str:

@@ -15,7 +15,16 @@ import pytest
 from rich.console import Console
 
 from drc_rules.clauses import Clause, Limit, Severity, Source
-from drc_rules.copper_tables import BackdrillRow, LinkImpedance, Section
+from drc_rules.copper_tables import (
+    Allowance,
+    BackdrillRow,
+    Decibels,
+    DfNeed,
+    LayerLength,
+    LinkImpedance,
+    LinkLossRow,
+    Section,
+)
 from drc_rules.report import (
     BoardFacts,
     ClauseVerdict,
@@ -122,6 +131,66 @@ DEPTH = BackdrillRow(
     is_proposed=True,
     exit_instead="In3.Cu",
 )
+LOSS = LinkLossRow(
+    name="/TX0_P",
+    nets=("/TX0_P", "/TX0_N"),
+    interface="PCIe Gen5",
+    nyquist_ghz=16.0,
+    inferred=False,
+    length_mm=120.0,
+    layers=(
+        LayerLength(layer="In2.Cu", length_mm=112.0, longest_mm=98.4),
+        LayerLength(layer="F.Cu", length_mm=8.0, longest_mm=110.2),
+    ),
+    total_db=Decibels(low=5.5, nominal=7.0, high=9.25),
+    dielectric_db=3.5,
+    copper_db=2.0,
+    roughness_db=1.0,
+    holes_db=0.5,
+    hole_count=2,
+    role="add_in_card",
+    share_db=9.5,
+    share_source="A guide, Table 3",
+    allowances=(Allowance(part="package", db=Interval(low=0.0, nominal=3.0, high=5.0), is_assumed=True),),
+    margin_db=Decibels(low=-4.75, nominal=-0.5, high=4.0),
+    df=DfNeed(at_ghz=10.0, now=0.006, needed=0.0051, asked=0.003, clause="training.df.pcie5"),
+    foil_needed="VLP",
+)
+RESONANT = LOSS.model_copy(
+    update={
+        "name": "/TX1_P",
+        "total_db": Decibels(low=5.5, nominal=None, high=None),
+        "holes_db": None,
+        "margin_db": Decibels(low=None, nominal=None, high=4.0),
+        "layers": (LayerLength(layer="In2.Cu", length_mm=112.0, longest_mm=0.0),),
+        "foil_needed": None,
+    }
+)
+UNROUTED = LinkLossRow(
+    name="/TX2_P",
+    nets=("/TX2_P",),
+    interface="PCIe Gen5",
+    nyquist_ghz=16.0,
+    inferred=False,
+    problem="the whole route of /TX2_P is not known",
+    cure="route it",
+)
+SHARELESS = LOSS.model_copy(
+    update={
+        "name": "/NV0_P",
+        "interface": "NVLink 5",
+        "role": "",
+        "share_db": None,
+        "share_source": "",
+        "allowances": (),
+        "margin_db": None,
+        "df": None,
+        "foil_needed": None,
+        "layers": (LayerLength(layer="In2.Cu", length_mm=120.0),),
+        "problem": "the board's share of the loss budget of NVLink 5 (none is published)",
+        "cure": "board_loss_db",
+    }
+)
 
 
 def report(**changes: object) -> Report:
@@ -191,8 +260,9 @@ def test_the_published_schema_is_a_schema() -> None:
         report(findings=(finding(measured=None, limit=None, places=(Place(layer="F.Cu"),)),), profile=None, form=None),
         report(crashes=(RuleCrash(code="VIA001", name="x", error="KeyError: 1"),), notes=("odd",)),
         report(impedances=(LINK, UNKNOWN_LINK), backdrills=(DEPTH,), backdrills_missing=(NEEDS_FOIL,)),
+        report(losses=(LOSS, RESONANT, UNROUTED, SHARELESS)),
     ],
-    ids=["full", "sparse", "crashed", "tables"],
+    ids=["full", "sparse", "crashed", "tables", "losses"],
 )
 def test_json_meets_the_published_schema_and_holds_nothing_else(made: Report) -> None:
     """Keys that are written are keys that are published, at every level."""
@@ -256,8 +326,58 @@ def test_text_and_page_show_the_copper_in_tables() -> None:
     assert "83.0 ohm (81.0 to 85.0)" in page
 
 
+def test_text_and_page_show_the_worst_link_of_each_interface_and_what_it_would_need() -> None:
+    """The share without the package, starred as that is assumed; the Df beside the one that is asked for."""
+    made = report(losses=(LOSS, UNROUTED, SHARELESS))
+    plain = text.page(made).text()
+    lines = [" ".join(line.split()) for line in plain.splitlines()]
+    page = html.render([Checked(made, None, "0")])
+
+    assert max(map(len, plain.splitlines())) <= 100
+    assert "PCIe Gen5 16 2 7.0 (5.5 to 9.2) 3.5 2.0 1.0 0.5 6.5* -0.5" in lines
+    assert "NVLink 5 16 1 7.0 (5.5 to 9.2) 3.5 2.0 1.0 0.5 none" in lines
+    said = " ".join(lines)
+    assert "Df to 0.0051 at 10 GHz (0.0060 now, 0.003 asked), VLP foil or smoother" in page
+    assert "Df to 0.0051 at 10 GHz" in said
+    assert "up to 98 on In2.Cu" in said
+    assert "110 on F.Cu" not in said  # a breakout: only the page and JSON tell how long it might be
+    assert "missing loss of 1 link of PCIe Gen5: the whole route of /TX2_P" in lines
+    assert "missing the board's share of the loss budget of NVLink 5 (none is published)" in lines
+    assert "* with what is assumed" in said
+    assert "9.5 dB for role add_in_card, 3 dB of it assumed for the package (A guide, Table 3)" in page
+    assert "112.0 on In2.Cu, 8.0 on F.Cu; up to 98 on In2.Cu or 110 on F.Cu" in page
+    assert "VLP foil or smoother" in page
+
+
+def test_a_stub_that_takes_all_has_no_margin_and_only_shorter_stubs_help() -> None:
+    """Infinity is no number that anybody could read; nor does JSON know one."""
+    lines = [" ".join(line.split()) for line in text.page(report(losses=(RESONANT,))).text().splitlines()]
+
+    assert "PCIe Gen5 16 1 all (5.5 to all) 3.5 2.0 1.0 all 6.5* none" in lines
+    assert any("not at all" in line for line in lines)
+    assert any("shorter stubs alone" in line for line in lines)
+    assert json.loads(json_.render([Checked(report(losses=(RESONANT,)), None, "0")]))
+
+
+def test_a_margin_that_is_not_sure_says_how_little_it_may_be() -> None:
+    """It closes nominally; with all that is not known it may not."""
+    doubtful = LOSS.model_copy(update={"margin_db": Decibels(low=-1.75, nominal=0.5, high=2.0)})
+
+    assert "+0.5 (-1.8)" in text.page(report(losses=(doubtful,))).text()
+
+
+def test_links_of_another_share_are_a_row_of_their_own() -> None:
+    """The same interface as an add-in card and with a share of one's own."""
+    own = LOSS.model_copy(update={"name": "/RX0_P", "role": "declared", "share_db": 12.0, "allowances": ()})
+    lines = [" ".join(line.split()) for line in text.page(report(losses=(LOSS, own))).text().splitlines()]
+
+    assert sum(line.startswith("PCIe Gen5 16 1") for line in lines) == 2
+
+
 def test_a_report_without_controlled_lines_and_drills_has_no_tables() -> None:
     """Nothing is shown where nothing is known."""
+    assert "Loss at Nyquist" not in text.page(report()).text()
+    assert "Loss at Nyquist" not in html.render([Checked(report(), None, "0")])
     assert "Impedance as routed" not in text.page(report()).text()
     assert "Backdrills" not in text.page(report()).text()
     assert "Impedance as routed" not in html.render([Checked(report(), None, "0")])
