@@ -1,6 +1,7 @@
 """The fast nets of a board with the planes that carry their return current, looked up once for all rules of a kind.
 
-A plane counts for a net on a layer where most of its length there has that plane as the nearest copper on that side.
+A plane counts for a net on a layer where most of its length there has that plane as the nearest copper on that side;
+for a net that has copper on neither side, the nearest layers that are planes do.
 """
 
 from __future__ import annotations
@@ -135,8 +136,15 @@ class ReturnPaths:
         tracks = self.ctx.board.tracks
         rows = np.flatnonzero(np.isin(tracks.net, group.nets))
         above, below = self.ctx.copper.planes_beside(rows)
-        keys = tracks.net[rows] * self.ctx.board.layer_count + tracks.layer[rows]
-        over, under = (_usual(keys, side, tracks.length_mm[rows]) for side in (above, below))
+        lengths, layers = tracks.length_mm[rows], tracks.layer[rows].astype(np.int64)
+        keys = tracks.net[rows] * self.ctx.board.layer_count + layers
+        over, under = (_usual(keys, side, lengths) for side in (above, below))
+        # the middle of a short breakout may lie in an antipad: then it has the board's planes, with a gap
+        planes = [k for k, use in enumerate(self.ctx.uses) if use.is_plane]
+        last_before = np.array([max((k for k in planes if k < layer), default=-1) for layer in layers.tolist()])
+        next_after = np.array([min((k for k in planes if k > layer), default=-1) for layer in layers.tolist()])
+        lost = (over < 0) & (under < 0)
+        over, under = np.where(lost, last_before, over), np.where(lost, next_after, under)
         alike = np.column_stack([tracks.layer[rows], over, under])
         for layer, first, last in np.unique(alike, axis=0).tolist():
             mine = rows[np.all(alike == (layer, first, last), axis=1)]
