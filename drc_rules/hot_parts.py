@@ -128,6 +128,15 @@ def hot_parts_of_power(ctx: Context, clause: Clause) -> tuple[HotPartOnBoard, ..
     return tuple(part for part in hot_parts_asked_for(ctx, clause) if need_power_w(part) >= least)
 
 
+def holes_beside(part: HotPartOnBoard, reach_mm: float) -> int:
+    """Count the vias of the net within reach of the edges of a part's thermal pads, those inside among them."""
+    vias = part.board.vias
+    near = np.zeros(len(vias), dtype=bool)
+    for pad in part.pads:
+        near |= _inside(part.board, pad.row, vias.x_mm, vias.y_mm, reach_mm) & (vias.net == pad.net)
+    return int(np.sum(near))
+
+
 def need_power_w(part: HotPartOnBoard) -> float:
     """Return what a part gives off; raises `MissingFact` where it is not declared."""
     if part.declared.power_w is None:
@@ -214,13 +223,16 @@ def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:
     )
 
 
-def _inside(board: Board, row: int, x_mm: NDArray[np.float64], y_mm: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which points lie in a pad's rectangle, whatever its shape: corners hold no holes."""
+def _inside(
+    board: Board, row: int, x_mm: NDArray[np.float64], y_mm: NDArray[np.float64], beyond_mm: float = 0.0
+) -> NDArray[np.bool_]:
+    """Tell which points lie in a pad's rectangle, or so far beyond, whatever its shape: corners hold no holes."""
     pads = board.pads
     angle = np.radians(pads.rotation_deg[row])
     dx, dy = x_mm - pads.x_mm[row], y_mm - pads.y_mm[row]
     along, across = dx * np.cos(angle) - dy * np.sin(angle), dx * np.sin(angle) + dy * np.cos(angle)
-    inside = (np.abs(along) <= pads.size_x_mm[row] / 2) & (np.abs(across) <= pads.size_y_mm[row] / 2)
+    inside = np.abs(along) <= pads.size_x_mm[row] / 2 + beyond_mm
+    inside &= np.abs(across) <= pads.size_y_mm[row] / 2 + beyond_mm
     return np.asarray(inside)
 
 

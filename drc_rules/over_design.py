@@ -113,7 +113,7 @@ def with_foil_db(ctx: Context, link: LinkLoss, grade: FoilGrade) -> Interval:
     nyquist = link.interface.nyquist_ghz or 0.0
     more = 0.0
     for stretch in link.stretches:
-        other = ctx.lines.loss_with_foil_db_per_mm(stretch.key, nyquist, grade.value)
+        other = ctx.lines.changed_loss_db_per_mm(stretch.key, nyquist, foil=grade.value)
         more += stretch.length_mm * (other - stretch.loss.total_db_per_mm.nominal)
     more = max(more, 0.0)
     now = link.total_db

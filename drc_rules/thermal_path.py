@@ -24,14 +24,22 @@ class HeatPath:
         sink: copper layer that the heat is led to.
         holes: how many of the holes reach it.
         k_per_w: of the holes from the pads to the sink.
-        least_k_per_w: what it is at least with the planes between, which spread the heat as well: to the nearest one.
+        plane_name: the nearest layer between with copper on the holes, which spreads the heat as well; "" for none.
+        to_plane_k_per_w: of the holes from the pads to that one.
     """
 
     sink: int
     sink_name: str
     holes: int
     k_per_w: Interval
-    least_k_per_w: float
+    plane_name: str = ""
+    to_plane_k_per_w: Interval | None = None
+
+    @property
+    def least_k_per_w(self) -> float:
+        """What the way is at least: to the nearest plane, as if that spread the heat without loss."""
+        near = self.to_plane_k_per_w
+        return min(self.k_per_w.low, near.low) if near else self.k_per_w.low
 
 
 def sink_of(ctx: Context, part: HotPartOnBoard) -> int:
@@ -56,12 +64,20 @@ def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
     ways = [_to_layer(ctx, part, pad, holes, sink) for pad, holes in reaching if holes]
     if not ways:
         return None
-    whole = Interval(low=_beside(ways, "low"), nominal=_beside(ways, "nominal"), high=_beside(ways, "high"))
     near = _nearest_plane(ctx, part, sink)
     to_plane = [_to_layer(ctx, part, pad, holes, near) for pad, holes in reaching if holes] if near is not None else []
-    least = min(whole.low, _beside(to_plane, "low")) if to_plane else whole.low
-    count = sum(len(holes) for _, holes in reaching)
-    return HeatPath(sink, ctx.board.copper_layers[sink].name, count, whole, least)
+    return HeatPath(
+        sink=sink,
+        sink_name=ctx.board.copper_layers[sink].name,
+        holes=sum(len(holes) for _, holes in reaching),
+        k_per_w=_together(ways),
+        plane_name=ctx.board.copper_layers[near].name if near is not None else "",
+        to_plane_k_per_w=_together(to_plane) if to_plane else None,
+    )
+
+
+def _together(ways: Sequence[Interval]) -> Interval:
+    return Interval(low=_beside(ways, "low"), nominal=_beside(ways, "nominal"), high=_beside(ways, "high"))
 
 
 def _beside(ways: Sequence[Interval], end: str) -> float:
@@ -111,3 +127,8 @@ def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:
     first, last = sorted((part.layer, sink))
     between = [layer for layer in connected_layers(ctx, part) if first < layer < last]
     return min(between, key=lambda layer: abs(layer - part.layer), default=None)
+
+
+def in_words(k_per_w: float) -> str:
+    """Return a resistance with two or three digits, never as a power of ten."""
+    return f"{k_per_w:.0f}" if k_per_w >= 10 else f"{k_per_w:.2g}"

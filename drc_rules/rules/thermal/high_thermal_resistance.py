@@ -34,7 +34,7 @@ from drc_rules.context import Context
 from drc_rules.hot_parts import HotPartOnBoard, give, hot_parts
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
-from drc_rules.thermal_path import HeatPath, heat_path, sink_of
+from drc_rules.thermal_path import HeatPath, heat_path, in_words, sink_of
 from stackup_lib.facts import MissingFact
 from stackup_lib.interval import Interval
 
@@ -73,14 +73,17 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
 
 def _words(part: HotPartOnBoard, path: HeatPath) -> str:
     found = path.k_per_w
-    way = f"{path.holes} vias to {path.sink_name}" if path.holes else f"the declared way to {path.sink_name}"
-    return f"{part.reference}: {found.nominal:.3g} ({found.low:.3g} to {found.high:.3g}) K/W through {way}"
+    if not path.holes:
+        return f"{part.reference}: {found.nominal:.3g} K/W, as declared, to {path.sink_name}"
+    ends = f"{in_words(found.low)} to {in_words(found.high)}"
+    return f"{part.reference}: {in_words(found.nominal)} ({ends}) K/W through {path.holes} vias to {path.sink_name}"
 
 
 def _least(path: HeatPath) -> str:
     if path.least_k_per_w >= path.k_per_w.low:
         return ""
-    return f"; planes between spread the heat as well, to the nearest it is {path.least_k_per_w:.2g} K/W at least"
+    least = f"to {path.plane_name} it is {in_words(path.least_k_per_w)} K/W at least"
+    return f"; planes between spread the heat as well, {least}"
 
 
 def _most_k_per_w(part: HotPartOnBoard) -> float:
@@ -103,7 +106,7 @@ def _path(ctx: Context, part: HotPartOnBoard) -> HeatPath:
     if given is not None:
         sink = sink_of(ctx, part)
         exact = Interval(low=given, nominal=given, high=given)
-        return HeatPath(sink, ctx.board.copper_layers[sink].name, 0, exact, given)
+        return HeatPath(sink, ctx.board.copper_layers[sink].name, 0, exact)
     if part.declared.coin or not part.is_exposed:
         what = "the coin" if part.declared.coin else "the way from the pads, none of which is a thermal pad,"
         raise MissingFact(

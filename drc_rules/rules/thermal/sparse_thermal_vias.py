@@ -3,7 +3,8 @@
 What it checks
 --------------
 Every `[[hot_part]]` with a thermal pad that loses heat through the board: whether there are plated holes in the pad at
-all, and how far they are apart on the mean (root of the pad's area over their number). Where the stackup is known, the
+all, and how far they are apart on the mean (root of the pad's area over their number). Vias close beside a pad without
+any, or a pour of twenty times its area on its own layer, make it information. Where the stackup is known, the
 thermal resistance from pad to sink is told beside it: wall and fill of every hole side by side, with the laminate
 between them. Parts whose lid is cooled, and those on a copper coin, are left alone.
 
@@ -30,14 +31,17 @@ from collections.abc import Iterator
 
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
-from drc_rules.hot_parts import HotPartOnBoard, hot_parts
+from drc_rules.hot_parts import HotPartOnBoard, holes_beside, hot_parts
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
-from drc_rules.thermal_path import heat_path
+from drc_rules.thermal_path import heat_path, in_words
 from stackup_lib.facts import MissingFact
 
 LARGE_COPPER = 20
 """From so many times the pad's area on, the copper around the pad spreads the heat by itself."""
+
+BESIDE_MM = 1.5
+"""Vias so near to a pad lead heat as well, if worse: where there are some, it is information."""
 
 ROUNDING = 1.05
 """A pitch is a mean: five percent more is no finding."""
@@ -86,12 +90,14 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
 
 def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> Draft:
     nets = sorted({pad.net for pad in part.pads if pad.net})
+    beside = holes_beside(part, BESIDE_MM)
     around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
     layer = ctx.board.copper_layers[part.layer].name
+    near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm of it" if beside else ""
     alone = f"; its heat spreads in the {around:.0f} mm2 of copper on {layer} alone" if around > area else ""
     watt = part.declared.through_board_w
     return Draft(
-        title=f"{part.reference}: no via in its thermal pad{f', {watt:g} W' if watt else ''}{alone}",
+        title=f"{part.reference}: no via in its thermal pad{f', {watt:g} W' if watt else ''}{near or alone}",
         why="below the pad lies laminate, which leads heat a thousand times worse than copper",
         fix=f"put {_vias(wanted)} of 0.2 to 0.3 mm into the pad, filled and capped",
         ids=(part.reference,),
@@ -99,7 +105,7 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
         limit_value=wanted,
         limit_unit="vias",
         places=(part.place(),),
-        severity=Severity.INFO if around > LARGE_COPPER * area else None,
+        severity=Severity.INFO if beside or around > LARGE_COPPER * area else None,
     )
 
 
@@ -111,9 +117,13 @@ def _resistance(ctx: Context, part: HotPartOnBoard) -> str:
         return ""
     if path is None:
         return ""
-    found, watt = path.k_per_w, part.declared.through_board_w
-    rise = f", {found.nominal * watt:.0f} C at {watt:g} W" if watt else ""
-    return f": {found.nominal:.2g} ({found.low:.2g} to {found.high:.2g}) K/W to {path.sink_name}{rise}"
+    found, near, watt = path.k_per_w, path.to_plane_k_per_w, part.declared.through_board_w
+    text = f": {in_words(found.nominal)} ({in_words(found.low)} to {in_words(found.high)}) K/W to {path.sink_name}"
+    if near is not None:
+        text += f", {in_words(near.nominal)} to {path.plane_name} on the way, which spreads the heat as well"
+    elif watt:
+        text += f", {found.nominal * watt:.0f} C at {watt:g} W"
+    return text
 
 
 def _vias(count: int) -> str:
