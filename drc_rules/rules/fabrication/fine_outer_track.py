@@ -2,7 +2,7 @@
 
 What it checks
 --------------
-The narrowest track on the top and on the bottom layer against the clause's fab tier, or against your own fab's `[fab]`
+The tracks on the top and on the bottom layer against the clause's fab tier, or against your own fab's `[fab]`
 `outer_track_mm`. Outer copper is foil and plating together, whose weight a stackup does not tell apart: the tiers are
 those of ordinary outer layers. Inner layers are judged by their copper weight (CUP002).
 
@@ -33,42 +33,48 @@ from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Ints
 
+PLACES_SHOWN = 20
 
-def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[str, Ints, Bar]]:
-    """Outer layers with tracks: name, rows of the tracks, limit."""
+
+def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
+    """Rows of the tracks on outer layers, and the limit."""
     least = bar(ctx, clause, "outer_track_mm", own_fab(ctx).outer_track_mm)
-    layers, tracks = ctx.board.copper_layers, ctx.board.tracks
-    for index in sorted({0, len(layers) - 1} if least else ()):
-        rows = np.flatnonzero((tracks.layer == index) & (tracks.width_mm > 0))
-        if least and len(rows):
-            yield layers[index].name, rows, least
+    tracks, last = ctx.board.tracks, ctx.board.layer_count - 1
+    rows = np.flatnonzero(((tracks.layer == 0) | (tracks.layer == last)) & (tracks.width_mm > 0))
+    if least and len(rows):
+        yield rows, least
 
 
 @rule("FAB006", kinds=("outer_track",), over=_outer)
-def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[str, Ints, Bar]) -> Iterator[Draft]:
-    """Yield one finding per outer layer with tracks below the limit."""
-    name, rows, least = subject
+def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[Draft]:
+    """Yield one finding for the tracks of the outer layers that are below the limit."""
+    rows, least = subject
     tracks = ctx.board.tracks
     fine = rows[tracks.width_mm[rows] < least.value - NANOMETRE]
     if not len(fine):
         return
-    worst = int(fine[np.argmin(tracks.width_mm[fine])])
-    width, length = float(tracks.width_mm[worst]), float(np.sum(tracks.length_mm[fine]))
+    by_width = fine[np.argsort(tracks.width_mm[fine], kind="stable")]
+    names = [ctx.board.copper_layers[layer].name for layer in np.unique(tracks.layer[fine]).tolist()]
+    width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
+    where = " and ".join(names)
     yield Draft(
-        title=f"{name}: {length:.0f} mm of track down to {width:.3g} mm wide; {least.says('etch')} {least.value:g} mm",
+        title=f"{where}: {length:.0f} mm of track down to {width:.3g} mm wide; {least.says('etch')} {least.value:g} mm",
         why="outer layers are etched through foil and plating",
-        fix=f"tracks of {least.value:g} mm and more on {name}",
-        ids=(name, least.tier or least.who),
+        fix=f"tracks of {least.value:g} mm and more on {where}",
+        ids=("outer", least.tier or least.who),
         measured=Measured(value=width, unit="mm"),
         limit_value=least.value,
         limit_unit="mm",
-        places=(
-            Place(
-                layer=name,
-                net=ctx.board.nets[int(tracks.net[worst])] or None,
-                uuid=str(tracks.uuid[worst]) or None,
-                x_mm=float(tracks.start_x_mm[worst]),
-                y_mm=float(tracks.start_y_mm[worst]),
-            ),
-        ),
+        places=tuple(_place(ctx, row) for row in by_width[:PLACES_SHOWN].tolist()),
+    )
+
+
+def _place(ctx: Context, row: int) -> Place:
+    tracks = ctx.board.tracks
+    return Place(
+        layer=ctx.board.copper_layers[int(tracks.layer[row])].name,
+        net=ctx.board.nets[int(tracks.net[row])] or None,
+        uuid=str(tracks.uuid[row]) or None,
+        x_mm=float(tracks.start_x_mm[row]),
+        y_mm=float(tracks.start_y_mm[row]),
     )
