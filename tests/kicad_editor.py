@@ -114,15 +114,23 @@ class Editor:
         self.run("shot", target)
         return target
 
-    def press(self) -> None:
-        """Click the button with the mouse, as soon as it is there; return when the report has been opened."""
-        before = self._opened()
+    @property
+    def reports(self) -> Path:
+        """Where the plugin keeps its reports."""
+        return self.home / ".cache" / "stackwright" / "reports"
+
+    def press(self) -> str:
+        """Click the button with the mouse, as soon as it is there; return the opened address when markers are set."""
+        before, markers = self.addresses(), _age(self.remembered)
         x, y = wait_for("the button, for which KiCad fetches packages", self._button, PATIENCE_S)
         self.run("xdo", "mousemove", str(x), str(y), "click", "1")
-        wait_for("the report", lambda: self._opened() > before, 60)
+        wait_for("the page", lambda: len(self.addresses()) > len(before), 60)
+        wait_for("the markers", lambda: _age(self.remembered) > markers, 120)
+        return self.addresses()[-1]
 
-    def _opened(self) -> int:
-        return len(self.opened.read_text().splitlines()) if self.opened.exists() else 0
+    def addresses(self) -> list[str]:
+        """What was opened so far."""
+        return self.opened.read_text().splitlines() if self.opened.exists() else []
 
     def _button(self) -> tuple[int, int] | None:
         """The middle of our icon's copper in the toolbar."""
@@ -131,6 +139,10 @@ class Editor:
         if len(hits) < FEWEST_PIXELS:
             return None
         return sum(x for x, _ in hits) // len(hits), sum(y for _, y in hits) // len(hits)
+
+
+def _age(file: Path) -> int:
+    return file.stat().st_mtime_ns if file.exists() else 0
 
 
 def wait_for(what: str, question: Callable[[], T | None], seconds: float) -> T:

@@ -85,6 +85,7 @@ def apply_edit(
     expected_digest: str | None,
     backup: bool = True,
     check: Callable[[Path, bytes], object] | None = None,
+    even_if_open: bool = False,
 ) -> Written:
     """Replace a file's content, so that at any moment the old or the new one stands there whole.
 
@@ -95,13 +96,15 @@ def apply_edit(
         backup: keep the former content beside it, as `NAME.<digest>-bak`.
         check: called with the path and the bytes read back from the disk before they take their place; raises when they
             are not to be used. By default boards and projects are read by our own reader.
+        even_if_open: KiCad may hold the file: the caller lets it read the new one at once.
 
     Raises:
         NotWrittenError: KiCad holds the file, it changed since it was read, or the disk refuses; the file is as it was.
         BoardFileError: the new content cannot be read back.
     """
     real = path.resolve()
-    _refuse_lock(path)
+    if not even_if_open:
+        _refuse_lock(path)
     _refuse_change(real, expected_digest)
     if expected_digest == digest(new):
         return Written(real, changed=False, backup=None)
@@ -113,7 +116,8 @@ def apply_edit(
         with _temporary(real, new, mode) as made:
             (check or _read_back)(path, made.read_bytes())
             kept = _keep(real, expected_digest or "") if backup and mode is not None else None
-            _refuse_lock(path)
+            if not even_if_open:
+                _refuse_lock(path)
             _refuse_change(real, expected_digest)
             os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
         _sync_folder(real.parent)
@@ -130,7 +134,9 @@ class FileEdit:
     expected_digest: str | None
 
 
-def apply_together(edits: Sequence[FileEdit], *, backup: bool = True) -> tuple[Written, ...]:
+def apply_together(
+    edits: Sequence[FileEdit], *, backup: bool = True, even_if_open: bool = False
+) -> tuple[Written, ...]:
     """Apply edits to several files, all of them or none: what was written already is put back when a later one fails.
 
     Each file is whole at any moment; a process that is killed between two files leaves the first ones new, with their
@@ -141,28 +147,32 @@ def apply_together(edits: Sequence[FileEdit], *, backup: bool = True) -> tuple[W
     """
     former: dict[Path, bytes | None] = {}
     for edit in edits:  # nothing is written before all could be
-        _refuse_lock(edit.path)
+        if not even_if_open:
+            _refuse_lock(edit.path)
         _refuse_change(edit.path.resolve(), edit.expected_digest)
         with _told(edit.path):
             former[edit.path] = edit.path.read_bytes() if edit.expected_digest is not None else None
     done: list[tuple[FileEdit, Written]] = []
     try:
         for edit in edits:
-            done.append((edit, apply_edit(edit.path, edit.new, expected_digest=edit.expected_digest, backup=backup)))
+            written = apply_edit(
+                edit.path, edit.new, expected_digest=edit.expected_digest, backup=backup, even_if_open=even_if_open
+            )
+            done.append((edit, written))
     except BaseException:
         for edit, written in reversed(done):
             if written.changed:
-                _put_back(edit, former[edit.path])
+                _put_back(edit, former[edit.path], even_if_open=even_if_open)
         raise
     return tuple(written for _, written in done)
 
 
-def _put_back(edit: FileEdit, content: bytes | None) -> None:
+def _put_back(edit: FileEdit, content: bytes | None, *, even_if_open: bool) -> None:
     if content is None:
         with _told(edit.path):
             edit.path.resolve().unlink()
     else:
-        apply_edit(edit.path, content, expected_digest=digest(edit.new), backup=False)
+        apply_edit(edit.path, content, expected_digest=digest(edit.new), backup=False, even_if_open=even_if_open)
 
 
 def _refuse_lock(path: Path) -> None:

@@ -96,8 +96,9 @@ def remembered(editor: Editor, board: Path) -> list[str]:
 
 
 def report_of(editor: Editor) -> Path:
-    """The report that was opened last."""
-    return Path(editor.opened.read_text().splitlines()[-1])
+    """The report that was written last."""
+    (page,) = editor.reports.glob("*.html")
+    return page
 
 
 def findings_by_button(editor: Editor) -> str:
@@ -115,6 +116,7 @@ def test_a_click_checks_the_board_and_opens_the_report(editor: Editor, board_fil
     """The report lies in the user's cache, not in the project, and says what is wrong."""
     page = report_of(editor)
 
+    assert editor.addresses()[-1].startswith("http://127.0.0.1:")
     assert page.is_relative_to(editor.home)
     assert "NOT FIT" in page.read_text(encoding="utf-8").upper()
     assert "VIA001" in page.read_text(encoding="utf-8")

@@ -96,7 +96,7 @@ def apply_plan(plan_path: Path, typed: Path, parts: Parts) -> int:
     proposal = propose(plan, board_path, parts)
     pending = [file for file in proposal.files if file.differs]
     if parts.write and pending:
-        _refuse_silent(proposal, board_path, parts)
+        refuse_silent(proposal, board_path, parts)
         written = _write(pending, parts)
         show(_written_page(proposal, written).text(terminal_console()))
         return 0
@@ -205,7 +205,8 @@ def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tupl
     return FileChange(path, old, new), winners
 
 
-def _refuse_silent(proposal: Proposal, board_path: Path, parts: Parts) -> None:
+def refuse_silent(proposal: Proposal, board_path: Path, parts: Parts) -> None:
+    """Raise `NotWrittenError` where a plan changes what is built and nobody has agreed to that."""
     if not proposal.is_unsafe or parts.change_stackup:
         return
     unsafe = [change for change in proposal.changes if not change.is_safe]

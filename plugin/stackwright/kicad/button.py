@@ -1,33 +1,31 @@
-"""What the button in KiCad does: check the live board, set markers, open the report."""
+"""What the button in KiCad does: check the live board, set markers, show the report and keep it in touch with KiCad."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Protocol
 
 from stackup_lib.errors import StackwrightError
 from stackwright.commands.check import Settings, check_one
-from stackwright.kicad.live import connect
-from stackwright.kicad.markers import Canvas, markers_of, replace
-from stackwright.kicad.report_file import show_report, write_report
+from stackwright.kicad.choices import Choices
+from stackwright.kicad.live import connect, is_there, reconnect
+from stackwright.kicad.markers import markers_of, replace
+from stackwright.kicad.report_file import opener, show_report, write_report
+from stackwright.kicad.server import LiveServer
+from stackwright.kicad.session import PLUGIN, OpenBoard, Session
+from stackwright.kicad.single import noted, running_session
 from stackwright.output import complain
-
-PLUGIN = "org.stackwright.kicad"
-"""Identifier of the plugin, as in plugin.json."""
 
 DONE, FAILED = 0, 2
 
+SILENCE_S = 180
+"""A page that is still there asks more often than this; browsers let pages in the background ask once a minute."""
 
-class OpenBoard(Canvas, Protocol):
-    """What the button needs of a live board."""
+RELOADING_S = 5
+"""A page that says goodbye may only be reloading."""
 
-    path: Path
-
-    def content(self) -> bytes:
-        """Return the board as it is now."""
-
-    def settings_folder(self, plugin: str) -> Path:
-        """Return the folder for what a plugin remembers."""
+FAREWELL_S = 90
+"""How long the server outlives KiCad, to tell the page."""
 
 
 def run() -> int:
@@ -36,7 +34,58 @@ def run() -> int:
     Raises:
         StackwrightError: the check could not be made.
     """
-    return press(connect())
+    live = connect()
+    if not opener():
+        return press(live)
+    url = running_session(live.path)
+    if url is not None:
+        show_report(url)
+        return DONE
+    return serve(live)
+
+
+def serve(live: OpenBoard) -> int:
+    """Show the page at once, check the board, and serve until the page or KiCad has gone.
+
+    Where no browser opens, the report is made as a file and the click says where it lies.
+
+    Raises:
+        StackwrightError: the check could not be made.
+    """
+    session = Session(live.path, reconnect, Choices.of(live.path))
+    try:
+        server = LiveServer(session)
+    except OSError:  # no loopback, or no port is free
+        return press(live)
+    server.start()
+    with server, noted(live.path, server):
+        session.check()
+        try:
+            show_report(server.opening_url())
+            wait(session)
+        except StackwrightError:
+            session.stop()
+            return press(live)
+        finally:
+            session.stop()
+            server.shutdown()
+    return DONE
+
+
+def wait(session: Session) -> None:
+    """Return when the page has gone, or some time after KiCad has."""
+    gone_at: float | None = None
+    while True:
+        time.sleep(1)
+        now = time.monotonic()
+        if now - session.heard_at > SILENCE_S:
+            return
+        if session.left_at is not None and now - session.left_at > RELOADING_S:
+            return
+        gone_at = None if is_there() else gone_at or now
+        session.gone = gone_at is not None
+        if gone_at is not None and now - gone_at > FAREWELL_S:
+            return
 
 
 def press(live: OpenBoard) -> int:
@@ -45,7 +94,7 @@ def press(live: OpenBoard) -> int:
     Raises:
         StackwrightError: the check could not be made.
     """
-    outcome, _ = check_one(live.path, Settings(), live=live.content())
+    outcome, _ = check_one(live.path, Settings(profile=_profile(live.path)), live=live.content())
     page = write_report(outcome)
     problems = []
     try:
@@ -59,3 +108,7 @@ def press(live: OpenBoard) -> int:
     for problem in problems:
         complain(problem)
     return FAILED if problems else DONE
+
+
+def _profile(board: Path) -> str | None:
+    return Choices.of(board).profile

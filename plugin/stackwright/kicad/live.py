@@ -5,7 +5,11 @@ What KiCad answers to is not all that its protocol names; what is used here was 
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -32,6 +36,9 @@ READING_S = 90
 """How long KiCad may take for one answer about the board: 85 MB took it 4 s."""
 
 GIVE_UP = 2
+BRING_INTO_VIEW = "common.Control.zoomFitSelection"
+"""An action of the editor; such names are no stable interface, so that nothing depends on its success."""
+
 NM_PER_MM = 1_000_000
 SHOWN_ITEMS = 4
 """KiCad keeps this many items of a marker."""
@@ -117,7 +124,36 @@ def greeted(kicad: KiCad) -> None:
         raise KicadError("KiCad", what, f"the button needs {OLDEST}.0 or later; `stackwright check` needs none")
 
 
-def open_board(kicad: KiCad) -> LiveBoard:
+def reconnect(patience_s: float) -> LiveBoard:
+    """Return the board that is open now; each answer may take so long.
+
+    Raises:
+        KicadError: as `connect`, and where KiCad has ended.
+    """
+    from kipy import KiCad
+
+    if not is_there():
+        raise KicadError("KiCad", "has ended", "start it, open the board and press the button there")
+    return open_board(KiCad(timeout_ms=round(patience_s * 1000)), patience_s)
+
+
+def is_there(address: str | None = None) -> bool:
+    """Return whether somebody serves KiCad's socket; a killed KiCad leaves the file behind. True where unknown."""
+    given = address or os.environ.get("KICAD_API_SOCKET", "")
+    if not given.startswith("ipc://") or not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
+        return True
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(given.removeprefix("ipc://"))
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def open_board(kicad: KiCad, patience_s: float = READING_S) -> LiveBoard:
     """Return the board that is open.
 
     Raises:
@@ -125,7 +161,7 @@ def open_board(kicad: KiCad) -> LiveBoard:
     """
     from kipy.proto.common.types import DocumentType
 
-    with asking():
+    with asking(patience_s):
         documents = kicad.get_open_documents(DocumentType.DOCTYPE_PCB)
         if not documents:
             raise KicadError("KiCad", "has no board open in its PCB editor", f"open the board, then {AGAIN}")
@@ -133,7 +169,7 @@ def open_board(kicad: KiCad) -> LiveBoard:
     name = board.document.board_filename
     if not name:
         raise KicadError("the board", "has never been saved", f"save it (Ctrl+S), then {AGAIN}")
-    return LiveBoard(kicad, board, Path(board.document.project.path) / name)
+    return LiveBoard(kicad, board, Path(board.document.project.path) / name, patience_s)
 
 
 class LiveBoard:
@@ -143,7 +179,8 @@ class LiveBoard:
         path: the file that KiCad would save it to.
     """
 
-    def __init__(self, kicad: KiCad, board: Board, path: Path) -> None:
+    def __init__(self, kicad: KiCad, board: Board, path: Path, patience_s: float = READING_S) -> None:
+        self._patience_s = patience_s
         self._kicad = kicad
         self._board = board
         self.path = path
@@ -159,7 +196,7 @@ class LiveBoard:
         """
         from kipy.errors import ApiError
 
-        with asking(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        with asking(self._patience_s), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
             copy = Path(folder) / self.path.name
             try:
                 self._board.save_as(str(copy), overwrite=True, include_project=False)
@@ -173,7 +210,7 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        with asking():
+        with asking(self._patience_s):
             return Path(self._kicad.get_plugin_settings_path(plugin))
 
     def corner_mm(self) -> tuple[float, float]:
@@ -184,7 +221,7 @@ class LiveBoard:
         """
         from kipy.proto.board.board_types_pb2 import BoardLayer
 
-        with asking():
+        with asking(self._patience_s):
             edges = [shape for shape in self._board.get_shapes() if shape.layer == BoardLayer.BL_Edge_Cuts]
             boxes = [box for box in self._board.get_item_bounding_box(edges) if box is not None] if edges else []
         x_nm = min((box.pos.x for box in boxes), default=0)
@@ -207,7 +244,7 @@ class LiveBoard:
         request.position.x_nm, request.position.y_nm = round(x_mm * NM_PER_MM), round(y_mm * NM_PER_MM)
         for uuid in marker.items[:SHOWN_ITEMS]:
             request.items.add().value = uuid
-        with asking():
+        with asking(self._patience_s):
             answer = self._board.client.send(request, commands.InjectDrcErrorResponse)
         return answer.marker.value
 
@@ -220,5 +257,75 @@ class LiveBoard:
         from kipy.proto.common.types import KIID
 
         if ids:
-            with asking():
+            with asking(self._patience_s):
                 self._board.remove_items_by_id([KIID(value=one) for one in ids])
+
+    def digest(self) -> str:
+        """Return a fingerprint of the board as it is now: a second look tells whether anything was changed.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
+
+    def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
+        """Select these items and nothing else, bring them into view, and return how many of them there are.
+
+        Where a layer is named, it becomes the active one, which the editor draws on top.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        from google.protobuf.empty_pb2 import Empty  # type: ignore[import-untyped]
+        from kipy.proto.common.commands import editor_commands_pb2 as commands
+
+        clear, add = commands.ClearSelection(), commands.AddToSelection()
+        for request in (clear, add):
+            request.header.document.CopyFrom(self._board.document)
+        for uuid in uuids:
+            add.items.add().value = uuid
+        with asking(self._patience_s):
+            self._board.client.send(clear, Empty)
+            if layer is not None:
+                self._activate(layer)
+            if not uuids:
+                return 0
+            found = len(self._board.client.send(add, commands.SelectionResponse).items)
+            if found:
+                self._kicad.run_action(BRING_INTO_VIEW)
+            return found
+
+    def _activate(self, layer: str) -> None:
+        """Make a copper layer the active one; other layers are let be."""
+        from kipy.proto.board.board_types_pb2 import BoardLayer
+
+        if re.fullmatch(r"(F|B|In\d{1,2})\.Cu", layer):
+            self._board.set_active_layer(BoardLayer.Value("BL_" + layer.replace(".", "_")))
+
+    def save(self) -> None:
+        """Save the board as its user would.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            self._board.save()  # type: ignore[no-untyped-call]
+
+    def reload(self) -> None:
+        """Take the board from the disk; what was not saved is lost, and so is what could be undone.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            self._board.revert()  # type: ignore[no-untyped-call]
+
+    def program(self, name: str) -> Path:
+        """Return where a program of this KiCad lies, e.g. `kicad-cli`.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            return Path(self._kicad.get_kicad_binary_path(name))

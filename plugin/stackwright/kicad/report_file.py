@@ -36,11 +36,16 @@ def write_report(outcome: Checked) -> Path:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise KicadError(str(folder), f"cannot be made ({error.strerror})", "make it writable") from error
-    name = f"{board.stem}-{hashlib.sha256(str(board).encode()).hexdigest()[:8]}"
+    name = name_of(board)
     write_file(folder / f"{name}.json", json_.render([outcome]))
     page = folder / f"{name}.html"
     write_file(page, html.render([outcome]))
     return page
+
+
+def name_of(board: Path) -> str:
+    """Return a name for a board's files in the cache: its own, and what tells it from others of that name."""
+    return f"{board.stem}-{hashlib.sha256(str(board).encode()).hexdigest()[:8]}"
 
 
 def cache_folder() -> Path:
@@ -53,19 +58,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "stackwright"
 
 
-def show_report(page: Path) -> None:
-    """Open the report in the user's browser.
+def show_report(page: Path | str) -> None:
+    """Open the report, a file or an address, in the user's browser.
 
     Raises:
         KicadError: that cannot be done; says where the report is.
     """
-    command = _opener()
+    command = opener()
     if not command:
         return
     environment = {key: value for key, value in os.environ.items() if key not in KICADS_OWN}
     where = (str(page), "is the report, but no browser could be opened")
     try:
-        opener = subprocess.Popen(  # noqa: S603 - the user's own choice of a program, no shell
+        opening = subprocess.Popen(  # noqa: S603 - the user's own choice of a program, no shell
             [*command, str(page)],
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -73,7 +78,7 @@ def show_report(page: Path) -> None:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        failed = opener.wait(OPENING_S) != 0
+        failed = opening.wait(OPENING_S) != 0
     except subprocess.TimeoutExpired:
         return
     except OSError as error:
@@ -82,8 +87,8 @@ def show_report(page: Path) -> None:
         raise KicadError(*where, f"open it yourself ({command[0]} failed)")
 
 
-def _opener() -> list[str]:
-    """The program that opens a file for this user."""
+def opener() -> list[str]:
+    """Return the program that opens a file for this user; empty where nothing is to be opened."""
     given = os.environ.get(OPENER)
     if given is not None:
         return shlex.split(given)

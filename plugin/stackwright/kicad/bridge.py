@@ -1,0 +1,87 @@
+"""One question at a time to KiCad, each with an end: whatever KiCad does, the page gets an answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from stackup_lib.errors import StackwrightError
+from stackwright.kicad.live import AGAIN, KicadError
+
+T = TypeVar("T")
+QUEUE_S = 1.0
+"""How long a question waits for the one before it."""
+
+QUICK_S = 15.0
+"""How long KiCad may take for a selection: without a graphics card it draws a large board for some seconds."""
+
+GRACE_S = 2.0
+TRY_AGAIN = "try again"
+
+
+class HasPath(Protocol):
+    """A board that knows where it is saved."""
+
+    path: Path
+
+
+B = TypeVar("B", bound=HasPath)
+
+
+class Bridge(Generic[B]):
+    """Asks about one board; refuses when another one is open."""
+
+    def __init__(self, connect: Callable[[float], B], path: Path) -> None:
+        self._connect = connect
+        self._path = path
+        self._turn = threading.Lock()
+
+    def ask(self, question: Callable[[B], T], patience_s: float = QUICK_S) -> T:
+        """Put a question to the board within a time.
+
+        Raises:
+            KicadError: KiCad is busy, silent or gone, or shows another board.
+        """
+        if not self._turn.acquire(timeout=QUEUE_S):
+            raise KicadError("KiCad", "is still busy with the last request", f"wait until it is idle, then {TRY_AGAIN}")
+        answers: list[T] = []
+        errors: list[BaseException] = []
+
+        def put() -> None:
+            try:
+                board = self._connect(patience_s)
+                self._refuse_other(board.path)
+                answers.append(question(board))
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                self._turn.release()
+
+        asker = threading.Thread(target=put, daemon=True)
+        asker.start()
+        asker.join(patience_s + GRACE_S)
+        if errors:
+            raise _for_the_page(errors[0])
+        if not answers:
+            what = f"did not answer within {patience_s:g} s"
+            raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {TRY_AGAIN}")
+        return answers[0]
+
+    @property
+    def is_free(self) -> bool:
+        """True when no question waits for its answer."""
+        return not self._turn.locked()
+
+    def _refuse_other(self, path: Path) -> None:
+        if path != self._path:
+            step = f"open {self._path.name} there, or press the button for the board that is open"
+            raise KicadError("KiCad", f"shows another board now ({path.name})", step)
+
+
+def _for_the_page(error: BaseException) -> BaseException:
+    """The page has buttons of its own."""
+    if isinstance(error, StackwrightError) and AGAIN in error.next_step:
+        return KicadError(error.where, error.what, error.next_step.replace(AGAIN, TRY_AGAIN))
+    return error

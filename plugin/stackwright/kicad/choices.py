@@ -1,0 +1,113 @@
+"""What the user chose for a board in the page, and the same thing as a command line and as settings."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from drc_rules.config import FILE_NAME
+from stackup_lib.errors import StackwrightError
+from stackwright.kicad.report_file import cache_folder, name_of
+from stackwright.output import write_file
+
+CI = """\
+# .github/workflows/boards.yml; other systems: run the command above, its exit code is the answer
+on: [push, pull_request]
+jobs:
+  boards:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v5
+      - uses: actions/setup-python@v6
+        with: {python-version: "3.13"}
+      - run: pip install stackwright
+      - run: stackwright check .
+"""
+
+
+@dataclass
+class Choices:
+    """What is remembered of a board between two clicks, in the user's cache; never in the project.
+
+    Attributes:
+        profile: workload that was chosen; None where the settings or the board say it, or nobody does.
+        answered: True once the first offer was answered.
+    """
+
+    board: Path
+    profile: str | None = None
+    answered: bool = False
+
+    @classmethod
+    def of(cls, board: Path) -> Choices:
+        """Read what is remembered; what cannot be read was never said."""
+        try:
+            read = json.loads(_file(board).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            read = {}
+        profile = read.get("profile") if isinstance(read, dict) else None
+        return cls(board, profile if isinstance(profile, str) else None, answered=bool(read))
+
+    def keep(self, profile: str | None) -> None:
+        """Remember an answer; "" takes a workload back, None leaves it as it is.
+
+        Raises:
+            ConfigError: there is no such workload.
+            OutputError: the cache cannot be written.
+        """
+        from drc_rules.requirements import load_profile
+
+        if profile:
+            load_profile(profile)
+        self.answered = True
+        self.profile = self.profile if profile is None else profile or None
+        _file(self.board).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_file(_file(self.board), json.dumps({"profile": self.profile, "answered": True}) + "\n")
+
+    def write_settings(self) -> Path:
+        """Write the settings beside the board, so that everybody's check is this one.
+
+        Raises:
+            StackwrightError: there is such a file, or no workload was chosen.
+        """
+        target = self.board.with_name(FILE_NAME)
+        if target.exists():
+            raise StackwrightError(str(target), "is there already", "put the line into it yourself")
+        if not self.profile:
+            raise StackwrightError(str(target), "was not written: no workload is chosen", "choose one first")
+        write_file(target, _settings(self.profile))
+        return target
+
+
+def _file(board: Path) -> Path:
+    return cache_folder() / "reports" / f"{name_of(board)}.choice.json"
+
+
+def _settings(profile: str) -> str:
+    return f"profile = {json.dumps(profile)}\n"
+
+
+def equivalents(board: Path, profile: str | None, *, asked: bool) -> Mapping[str, object]:
+    """Return the command that does the same, the settings that say the same, and what the first offer needs."""
+    option = f" --profile {shlex.quote(profile)}" if profile else ""
+    has_settings = board.with_name(FILE_NAME).exists()
+    return {
+        "command": f"stackwright check {shlex.quote(str(board))}{option}",
+        "profile": profile,
+        "settings": _settings(profile) if profile else "",
+        "has_settings": has_settings,
+        "offer": not asked and not has_settings and not profile,
+        "profiles": _profiles(),
+        "ci": CI,
+    }
+
+
+@cache
+def _profiles() -> list[dict[str, str]]:
+    from drc_rules.requirements import load_profile, profile_names
+
+    return [{"name": name, "title": load_profile(name).title} for name in profile_names()]

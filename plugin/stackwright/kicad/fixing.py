@@ -1,0 +1,198 @@
+"""The least change of a board's stackup: worked out on a copy, shown as a diff, then brought into KiCad's board.
+
+KiCad's API cannot write a stackup. What works: save, put the new file in its place, let KiCad read it again. Net
+classes
+are KiCad's own while it has the project open, so those are left for the command line.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from drc_rules.config import FILE_NAME
+from stackup_lib.errors import NotWrittenError, StackwrightError
+from stackup_lib.kicad.file_edit import FileEdit, apply_together, diff_text, digest
+from stackwright.kicad.live import KicadError
+from stackwright.output import write_file
+
+if TYPE_CHECKING:
+    from drc_rules.plan_file import Plan
+    from stackwright.commands.apply import Parts, Proposal
+    from stackwright.commands.suggest import Suggested
+
+BESIDE = (".kicad_pro", ".kicad_dru")
+READING_S = 120
+"""How long kicad-cli may take to read the new board."""
+
+
+class Reloading(Protocol):
+    """What applying needs of a live board."""
+
+    path: Path
+
+    def content(self) -> bytes:
+        """Return the board as it is now."""
+
+    def save(self) -> None:
+        """Save the board."""
+
+    def reload(self) -> None:
+        """Take the board from the disk."""
+
+    def program(self, name: str) -> Path:
+        """Return where a program of this KiCad lies."""
+
+
+def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> dict[str, object]:
+    """Return the least change that would fit, as words and diffs, and write its plan; nothing of the board changes.
+
+    Args:
+        board: the board's own file; project, rules and settings beside it are copied.
+        live: the board as it is in the editor.
+        profile: the workload, where it was chosen.
+        plan_path: where the plan goes.
+
+    Raises:
+        StackwrightError: nothing can be suggested; says why.
+    """
+    from drc_rules.plan_file import write_plan
+    from stackwright.commands.apply import propose
+
+    with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        copy = _copy(board, live, Path(folder))
+        found = _suggested(copy, profile)
+        plan = found.plans[0]
+        proposal = propose(plan, copy, _parts(plan, consent=True))
+        plan_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_file(plan_path, write_plan(plan, title=board.name))
+        command = f"stackwright apply {shlex.quote(str(plan_path))} {shlex.quote(str(board))} --write --classes"
+        return {
+            "words": list(found.changes[0].words),
+            "now": found.checked_now.in_words if found.checked_now else "",
+            "then": found.checked_then[0].in_words,
+            "unsafe": proposal.is_unsafe,
+            "remarks": list(proposal.remarks),
+            "files": [
+                {"name": f.path.name, "diff": diff_text(f.old or b"", f.new, name=f.path.name)}
+                for f in proposal.files
+                if f.differs
+            ],
+            "plan": str(plan_path),
+            "board_digest": digest(live.read_bytes()),
+            "later": command if plan.net_class else "",
+        }
+
+
+def _copy(board: Path, live: Path, folder: Path) -> Path:
+    """Copy what a check reads, the live board in place of the file."""
+    target = folder / board.name
+    shutil.copyfile(live, target)
+    for file in (*(board.with_suffix(suffix) for suffix in BESIDE), board.with_name(FILE_NAME)):
+        if file.exists():
+            shutil.copyfile(file, folder / file.name)
+    return target
+
+
+def _parts(plan: Plan, *, consent: bool) -> Parts:
+    """What is written while KiCad has the project open: all but the net classes."""
+    from stackwright.commands.apply import Parts
+
+    return Parts(write=True, change_stackup=consent, rules=bool(plan.rule))
+
+
+def _suggested(copy: Path, profile: str | None) -> Suggested:
+    from drc_rules.check import find_config
+    from drc_rules.declared import CommandLine
+    from drc_rules.goals import project_of
+    from stackup_lib.kicad import read_board
+    from stackwright.commands.suggest import suggestion_for
+
+    where = "the stackup"
+    project = project_of(read_board(copy), find_config(copy, None), CommandLine(profile=profile))
+    declared = project.context.declarations
+    if declared.profile.value is None:
+        raise StackwrightError(where, "cannot be judged without a workload", "choose one first")
+    found = suggestion_for(copy, project, declared.profile.value, declared.form.value, new=False)
+    if found.why_no_change:
+        what, _, how = found.why_no_change.partition(": ")
+        raise StackwrightError(where, f"cannot be the base of a change: {what}", how or "see the report")
+    if not found.plans:
+        why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
+        step = "`stackwright suggest` looks for a new stackup"
+        raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
+    if found.changes[0].words[:1] == ("nothing has to change",):
+        raise StackwrightError(where, "has not to change", "see the findings for what else has")
+    return found
+
+
+def apply(live: Reloading, plan_path: Path, board_digest: str, *, consent: bool) -> dict[str, object]:
+    """Bring a previewed plan into the board that is open: save, replace the files, let KiCad read them, look at it.
+
+    The former files are kept beside the new ones.
+
+    Raises:
+        StackwrightError: says whether anything was changed.
+    """
+    from drc_rules.plan_file import read_plan
+    from stackwright.commands.apply import propose, refuse_silent
+
+    if digest(live.content()) != board_digest:
+        raise NotWrittenError(str(live.path), "was changed since the preview; nothing was written", "preview it again")
+    live.save()
+    plan = read_plan(plan_path)
+    parts = _parts(plan, consent=consent)
+    proposal = propose(plan, live.path, parts)
+    refuse_silent(proposal, live.path, parts)
+    pending = [file for file in proposal.files if file.differs]
+    new = next((file.new for file in pending if file.path == live.path), None)
+    tried = new is None or _refuse_unreadable(new, live)
+    edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
+    written = apply_together(edits, even_if_open=True)
+    if new is not None:
+        live.reload()
+        _refuse_other_stackup(live, proposal)
+    return {
+        "files": [one.path.name for one in written if one.changed],
+        "backups": [one.backup.name for one in written if one.backup],
+        "tried": tried,
+    }
+
+
+def _refuse_unreadable(new: bytes, live: Reloading) -> bool:
+    """Let kicad-cli read the new board; a board that KiCad cannot read would leave its editor empty.
+
+    Returns:
+        False where there is no kicad-cli.
+    """
+    command = live.program("kicad-cli")
+    found = str(command) if command.exists() else shutil.which("kicad-cli")
+    if found is None:
+        return False
+    with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        copy = Path(folder) / live.path.name
+        copy.write_bytes(new)
+        run = subprocess.run(  # noqa: S603 - KiCad's own program, no shell
+            [found, "pcb", "export", "pos", "--output", str(copy.with_suffix(".pos")), str(copy)],
+            capture_output=True,
+            timeout=READING_S,
+            check=False,
+        )
+    if run.returncode:
+        raise NotWrittenError(str(live.path), "was not changed: kicad-cli cannot read the new file", "please report it")
+    return True
+
+
+def _refuse_other_stackup(live: Reloading, proposal: Proposal) -> None:
+    """See that the board in the editor has the stackup that was written."""
+    from stackup_lib.kicad import read_board
+
+    now = read_board(live.path, text=live.content()).stackup
+    wanted = proposal.after.stackup
+    if now is None or wanted is None or now.digest != wanted.digest:
+        what = "shows another stackup than the one that was written"
+        raise KicadError("KiCad", what, "look at Board Setup; the former file lies beside the board (*-bak)")

@@ -1,0 +1,259 @@
+"use strict";
+// The live page: asks the session how things stand, shows its report, and tells it what was clicked.
+
+const POLL_MS = 1000;
+const FILTERS = "fieldset.filter input";
+const $ = (id) => document.getElementById(id);
+let shownRun = 0; // the run whose report is on the page
+let state = null;
+let here = null; // id of the finding that was shown last
+let wanted = null; // the newest selection that waits for its turn
+let selecting = false;
+let ended = false;
+let plan = null;
+
+function say(text, kind = "") {
+  $("said").textContent = text;
+  $("said").className = kind;
+}
+
+function failed(error) {
+  say(`${error.where} ${error.what}; ${error.next_step}.`, "bad");
+}
+
+async function post(action, body = {}) {
+  let answer;
+  try {
+    answer = await fetch(action, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    end();
+    return null;
+  }
+  const said = await answer.json();
+  if (answer.ok) return said;
+  failed(said.error);
+  return null;
+}
+
+function end() {
+  ended = true;
+  for (const button of document.querySelectorAll("button")) button.disabled = true;
+  $("progress").hidden = true;
+  say("This session has ended: press Stackwright's button in KiCad again. The report stays here to be read.", "mind");
+}
+
+async function poll() {
+  let next = null;
+  try {
+    const answer = await fetch("state");
+    next = answer.ok ? await answer.json() : null;
+  } catch {
+    next = null;
+  }
+  if (next === null) {
+    end();
+    return;
+  }
+  await show(next);
+  setTimeout(poll, POLL_MS);
+}
+
+async function show(next) {
+  const before = state;
+  state = next;
+  const busy = next.phase !== "idle";
+  $("board").textContent = next.board;
+  $("progress").hidden = !busy;
+  $("progress").querySelector("span").textContent = busy ? `${next.phase}${next.doing ? `: ${next.doing}` : ""}` : "";
+  $("cancel").hidden = !busy;
+  $("run").disabled = busy || next.gone;
+  showChoices(next, before === null);
+  if (next.run !== shownRun) await load(next.run);
+  if (next.gone && !(before && before.gone)) say("KiCad has ended. The report stays here to be read.", "mind");
+  else if (next.error && JSON.stringify(next.error) !== JSON.stringify(before && before.error)) failed(next.error);
+  else if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before && before.notes)) {
+    say(next.notes.join(" "), "mind");
+  } else if (next.stale && !(before && before.stale) && !busy) stale();
+}
+
+function stale() {
+  say("The board or its settings were changed since this check: check again (r).", "mind");
+}
+
+function showChoices(next, first) {
+  if (first) {
+    for (const one of next.profiles) {
+      const option = document.createElement("option");
+      option.value = one.name;
+      option.textContent = `${one.name}: ${one.title}`;
+      $("profile").append(option);
+    }
+    $("profile").value = next.profile || "";
+    $("ci").textContent = next.ci;
+    if (next.offer) $("offer").hidden = false;
+  }
+  $("command").textContent = next.command;
+  $("settings").textContent = next.settings;
+  $("settings-row").hidden = !next.settings || next.has_settings;
+  $("same").setAttribute("aria-expanded", String(!$("offer").hidden));
+}
+
+// --- the report, and one's place in it
+
+async function load(run) {
+  const answer = await fetch("report");
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const place = remembered();
+  shownRun = run;
+  $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
+  document.title = page.title;
+  for (const one of findings()) one.tabIndex = 0;
+  $("next").hidden = findings().length === 0;
+  restore(place);
+}
+
+function remembered() {
+  const keys = remembered.keys || {};
+  const filters = [...document.querySelectorAll(FILTERS)].map((box) => [box.className, box.checked]);
+  const current = here && $(here);
+  const open = [...document.querySelectorAll("#report details")].map((one) => [keyOf(one), one.open]);
+  return {
+    filters,
+    open: new Map(open),
+    key: here ? keys[here] : null,
+    top: current ? current.getBoundingClientRect().top : null,
+    scroll: window.scrollY,
+  };
+}
+
+function keyOf(details) {
+  const finding = details.closest(".finding");
+  return finding ? (remembered.keys || {})[finding.id] : details.querySelector("summary").textContent;
+}
+
+function restore(place) {
+  remembered.keys = state.keys;
+  for (const [name, checked] of place.filters) {
+    for (const box of document.querySelectorAll(FILTERS)) if (box.className === name) box.checked = checked;
+  }
+  for (const one of document.querySelectorAll("#report details")) {
+    if (place.open.has(keyOf(one))) one.open = place.open.get(keyOf(one));
+  }
+  const again = place.key && Object.keys(state.keys).find((id) => state.keys[id] === place.key);
+  here = again || null;
+  if (again && $(again)) {
+    mark($(again));
+    if (place.top !== null) window.scrollBy(0, $(again).getBoundingClientRect().top - place.top);
+  } else {
+    window.scrollTo(0, place.scroll);
+  }
+}
+
+// --- showing findings in KiCad
+
+function findings() {
+  return [...document.querySelectorAll("#report .finding")];
+}
+
+function mark(finding) {
+  for (const one of findings()) one.classList.toggle("here", one === finding);
+}
+
+function choose(finding, member = null) {
+  here = finding.id;
+  mark(finding);
+  wanted = { finding: finding.id, member };
+  if (!selecting) select();
+}
+
+async function select() {
+  selecting = true;
+  while (wanted && !ended) {
+    const asked = wanted;
+    wanted = null;
+    say("asking KiCad ...");
+    const answer = await post("select", asked);
+    if (answer) tell(answer);
+  }
+  selecting = false;
+}
+
+function tell(answer) {
+  const layer = answer.layer ? ` on ${answer.layer}` : "";
+  if (answer.items === 0) say(`This is about ${answer.layer || "the whole board"}: there is no item to select.`);
+  else if (answer.found === 0) say("None of its items is on the board any more: check again (r).", "mind");
+  else if (answer.found < answer.items) {
+    say(`${answer.found} of ${answer.items} items selected in KiCad; the others are gone: check again (r).`, "mind");
+  } else if (answer.stale) stale();
+  else say(`${answer.found} ${answer.found === 1 ? "item" : "items"} selected in KiCad${layer}.`);
+}
+
+function walk(step) {
+  const all = findings();
+  if (!all.length) return;
+  const at = all.findIndex((one) => one.id === here);
+  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+  choose(next);
+}
+
+$("report").addEventListener("click", (event) => {
+  if (event.target.closest("a, summary, input, label, pre")) return;
+  const finding = event.target.closest(".finding");
+  if (!finding || ended || String(getSelection())) return;
+  const row = event.target.closest("details li");
+  choose(finding, row ? [...row.parentElement.children].indexOf(row) : null);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (ended || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, button, a, summary")) return;
+  if (event.key === "j") walk(1);
+  else if (event.key === "k") walk(-1);
+  else if (event.key === "r") again();
+  else if (event.key === "Enter" && event.target.closest(".finding")) choose(event.target.closest(".finding"));
+  else return;
+  event.preventDefault();
+});
+
+// --- buttons
+
+async function again() {
+  say("");
+  await post("run");
+}
+
+$("run").addEventListener("click", again);
+$("cancel").addEventListener("click", () => post("cancel"));
+$("next").addEventListener("click", () => walk(1));
+$("same").addEventListener("click", () => {
+  $("offer").hidden = !$("offer").hidden;
+  $("same").setAttribute("aria-expanded", String(!$("offer").hidden));
+});
+$("just-look").addEventListener("click", async () => {
+  await post("choose");
+  $("offer").hidden = true;
+});
+$("offer-ci").addEventListener("click", () => {
+  $("ci-row").hidden = !$("ci-row").hidden;
+});
+$("choose").addEventListener("click", () => post("choose", { profile: $("profile").value }));
+$("write-settings").addEventListener("click", async () => {
+  const answer = await post("write-settings");
+  if (answer) say(`Wrote ${answer.path}.`);
+});
+
+window.addEventListener("focus", async () => {
+  if (ended || state === null || state.phase !== "idle" || state.gone) return;
+  const answer = await post("look");
+  if (answer && answer.stale) stale();
+});
+window.addEventListener("pagehide", () => navigator.sendBeacon("bye", new Blob(["{}"], { type: "application/json" })));
+
+poll();

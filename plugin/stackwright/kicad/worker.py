@@ -1,0 +1,91 @@
+"""A check or a preview in a process of its own: it can be stopped, and its memory is given back.
+
+Reads a job as JSON from the file named on its command line. Writes lines of JSON to standard output: `doing` while it
+works, then `done` with the result or `error`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from drc_rules.report import Finding
+from stackup_lib.errors import StackwrightError
+from stackup_lib.stopwatch import Stopwatch, measuring
+from stackwright.reporters.grouping import groups
+
+MOST_MEMBERS = 100
+"""As many as the page lists one by one."""
+
+
+def main() -> int:
+    """Do the job."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    try:
+        with measuring(Stopwatch(tell=lambda name: _say("doing", name))):
+            _say("done", _fix(job) if job["kind"] == "fix" else _check(job))
+    except StackwrightError as error:
+        _say("error", {"where": error.where, "what": error.what, "next_step": error.next_step})
+        return 2
+    return 0
+
+
+def _say(kind: str, value: object) -> None:
+    sys.stdout.write(json.dumps({kind: value}) + "\n")
+    sys.stdout.flush()
+
+
+def _check(job: Mapping[str, str]) -> dict[str, object]:
+    from stackwright.commands.check import Settings, check_one
+    from stackwright.kicad.markers import markers_of
+    from stackwright.kicad.report_file import write_report
+
+    settings = Settings(profile=job.get("profile") or None)
+    outcome, _ = check_one(Path(job["board"]), settings, live=Path(job["live"]).read_bytes())
+    _say("doing", "report")
+    page = write_report(outcome)
+    report = outcome.report
+    return {
+        "page": str(page),
+        "headline": report.headline.value,
+        "why": report.headline_why,
+        "profile": report.profile,
+        "findings": shown(report.findings),
+        "markers": [
+            {"message": m.message, "is_warning": m.is_warning, "at_mm": m.at_mm, "items": m.items}
+            for m in markers_of(report.findings)
+        ],
+    }
+
+
+def shown(findings: Iterable[Finding]) -> dict[str, object]:
+    """Return by its id in the page what each entry is about: a key that outlives edits, and items by member."""
+    found: dict[str, object] = {}
+    for index, group in enumerate(groups(findings), start=1):
+        members = [_about(finding) for finding in group.findings[:MOST_MEMBERS]]
+        found[f"b1-finding-{index}"] = {"key": group.first.key, "members": members}
+    return found
+
+
+def _about(finding: Finding) -> dict[str, object]:
+    places = finding.places
+    layers = dict.fromkeys(place.layer for place in places if place.layer)
+    return {
+        "items": list(dict.fromkeys(place.uuid for place in places if place.uuid)),
+        "layer": next(iter(layers)) if len(layers) == 1 else None,
+        "title": finding.title,
+    }
+
+
+def _fix(job: Mapping[str, str]) -> dict[str, object]:
+    from stackwright.kicad.fixing import preview
+
+    return preview(Path(job["board"]), Path(job["live"]), job.get("profile") or None, Path(job["plan"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
