@@ -18,7 +18,7 @@ own.
 
 Sources
 -------
-The board file itself.
+The board file itself: what KiCad stores of fills, tracks, pads, vias and holes of the net.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from drc_rules.config import PLACEHOLDER, parse_config
 from drc_rules.context import Context
 from drc_rules.interfaces import family
 from drc_rules.net_choice import nets_line, toml_value
+from drc_rules.power_rails import largest_power_nets
 from drc_rules.report import TakenAs
 from stackwright.words import clean, count
 
@@ -42,6 +43,7 @@ def compose(context: Context, answers: Answers) -> str:
         "",
         *_materials(context),
         *_interfaces(context, answers),
+        *_rails(context),
     ]
     text = "\n".join(lines).rstrip("\n") + "\n"
     parse_config(text)
@@ -96,6 +98,23 @@ def _interfaces(context: Context, answers: Answers) -> Iterator[str]:
         yield f"{front}is = {_value(answered or generation or None)}{which}"
         yield f"{front}{_chosen(context, group, of, generation)}"
         yield ""
+
+
+def _rails(context: Context) -> Iterator[str]:
+    """A commented `[[rail]]` of the largest power net; none where no power net has filled copper."""
+    nets = largest_power_nets(context.board)
+    if not nets:
+        return
+    yield f"# Rails: what their copper drops is solved once they are declared. Largest: {clean(', '.join(nets))}"
+    yield "# Where the accelerator sits on a module with its own regulator, above all tables: core_on_module = true"
+    yield "# [[rail]]"
+    yield f"# net = {_value(nets[0])}"
+    yield f"# voltage_v = {_value(None)}"
+    yield f"# current_a = {_value(None)}  # worst continuous current, or tdp_w = power of the accelerator"
+    yield f"# from = [{_value(None)}]  # what feeds it: output inductors, a shunt, a connector"
+    yield f"# to = [{_value(None)}]  # what draws from it, or with amperes: to = {{ U1 = 2.5, J3 = 1 }}"
+    yield "# max_drop_pct = 1  # also: core, ripple_pct, step_a, impedance_mohm, max_rise_c, max_via_a, max_a_per_mm2"
+    yield ""
 
 
 def _chosen(context: Context, group: str, of: str, generation: str) -> str:
