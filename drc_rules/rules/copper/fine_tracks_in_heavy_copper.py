@@ -3,7 +3,8 @@
 What it checks
 --------------
 The narrowest track on each inner layer against the least width of the clause's fab tier for the layer's copper
-weight. Outer layers are left out: plating makes their weight unsure.
+weight, or against what your own fab states for it (`[fab.track_mm]`). Outer layers are left out: plating makes their
+weight unsure.
 
 Why it matters
 --------------
@@ -29,6 +30,7 @@ import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
 from drc_rules.fabs import Tier, track_space
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
@@ -45,28 +47,37 @@ class RoutedLayer:
     narrowest: int
 
 
-def _inner_routed(ctx: Context, _clause: Clause) -> Iterator[RoutedLayer]:
+def _inner_routed(ctx: Context, clause: Clause) -> Iterator[RoutedLayer]:
     tracks = ctx.board.tracks
     for index in range(1, ctx.board.layer_count - 1):
         rows = np.flatnonzero(tracks.layer == index)
-        if len(rows):
+        if len(rows) and not is_replaced(clause, _own_mm(ctx, index)):
             yield RoutedLayer(index, int(rows[np.argmin(tracks.width_mm[rows])]))
+
+
+def _own_mm(ctx: Context, index: int) -> float | None:
+    """Least width that one's own fab states for the layer's weight; None where either is not known."""
+    own = own_fab(ctx)
+    thickness = ctx.copper_thickness_mm(index)
+    if not own.track_mm or not thickness.known or thickness.value is None:
+        return None
+    weight = ounce_class(thickness.value, outer=False)
+    return own.track_of(weight.value) if weight.known and weight.value is not None else None
 
 
 @rule("CUP002", kinds=("copper_track_space",), over=_inner_routed)
 def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[Draft]:
     """Yield one finding per layer whose narrowest track is below the tier."""
     weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
-    row = track_space(weight_oz)
-    if row is None or clause.limit.at_least is None:
+    limit = _limit(ctx, clause, layer.index, weight_oz)
+    if limit is None:
         return
-    tier = Tier(clause.limit.at_least)
     tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
-    width, least = float(tracks.width_mm[layer.narrowest]), row.least_mm(tier)
+    width, least = float(tracks.width_mm[layer.narrowest]), limit.value
     if width < least - NANOMETRE:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
         yield Draft(
-            title=f"{name}: {width:.3f} mm track in {weight_oz:g} oz copper, {tier} fabs etch {least:g} mm",
+            title=f"{name}: {width:.3f} mm track in {weight_oz:g} oz copper, {limit.says('etch')} {least:g} mm",
             why="a narrow track in heavy copper comes out thin or open",
             fix=f"use lighter foil on {name} or tracks of {least:g} mm and more",
             ids=(name,),
@@ -83,3 +94,15 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
                 ),
             ),
         )
+
+
+def _limit(ctx: Context, clause: Clause, index: int, weight_oz: float) -> Bar | None:
+    """Return the least width; None where neither the own fab nor a table gives one for the weight."""
+    own = _own_mm(ctx, index)
+    if own is not None:
+        return bar_of(ctx, clause, own)
+    row = track_space(weight_oz)
+    if row is None or clause.limit.at_least is None:
+        return None
+    tier = Tier(clause.limit.at_least)
+    return Bar(row.least_mm(tier), f"{tier} fabs", tier)

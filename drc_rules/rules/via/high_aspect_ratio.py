@@ -20,7 +20,7 @@ Wider holes; a thinner board; blind and buried vias in place of through ones; mi
 Sources
 -------
 Capability lists of several fabs in three tiers: past the best is an error, past advanced a warning, past standard
-information.
+information. `[fab]` `aspect_ratio` and `microvia_aspect_ratio` take the place of all three.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
 from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
@@ -38,15 +39,29 @@ from drc_rules.rule import Draft, rule
 from stackup_lib.facts import MissingFact
 
 
-def _groups(ctx: Context, _clause: Clause) -> tuple[HoleGroup, ...]:
-    return hole_groups(ctx.board)
+def _groups(ctx: Context, clause: Clause) -> tuple[HoleGroup, ...]:
+    return tuple(group for group in hole_groups(ctx.board) if not is_replaced(clause, _own(ctx, group)))
+
+
+def _own(ctx: Context, group: HoleGroup) -> float | None:
+    """What one's own fab states, None where it states nothing."""
+    own = own_fab(ctx)
+    return own.microvia_aspect_ratio if group.kind == "microvia" else own.aspect_ratio
+
+
+def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
+    found = bar_of(ctx, clause, _own(ctx, group))
+    if found is not None:
+        return found
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    return Bar(greatest_aspect_ratio(group.kind, tier), f"{tier} fabs", tier)
 
 
 @rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups)
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
     """Yield a finding when a group of like holes is past the clause's tier."""
-    tier = Tier(clause.limit.at_least or Tier.BEST)
-    greatest = greatest_aspect_ratio(group.kind, tier)
+    limit = _limit(ctx, clause, group)
+    greatest = limit.value
     try:
         depth = depth_mm(ctx, group)
     except MissingFact:
@@ -55,7 +70,9 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         raise
     drilled_mm = group.drill_mm + (0.0 if group.kind == "microvia" else PLATING_ALLOWANCE_MM)
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
-    is_doubtful = tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(group.kind, Tier.ADVANCED)
+    is_doubtful = limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(
+        group.kind, Tier.ADVANCED
+    )
     if at_precision(drilled, 1) <= greatest and not is_doubtful:
         return
     names = [layer.name for layer in ctx.board.copper_layers]
@@ -67,7 +84,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     yield Draft(
         title=(
             f"{group.in_words} of {group.drill_mm:g} mm, {span}, {depth:.2f} mm deep: {both}; "
-            f"{tier} fabs make {greatest:g}:1"
+            f"{limit.says('make')} {greatest:g}:1"
         ),
         why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
