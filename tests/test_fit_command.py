@@ -6,32 +6,53 @@ import json
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from drc_rules.check import check_board, find_config
+from drc_rules.board_sharing import Cases
+from drc_rules.check import check_board, find_config, prepare
 from drc_rules.clauses import Severity
-from drc_rules.declared import CommandLine
+from drc_rules.config import Config
+from drc_rules.declared import CommandLine, gather
+from drc_rules.engine import headline_of
+from drc_rules.engine import run as run_rules
 from drc_rules.fitness import Fitness, FitnessReport, FormOrigin, fitness_of
 from drc_rules.forms_of_board import forms_of_size
+from drc_rules.power_rails import current_of
 from drc_rules.report import Headline, Verdict
-from drc_rules.requirements import profile_names
+from drc_rules.requirements import load_profile, profile_names
+from drc_rules.rule import all_rules
 from stackup_lib.errors import ConfigError
 from stackup_lib.kicad import read_board
 from stackwright.cli import run
+from stackwright.commands.fit_changes import way_to
 from stackwright.commands.fit_words import step, steps, to_go
 
 ROOT = Path(__file__).parents[1]
 BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "fitness-v1.json"
 LOW_TG, ED_FOIL = "inference_pcie_low_tg", "training_b200_ed_foil"
-COMPARED = (LOW_TG, ED_FOIL, "edge_jetson_carrier_fit", "no_stackup")
+COMPARED = {
+    LOW_TG: ("edge", "inference-pcie", "inference-sxm-oam"),
+    ED_FOIL: ("edge", "training", "training-b200"),
+    "edge_jetson_carrier_fit": profile_names(),
+    "no_stackup": profile_names(),
+}
+"""Fixture boards, and workloads of which a check is made besides."""
 
 
 def path_of(name: str) -> Path:
     """A fixture board."""
     return BOARDS / name / f"{name}.kicad_pcb"
+
+
+def valid(text: str) -> dict[str, Any]:
+    """JSON that fits the published schema."""
+    data: dict[str, Any] = json.loads(text)
+    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
+    return data
 
 
 @cache
@@ -46,22 +67,46 @@ def row_of(report: FitnessReport, profile: str) -> Fitness:
     return next(row for row in report.rows if row.profile == profile)
 
 
-@pytest.mark.parametrize("name", COMPARED)
-def test_every_workload_is_judged_as_a_check_of_its_own_judges_it(name: str) -> None:
-    """What is shared between workloads changes no verdict: headline, failed, open and passed are those of `check`."""
-    for row in fitness(name).rows:
-        form = row.form if row.form_origin in (FormOrigin.DECLARED, FormOrigin.PROFILE) else None
-        report = check_board(path_of(name), command_line=CommandLine(row.profile, form, suppress=False))
-        assert (row.headline, row.why) == (report.headline, report.headline_why), row.profile
-        own = [v for v in report.verdicts if v.has_rule]
-        by_size = {one.clause for one in row.short if one.clause.startswith("form.")} if form is None else set()
+@pytest.mark.parametrize(("name", "profiles"), COMPARED.items())
+def test_every_workload_is_judged_as_on_its_own(name: str, profiles: tuple[str, ...]) -> None:
+    """What is shared between workloads changes no verdict: headline, failed and open clauses are those of a check."""
+    board, config = read_board(path_of(name)), find_config(path_of(name), None)
+    for row in (row_of(fitness(name), profile) for profile in profiles):
+        form = row.form if row.form_origin is not FormOrigin.SIZE else None
+        context, requirements, _ = prepare(board, config, CommandLine(row.profile, form))
+        verdicts = run_rules(context, requirements.clauses, all_rules(), all_rules()).verdicts
+        assert (row.headline, row.why) == headline_of(verdicts, profile=row.profile)
+        own = [v for v in verdicts if v.has_rule]
         failed = {v.clause.id for v in own if v.verdict is Verdict.FAILED}
-        assert {one.clause for one in row.short} - by_size == failed, row.profile
-        open_ = {clause for one in row.open for clause in one.clauses}
-        missing = {v.clause.id for v in own if v.verdict is Verdict.NOT_VERIFIABLE and v.missing}
-        assert {one for one in open_ if not one.startswith("form.")} == {
-            one for one in missing if not one.startswith("form.")
-        }, row.profile
+        waiting = {v.clause.id for v in own if v.verdict is Verdict.NOT_VERIFIABLE}
+        of_size = row.form_origin is FormOrigin.SIZE
+        assert _of_board({one.clause for one in row.short}, of_size=of_size) == failed
+        assert _of_board({clause for one in row.open for clause in one.clauses}, of_size=of_size) == waiting
+        assert row.passed - sum(v.verdict is Verdict.PASSED for v in own) in ((0, 1, 2) if of_size else (0,))
+
+
+def _of_board(clauses: set[str], *, of_size: bool) -> set[str]:
+    """Clauses without those that a form factor adds, which only the outline suggests."""
+    return {one for one in clauses if not (of_size and one.startswith("form."))}
+
+
+def test_currents_of_one_workload_are_not_those_of_another() -> None:
+    """A rail at 50 % duty draws its whole power in training; what asks for that is not taken over."""
+    rail = {"net": "+12V", "voltage_v": 12, "tdp_w": 120, "duty_pct": 50, "from": ["U1"], "to": ["U2"]}
+    board, config = read_board(path_of(LOW_TG)), Config.model_validate({"rail": [rail]})
+    cases = Cases(board, config, gather(board, config, CommandLine()))
+    inference, training = (cases.of(load_profile(name), None) for name in ("inference", "training"))
+    assert inference.context is not training.context
+    for case, amperes in ((inference, 5.0), (training, 10.0)):
+        case.context.forget()
+        assert case.context.is_the_same_elsewhere
+        assert current_of(case.context, config.rail[0])[0] == amperes
+        assert not case.context.is_the_same_elsewhere
+    training.context.forget()
+    assert len(training.context.uses) == board.layer_count
+    assert training.context.is_the_same_elsewhere
+    assert training.context.power_rails.declared == config.rail
+    assert not training.context.is_the_same_elsewhere
 
 
 def test_every_shipped_workload_has_a_row_and_the_fit_ones_come_first() -> None:
@@ -148,7 +193,7 @@ def test_the_least_change_really_makes_it_fit(capsys: pytest.CaptureFixture[str]
     shutil.copytree(BOARDS / LOW_TG, tmp_path / LOW_TG)
     board, plan = tmp_path / LOW_TG / f"{LOW_TG}.kicad_pcb", tmp_path / "a.stackwright-plan.toml"
     assert run(["fit", str(board), "--profile", "inference-pcie", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = valid(capsys.readouterr().out)
     way = next(row["way"] for row in data["workloads"] if row["profile"] == "inference-pcie")
     assert (way["then"], way["is_change"]) == ("fit", True)
     assert run(["suggest", str(board), "--limit", "1", "--plan", str(plan)]) == 0
@@ -159,23 +204,30 @@ def test_the_least_change_really_makes_it_fit(capsys: pytest.CaptureFixture[str]
 def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Without --suggest it says how to search; with it, the stackup has the layers that were missing."""
-    board = path_of("training_b200_too_few_layers")
-    assert run(["fit", str(board), "--profile", "training-b200"]) == 0
-    out = capsys.readouterr().out
-    assert "no small change of the stackup will do" in out
-    assert run(["fit", str(board), "--profile", "training-b200", "--suggest"]) == 0
-    assert "a new stackup: 24 layers" in capsys.readouterr().out
+    """A board of six layers lacks two: no change of its stackup gives them, a search on demand does."""
+    board = path_of("edge_jetson_carrier_fit")
+    content = board.read_bytes()
+    read, config = read_board(board, text=content), find_config(board, None)
+    row = row_of(fitness_of(read, config, profiles=("inference-workstation",)), "inference-workstation")
+    assert [one.kind for one in row.short if one.severity is Severity.ERROR] == ["layer_count"]
+    idle = way_to(row, board, read, config, new=False)
+    assert idle is not None
+    assert (idle.needs_new, idle.words) == (True, ())
+    found = way_to(row, board, read, config, new=True)
+    assert found is not None
+    assert found.words[0].startswith("8 layers")
+    assert (found.is_change, found.then) == (False, None)
     assert run(["fit", str(board), "--no-suggest"]) == 0
     assert "change" not in capsys.readouterr().out
 
 
 def test_the_same_board_gives_the_same_json_and_it_fits_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON is valid against the published schema, and equal for equal inputs."""
-    assert run(["fit", str(path_of(LOW_TG)), "--json"]) == 0
+    board = str(path_of("edge_jetson_carrier_fit"))
+    assert run(["fit", board, "--json"]) == 0
     first = capsys.readouterr().out
-    Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(json.loads(first))
-    assert run(["fit", str(path_of(LOW_TG)), "--json"]) == 0
+    assert valid(first)["workloads"][0]["profile"] == "edge"
+    assert run(["fit", board, "--json"]) == 0
     assert capsys.readouterr().out == first
 
 
