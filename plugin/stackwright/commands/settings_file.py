@@ -44,6 +44,7 @@ def compose(context: Context, answers: Answers) -> str:
         *_materials(context),
         *_interfaces(context, answers),
         *_rails(context),
+        *_fab(),
     ]
     text = "\n".join(lines).rstrip("\n") + "\n"
     parse_config(text)
@@ -98,6 +99,20 @@ def _interfaces(context: Context, answers: Answers) -> Iterator[str]:
         yield f"{front}is = {_value(answered or generation or None)}{which}"
         yield f"{front}{_chosen(context, group, of, generation)}"
         yield ""
+
+
+def _fab() -> Iterator[str]:
+    """What one's own fab makes, all of it commented."""
+    yield "# What your own fab makes; it takes the place of the three tiers of fabs. Lengths in mm."
+    yield "# [fab]"
+    yield '# name = "?"'
+    yield "# hole_mm = 0.2  # finished; also microvia_mm, ring_mm, microvia_ring_mm, outer_track_mm, dielectric_mm"
+    yield "# aspect_ratio = 10  # also microvia_aspect_ratio, thickness_mm, board_mm = [400, 550], registration_mm"
+    yield "# bow_twist_pct = 0.75  # what the order holds it to"
+    yield "# spread_glass = true  # it is told so beside the fast layers, or to turn the board on the panel"
+    yield "# [fab.track_mm]  # least track on inner layers, by copper weight in oz"
+    yield '# "0.5" = 0.1'
+    yield ""
 
 
 def _rails(context: Context) -> Iterator[str]:
