@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.text import Text
 
 from drc_rules.clauses import Severity
-from drc_rules.fitness import Fitness, FitnessReport
+from drc_rules.fitness import Fitness, FitnessReport, Shortfall
 from drc_rules.proofs import paste_lines
 from drc_rules.report import Headline
 from stackwright.commands.fit_changes import Way
@@ -106,21 +106,21 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked
     every = [one for one in row.short if one.severity.rank >= least.rank]
     shown = every if asked else every[:SHORT_SHOWN]
     page.rows(
-        [Column(min_width=7), Column(max_width=38), Column(wraps=True)],
-        [
-            (
-                styled(one.severity.value, SEVERITY_STYLE[one.severity]),
-                styled(step(one), "bold"),
-                one.title + (f" (and {one.more} more)" if one.more else ""),
-            )
-            for one in shown
-        ],
+        [Column(min_width=7), Column(max_width=38), Column(wraps=True)], [line for one in shown for line in _line(one)]
     )
     if len(every) > len(shown):
         rest = count(len(every) - len(shown), "more clause")
         page.line(styled(f"and {rest}: --profile {row.profile} shows all", "dim"), indent=2)
     _way(page, row, way)
     _questions(page, row, told, asked=asked)
+
+
+def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
+    """What fails, and, where no stackup mends it, what to do."""
+    more = f" (and {one.more} more)" if one.more else ""
+    yield styled(one.severity.value, SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
+    if one.severity is Severity.ERROR and not one.by_stackup:
+        yield styled(""), styled(""), styled(f"fix: {one.fix}", "dim")
 
 
 def _way(page: Page, row: Fitness, way: Way | None) -> None:

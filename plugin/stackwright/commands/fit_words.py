@@ -56,7 +56,11 @@ def step(one: Shortfall) -> str:
     unit = one.limit.unit.partition(" (")[0] if one.limit else ""
     unit = "" if unit in UNITS_LEFT_OUT or unit.startswith(name) else unit
     at = f" at {one.at_ghz:g} GHz" if one.at_ghz else ""
-    return f"{name} {number(is_value)} -> {number(asked, unit)}{at}"
+    return f"{name} {_short(is_value)} -> {number(_short(asked), unit)}{at}"
+
+
+def _short(value: float | str | None) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
 def steps(row: Fitness, severity: Severity = Severity.ERROR) -> list[str]:
