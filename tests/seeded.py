@@ -162,11 +162,18 @@ class Case:
 
 
 def states_of(verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding]) -> dict[str, State]:
-    """Return clause -> state for every clause that has a rule."""
+    """Return clause -> state for every clause that has a rule, but for over-design.
+
+    That rests on every fact of every link and falls silent with any of them: it has seeds of its own.
+    """
     keys: dict[str, set[str]] = {}
     for finding in findings:
         keys.setdefault(finding.clause, set()).add(finding.key)
-    return {v.clause.id: (v.verdict.value, frozenset(keys.get(v.clause.id, ()))) for v in verdicts if v.has_rule}
+    return {v.clause.id: (v.verdict.value, frozenset(keys.get(v.clause.id, ()))) for v in verdicts if _has_state(v)}
+
+
+def _has_state(verdict: ClauseVerdict) -> bool:
+    return verdict.has_rule and not verdict.code.startswith("OVR")
 
 
 def turned(before: Mapping[str, State], after: Mapping[str, State]) -> dict[str, str]:

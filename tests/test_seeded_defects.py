@@ -56,6 +56,8 @@ MEGTRON = "".join(
 )
 THOR_CONFIG = f"""
 profile = "inference"
+[[hot_part]]
+refs = []
 [declared]
 foil = "HVLP"
 impedance_tolerance_pct = 5
