@@ -18,7 +18,6 @@ LEAST: tuple[LimitName, ...] = (
     "microvia_ring_mm",
     "outer_track_mm",
     "dielectric_mm",
-    "hole_to_copper_mm",
 )
 
 

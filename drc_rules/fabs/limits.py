@@ -20,7 +20,6 @@ LimitName = Literal[
     "outer_track_mm",
     "dielectric_mm",
     "thickness_mm",
-    "hole_to_copper_mm",
 ]
 
 
@@ -57,7 +56,6 @@ class _File(Frozen):
     outer_track_mm: Tiers
     dielectric_mm: Tiers
     thickness_mm: Tiers
-    hole_to_copper_mm: Tiers
     board_mm: SizeTiers
 
 
