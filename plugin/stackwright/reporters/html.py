@@ -15,11 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from drc_rules.clauses import Severity
+from drc_rules.copper_tables import LinkLossRow
 from drc_rules.documents import Document, documents
 from drc_rules.report import ClauseVerdict, Finding, Place, Report, Verdict
 from drc_rules.stackup_view import StackupRow
 from stackwright import __version__
 from stackwright.drawing import words as said
+from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import STYLE, svg
 from stackwright.reporters import copper, losses, power
@@ -128,12 +130,17 @@ def _environment() -> Environment:
         losses=losses,
         legend=legend,
         colour_of=colour_of,
+        budget_bars=_budget_bars,
         symbols=SYMBOLS,
         number=number,
         count=count,
         most_listed=MOST_LISTED,
     )
     return environment
+
+
+def _budget_bars(rows: Sequence[LinkLossRow], ident: str) -> Markup:
+    return Markup(budget_bars(rows, ident))  # noqa: S704 - budget_bars() escapes what comes from the board
 
 
 def _visible(value: object) -> object:
