@@ -295,7 +295,11 @@ def board(tmp_path: Path) -> Played:
 
 
 def made(board: Played, connect: Callable[[float], Any] | None = None) -> Session:
-    return Session(board.path, connect or (lambda patience_s: board), Choices.of(board.path))
+    return Session(board.path, connect or played(board), Choices.of(board.path))
+
+
+def played(board: Played) -> Callable[[float], Any]:
+    return lambda patience_s: board
 
 
 def worked(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any] | None, error: StackwrightError | None) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stackwright import __version__, cli_build, cli_changes, cli_lines, cli_profiles
+from stackwright import __version__, cli_build, cli_changes, cli_kicad, cli_lines, cli_profiles
 from stackwright.cli_lines import words
 
 app = typer.Typer(
@@ -295,3 +295,4 @@ def materials(
 cli_build.register(app)
 cli_changes.register(app)
 cli_profiles.register(app)
+cli_kicad.register(app)

@@ -1,8 +1,7 @@
 """The least change of a board's stackup: worked out on a copy, shown as a diff, then brought into KiCad's board.
 
 KiCad's API cannot write a stackup. What works: save, put the new file in its place, let KiCad read it again. Net
-classes
-are KiCad's own while it has the project open, so those are left for the command line.
+classes are KiCad's own while it has the project open, so those are left for the command line.
 """
 
 from __future__ import annotations

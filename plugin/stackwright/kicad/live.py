@@ -12,10 +12,10 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stackup_lib.errors import StackwrightError
 from stackwright.output import complain
@@ -268,6 +268,17 @@ class LiveBoard:
         """
         with asking(self._patience_s):
             return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
+
+    def draw(self, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
+        """Draw a circle and a code at each row's place; return the ids of what was drawn, and the layer.
+
+        Raises:
+            KicadError: KiCad is busy or silent, or the board has no user layer.
+        """
+        from stackwright.kicad import overlay
+
+        with asking(self._patience_s):
+            return overlay.draw(self._board, rows)
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
         """Select these items and nothing else, bring them into view, and return how many of them there are.

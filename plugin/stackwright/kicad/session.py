@@ -6,32 +6,30 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any, Protocol
 
 from stackup_lib.errors import StackwrightError
-from stackwright.kicad import jobs
+from stackwright.kicad import fixing, jobs
 from stackwright.kicad.bridge import TRY_AGAIN, Bridge
 from stackwright.kicad.choices import Choices, equivalents
 from stackwright.kicad.live import READING_S, KicadError
 from stackwright.kicad.markers import Canvas, Marker, replace
+from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.settings_files import SettingsFiles
 
 PLUGIN = "org.stackwright.kicad"
 """Identifier of the plugin, as in plugin.json."""
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
+FIXING, APPLYING = "looking for the least change", "applying"
 SLOW_TO_COMPARE_BYTES = 8_000_000
 """A board beyond this is not compared at every look: KiCad would stand still for it."""
 
 
-class OpenBoard(Canvas, Protocol):
+class OpenBoard(Canvas, fixing.Reloading, Protocol):
     """What a session needs of a live board."""
-
-    path: Path
-
-    def content(self) -> bytes:
-        """Return the board as it is now."""
 
     def digest(self) -> str:
         """Return a fingerprint of the board as it is now."""
@@ -41,6 +39,13 @@ class OpenBoard(Canvas, Protocol):
 
     def settings_folder(self, plugin: str) -> Path:
         """Return the folder for what a plugin remembers."""
+
+    def draw(self, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
+        """Draw a circle and a code at each place in one step of undo; return ids of what was drawn, and the layer."""
+
+
+Result = dict[str, Any] | None
+Failure = StackwrightError | None
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,9 @@ class Session:
         self._error: StackwrightError | None = None
         self._notes: list[str] = []
         self._stale = False
+        self._fix: Mapping[str, Any] | None = None
+        self._fixes = 0
+        self._drawn: list[str] = []
         self._settings = SettingsFiles(path)
 
     # --- what the server serves ---------------------------------------------------------------------------------------
@@ -98,6 +106,8 @@ class Session:
                 "steps": job.steps if job else 0,
                 "run": self._runs,
                 "keys": {ident: one["key"] for ident, one in checked.result["findings"].items()} if checked else {},
+                "fix": self._fixes if self._fix else 0,
+                "drawn": self.drawn,
                 "headline": checked.result["headline"] if checked else "",
                 "error": _said(self._error),
                 "notes": list(self._notes),
@@ -122,40 +132,49 @@ class Session:
             "choose": self._choose,
             "write-settings": self._write_settings,
             "bye": self._bye,
+            "fix": self._look_for_fix,
+            "preview": lambda _wanted: self._fix or {},
+            "apply": self._apply,
+            "draw": self._draw,
+            "clear": self._clear,
         }
         return actions[name](wanted)
 
     # --- checking -----------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Begin a check in the background; nothing where one runs."""
+        """Begin a check in the background; nothing where something runs."""
+        self._begin({"kind": "check"}, CHECKING, self._finish)
+
+    def _begin(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, str], None]) -> None:
         with self._lock:
             if self._phase != IDLE:
                 return
             self._phase, self._error, self._notes = ASKING, None, []
-        threading.Thread(target=self._fetch, daemon=True).start()
+        threading.Thread(target=self._fetch, args=(wanted, phase, finish), daemon=True).start()
 
-    def _fetch(self) -> None:
+    def _fetch(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, str], None]) -> None:
         try:
             content, digest = self.bridge.ask(_content_and_digest, READING_S)
-            wanted = {"kind": "check", "board": str(self.path), "profile": self.choices.profile or ""}
+            job = {**wanted, "board": str(self.path), "profile": self.choices.profile or ""}
             with self._lock:
                 if self._phase != ASKING:  # stopped meanwhile
                     return
-                self._phase = CHECKING
-                self._job = jobs.start(wanted, content, lambda r, e: self._finish(r, e, digest))
+                self._phase = phase
+                self._job = jobs.start(job, content, lambda result, error: finish(result, error, digest))
         except StackwrightError as error:
             self._end(error)
         except Exception as error:
             self._end(StackwrightError("the check", f"broke off ({type(error).__name__}: {error})", jobs.REPORT_IT))
 
-    def _finish(self, result: dict[str, Any] | None, error: StackwrightError | None, digest: str) -> None:
+    def _finish(self, result: Result, error: Failure, digest: str) -> None:
         if result is None:
             self._end(error)
             return
         with self._lock:
             self._checked, self._stale = Checked(result, digest, self._settings.digest()), False
             self._runs += 1
+            self._fix = None
         self._end(None)
         try:
             self._mark(result)
@@ -216,6 +235,67 @@ class Session:
             except KicadError as error:
                 return {"error": _said(error)}
         return {"stale": self._stale}
+
+    # --- fixing and drawing -------------------------------------------------------------------------------------------
+
+    def _look_for_fix(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        plan = cache_folder() / "reports" / f"{name_of(self.path)}.plan.toml"
+        self._begin({"kind": "fix", "plan": str(plan)}, FIXING, self._found_fix)
+        return {}
+
+    def _found_fix(self, result: Result, error: Failure, _digest: str) -> None:
+        with self._lock:
+            self._fix, self._fixes = result, self._fixes + 1
+        self._end(error)
+
+    def _apply(self, wanted: Mapping[str, object]) -> Mapping[str, object]:
+        with self._lock:
+            fix = self._fix
+            if fix is None or self._phase != IDLE:
+                raise KicadError("the change", "is not there any more", "preview it again")
+            self._phase = APPLYING
+        try:
+            plan, consent = Path(fix["plan"]), wanted.get("consent") is True
+            done = self.bridge.ask(
+                lambda live: fixing.apply(live, plan, fix["board_digest"], consent=consent), 2 * READING_S
+            )
+        finally:
+            self._end(None)
+        with self._lock:
+            self._fix = None
+        self.check()
+        return done
+
+    @property
+    def drawn(self) -> int:
+        """How many items were drawn on the board by this session."""
+        return len(self._drawn)
+
+    def _draw(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        checked = self._checked
+        if checked is None:
+            raise KicadError("the page", "has no report yet", "wait for the check")
+        self._look({})
+        rows = [m for m in checked.result["markers"] if m["at_mm"]]
+        self._clear({})
+        if not rows:
+            return {"drawn": 0, "layer": ""}
+        self._drawn, layer = self.bridge.ask(lambda live: live.draw(rows), READING_S)
+        self._redigest()
+        return {"drawn": len(rows), "layer": layer}
+
+    def _clear(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        if self._drawn:
+            self.bridge.ask(lambda live: live.remove(self._drawn), READING_S)
+            self._drawn = []
+            self._redigest()
+        return {}
+
+    def _redigest(self) -> None:
+        """Our own drawing changes nothing that a check reads; what the user changed before stays known as changed."""
+        checked = self._checked
+        if checked is not None and checked.digest and not self._stale:
+            self._checked = replace_fields(checked, digest=self.bridge.ask(lambda live: live.digest(), READING_S))
 
     # --- choosing and leaving -----------------------------------------------------------------------------------------
 

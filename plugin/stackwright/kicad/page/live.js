@@ -10,7 +10,7 @@ let here = null; // id of the finding that was shown last
 let wanted = null; // the newest selection that waits for its turn
 let selecting = false;
 let ended = false;
-let plan = null;
+let shownFix = 0; // the preview that is on the page
 
 function say(text, kind = "") {
   $("said").textContent = text;
@@ -72,7 +72,12 @@ async function show(next) {
   $("cancel").hidden = !busy;
   $("run").disabled = busy || next.gone;
   showChoices(next, before === null);
+  for (const [id, wish] of [["fix", next.profile || next.has_settings], ["draw", !next.drawn], ["clear", next.drawn]]) {
+    $(id).hidden = !wish || next.run === 0;
+    $(id).disabled = busy || next.gone;
+  }
   if (next.run !== shownRun) await load(next.run);
+  if (next.fix !== shownFix) await showFix(next.fix);
   if (next.gone && !(before && before.gone)) say("KiCad has ended. The report stays here to be read.", "mind");
   else if (next.error && JSON.stringify(next.error) !== JSON.stringify(before && before.error)) failed(next.error);
   else if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before && before.notes)) {
@@ -220,6 +225,72 @@ document.addEventListener("keydown", (event) => {
   else if (event.key === "Enter" && event.target.closest(".finding")) choose(event.target.closest(".finding"));
   else return;
   event.preventDefault();
+});
+
+// --- the least change
+
+async function showFix(number) {
+  shownFix = number;
+  $("fixing").hidden = number === 0;
+  if (number === 0) return;
+  const fix = await post("preview");
+  if (!fix) return;
+  $("fix-now").textContent = fix.now;
+  $("fix-then").textContent = fix.then;
+  list("fix-words", fix.words);
+  list("fix-remarks", fix.remarks);
+  $("fix-files").replaceChildren(...fix.files.flatMap((file) => difference(file)));
+  $("fix-later").hidden = !fix.later;
+  $("fix-later").querySelector("code").textContent = fix.later;
+  $("fix-consent").hidden = !fix.unsafe;
+  $("consent").checked = false;
+  $("fixing").scrollIntoView({ block: "center" });
+}
+
+function list(id, texts) {
+  $(id).replaceChildren(...texts.map((text) => element("li", text)));
+}
+
+function element(name, text, kind = "") {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = kind;
+  return made;
+}
+
+function difference(file) {
+  const block = document.createElement("pre");
+  for (const line of file.diff.split("\n")) {
+    const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
+    block.append(element("span", `${line}\n`, kind));
+  }
+  return [element("h3", file.name), block];
+}
+
+$("fix").addEventListener("click", () => post("fix"));
+$("no-fix").addEventListener("click", () => {
+  $("fixing").hidden = true;
+});
+$("apply").addEventListener("click", async () => {
+  $("apply").disabled = true;
+  const done = await post("apply", { consent: $("consent").checked });
+  $("apply").disabled = ended;
+  if (!done) return;
+  $("fixing").hidden = true;
+  const tried = done.tried ? "" : " There was no kicad-cli to try the new file with.";
+  const kept = done.backups.length ? ` The former content is in ${done.backups.join(", ")}.` : "";
+  say(`Wrote ${done.files.join(", ")}; KiCad shows the new stackup.${kept}${tried}`);
+});
+
+// --- drawing
+
+$("draw").addEventListener("click", async () => {
+  const done = await post("draw");
+  if (done && done.drawn === 0) say("No error or warning has a place on the board: there is nothing to draw.");
+  else if (done) say(`${done.drawn} findings drawn on ${done.layer}. One undo in KiCad, or the button above, removes them.`);
+});
+$("clear").addEventListener("click", async () => {
+  if (await post("clear")) say("The drawing is gone.");
 });
 
 // --- buttons

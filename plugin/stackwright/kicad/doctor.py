@@ -1,0 +1,235 @@
+"""Why there is no button in KiCad: looks from outside at KiCad's settings, the plugin and its environment.
+
+KiCad makes the plugin's environment itself, and says nothing when that goes wrong. Nothing is changed here, and nothing
+is asked of the network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PLUGIN = "org.stackwright.kicad"
+ACTION = f"{PLUGIN}.check"
+OLDEST_KICAD = 10
+PYTHONS = ((3, 11), (3, 14))
+"""Oldest and newest Python for which every package that the plugin needs has a wheel; KiCad builds none."""
+
+PROBE_S = 60
+PACKAGES = ("kipy", "numpy", "scipy", "shapely", "pydantic", "jinja2", "sexpdata", "typer", "rich")
+OK, BAD, MIND = "ok", "bad", "mind"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Folders of one KiCad version of this user.
+
+    Attributes:
+        settings: e.g. `~/.config/kicad/10.0`.
+        documents: plugins that the user put there or the Plugin and Content Manager did.
+        cache: where environments are made.
+    """
+
+    version: tuple[int, int]
+    settings: Path
+    documents: Path
+    cache: Path
+
+    @property
+    def environment(self) -> Path:
+        """The plugin's environment."""
+        return self.cache / "python-environments" / PLUGIN
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One thing that was looked at.
+
+    Attributes:
+        state: `ok`, `bad`, or `mind` for what is only a hint.
+        cure: what to do; empty where all is well.
+    """
+
+    state: str
+    what: str
+    cure: str = ""
+
+
+def diagnose(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> list[Answer]:
+    """Return what was looked at, in the order in which a button comes to be; after a first fault, the rest waits."""
+    env = os.environ if environ is None else environ
+    place = newest(env, platform)
+    if place is None:
+        return [Answer(BAD, "no settings of a KiCad were found for this user", "start KiCad 10 once, then come back")]
+    answers = [_kicad(place)]
+    if answers[0].state == BAD:
+        return answers
+    answers += [_api(place), _plugin(place), _python(place, platform)]
+    if not any(one.state == BAD for one in answers[2:]):
+        answers.append(_environment(place, platform))
+    return [*answers, *_hints(place, env)]
+
+
+def newest(env: Mapping[str, str], platform: str) -> Place | None:
+    """Return the folders of the newest KiCad that has settings, None where there is none."""
+    settings, documents, cache = _roots(env, platform)
+    found = [
+        (int(match[1]), int(match[2]))
+        for folder in (settings.iterdir() if settings.is_dir() else ())
+        if (match := re.fullmatch(r"(\d+)\.(\d+)", folder.name)) and folder.is_dir()
+    ]
+    if not found:
+        return None
+    version = max(found)
+    name = f"{version[0]}.{version[1]}"
+    return Place(version, settings / name, documents / name, cache / name)
+
+
+def _roots(env: Mapping[str, str], platform: str) -> tuple[Path, Path, Path]:
+    """KiCad's folders above those of a version: settings, documents, cache."""
+    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    if platform == "win32":
+        roaming = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
+        local = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        roots = (roaming / "kicad", home / "Documents" / "KiCad", local / "KiCad")
+    elif platform == "darwin":
+        library = home / "Library"
+        roots = (library / "Preferences" / "kicad", home / "Documents" / "KiCad", library / "Caches" / "kicad")
+    else:
+        config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+        data = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
+        cache = Path(env.get("XDG_CACHE_HOME") or home / ".cache")
+        roots = (config / "kicad", data / "kicad", cache / "kicad")
+    settings = Path(env["KICAD_CONFIG_HOME"]) if env.get("KICAD_CONFIG_HOME") else roots[0]
+    documents = Path(env["KICAD_DOCUMENTS_HOME"]) / "kicad" if env.get("KICAD_DOCUMENTS_HOME") else roots[1]
+    caches = Path(env["KICAD_CACHE_HOME"]) / "kicad" if env.get("KICAD_CACHE_HOME") else roots[2]
+    return settings, documents, caches
+
+
+def _kicad(place: Place) -> Answer:
+    name = f"KiCad {place.version[0]}.{place.version[1]}"
+    if place.version[0] < OLDEST_KICAD:
+        cure = f"install KiCad {OLDEST_KICAD}; until then, `stackwright check BOARD` needs no KiCad"
+        return Answer(BAD, f"{name} is the newest that was used here, which has no such buttons", cure)
+    return Answer(OK, f"{name}, settings in {place.settings}")
+
+
+def _settings(place: Place, name: str) -> dict[str, object]:
+    try:
+        read = json.loads((place.settings / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _part(settings: Mapping[str, object], name: str) -> Mapping[str, object]:
+    part = settings.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _api(place: Place) -> Answer:
+    if _part(_settings(place, "kicad_common.json"), "api").get("enable_server") is True:
+        return Answer(OK, "KiCad's API is on")
+    cure = "tick Preferences > Preferences > Plugins > Enable KiCad API, then start KiCad again"
+    return Answer(BAD, "KiCad's API is off: without it no plugin has a button", cure)
+
+
+def _plugin(place: Place) -> Answer:
+    folder = plugin_folder(place)
+    if folder is None:
+        cure = "install it: Plugin and Content Manager > Install from File, with Stackwright's package"
+        return Answer(BAD, f"the plugin is not installed below {place.documents}", cure)
+    if not (folder / "requirements.txt").is_file():
+        return Answer(BAD, f"{folder} has no requirements.txt: KiCad never makes it ready", "install the whole package")
+    shown = _part(_settings(place, "pcbnew.json"), "plugins").get("actions")
+    for row in shown if isinstance(shown, list) else ():
+        if isinstance(row, dict) and row.get(ACTION) is False:
+            cure = "tick it in Preferences > PCB Editor > Plugins"
+            return Answer(BAD, "the button is switched off in the PCB editor", cure)
+    return Answer(OK, f"the plugin lies in {folder}")
+
+
+def plugin_folder(place: Place) -> Path | None:
+    """Return where the plugin is installed, by hand or by the Plugin and Content Manager."""
+    for root in (place.documents / "3rdparty" / "plugins", place.documents / "plugins"):
+        for file in sorted(root.rglob("plugin.json")) if root.is_dir() else ():
+            try:
+                described = json.loads(file.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if isinstance(described, dict) and described.get("identifier") == PLUGIN:
+                return file.parent
+    return None
+
+
+def _python(place: Place, platform: str) -> Answer:
+    """Look at the interpreter of which KiCad makes environments."""
+    given = _part(_settings(place, "kicad_common.json"), "api").get("interpreter_path")
+    if not isinstance(given, str) or not given:
+        if platform in ("win32", "darwin"):
+            return Answer(OK, "KiCad uses the Python that it brings along")
+        given = "/usr/bin/python3"
+    cure = "choose another one in Preferences > Plugins > Python interpreter"
+    version = _said([given, "-c", "import sys; print(*sys.version_info[:2])"])
+    if version is None:
+        return Answer(BAD, f"{given}, with which KiCad makes environments, does not run", cure)
+    found = tuple(int(part) for part in version.split()[:2])
+    if not PYTHONS[0] <= found <= PYTHONS[1]:
+        between = " to ".join(f"{major}.{minor}" for major, minor in PYTHONS)
+        what = f"{given} is Python {found[0]}.{found[1]}; the packages are there for {between}"
+        return Answer(BAD, what, cure)
+    if _said([given, "-c", "import venv, ensurepip; print(1)"]) is None:
+        cure = f"install python3-venv, delete {place.environment}, and start KiCad again"
+        return Answer(BAD, f"{given} cannot make environments: its venv module is not installed", cure)
+    return Answer(OK, f"{given} is Python {found[0]}.{found[1]}")
+
+
+def _environment(place: Place, platform: str) -> Answer:
+    folder = place.environment
+    again = f"be online, delete {folder}, start KiCad again, open the PCB editor and wait half a minute"
+    if not folder.is_dir():
+        cure = "be online, start KiCad, open the PCB editor and wait half a minute"
+        return Answer(BAD, "KiCad has not made the plugin's environment yet", cure)
+    python = folder / ("Scripts/python.exe" if platform == "win32" else "bin/python")
+    if _said([str(python), "-c", "import pip; print(1)"]) is None:
+        return Answer(BAD, f"the environment {folder} is half made: it has no pip", again)
+    wanted = "; ".join(f"print({name!r}) if f({name!r}) is None else 0" for name in PACKAGES)
+    missing = _said([str(python), "-c", f"from importlib.util import find_spec as f; {wanted}"])
+    if missing is None:
+        return Answer(BAD, f"the environment {folder} is broken: its Python does not run", again)
+    if missing:
+        names = ", ".join(missing.split())
+        return Answer(BAD, f"packages are missing in the environment ({names}): pip could not fetch them", again)
+    broken = _said([str(python), "-c", "import kipy, numpy, pydantic; print(1)"])
+    if broken is None:
+        return Answer(BAD, "the environment's packages cannot be loaded", again)
+    return Answer(OK, "the plugin's environment is complete")
+
+
+def _hints(place: Place, env: Mapping[str, str]) -> Iterator[Answer]:
+    if any(env.get(name) for name in ("HTTPS_PROXY", "https_proxy", "PIP_INDEX_URL", "PIP_CONFIG_FILE")):
+        what = "you have a proxy or a package index set in the environment: KiCad's pip does not see it"
+        yield Answer(MIND, what, "state it in pip's system-wide configuration (/etc/pip.conf)")
+    folder = plugin_folder(place)
+    if folder is not None and place.environment.is_dir():
+        command = (
+            f"{place.environment / 'bin' / 'python'} -m pip install --only-binary :all: -r {folder}/requirements.txt"
+        )
+        yield Answer(MIND, "to see what pip says, which KiCad does not show", command)
+
+
+def _said(command: list[str]) -> str | None:
+    """Return what a program prints; None where it cannot be run or fails."""
+    try:
+        run = subprocess.run(  # noqa: S603 - KiCad's own choice of an interpreter, no shell
+            command, capture_output=True, text=True, timeout=PROBE_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return run.stdout.strip() if run.returncode == 0 else None

@@ -1,0 +1,329 @@
+"""The live page with a real KiCad 10 and a real browser: what is clicked in one happens in the other.
+
+The button itself, in KiCad's own environment, is pressed in `test_button.py`; here its action is started beside KiCad.
+Pictures are kept in the folder that STACKWRIGHT_PICTURES names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stackup_lib.kicad import read_board
+from tests.browser.driven import Tab, driven
+from tests.kicad_editor import Editor, editor_command, wait_for
+
+if TYPE_CHECKING:
+    from kipy import KiCad
+
+ROOT = Path(__file__).parents[2]
+BOARDS = ROOT / "fixtures" / "boards"
+SOURCE, LOSSY = BOARDS / "training_b200_no_backdrill", BOARDS / "training_b200_lossy_prepreg"
+STACKUP = re.compile(r"\n\t\t\(stackup\n.*?\n\t\t\)\n", re.DOTALL)
+DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
+
+pytestmark = [pytest.mark.kicad, pytest.mark.editor, pytest.mark.browser]
+
+
+class Action:
+    """The button's action, as KiCad starts it."""
+
+    def __init__(self, editor: Editor, cache: Path, opener: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, ROOT / "plugin/kicad_addon/main.py"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={
+                **os.environ,
+                "KICAD_API_SOCKET": editor.socket,
+                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")]),
+                "STACKWRIGHT_OPEN": str(opener),
+                "XDG_CACHE_HOME": str(cache),
+            },
+        )
+
+    def ended(self, seconds: float) -> tuple[int, str]:
+        """Wait for its end; exit code and what it says."""
+        said, complaint = self.process.communicate(timeout=seconds)
+        return self.process.returncode, said + complaint
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder with a short name, which KiCad sees too."""
+    with tempfile.TemporaryDirectory(prefix="sw-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures are kept."""
+    named = os.environ.get("STACKWRIGHT_PICTURES")
+    target = Path(named) if named else tmp_path_factory.mktemp("pictures")
+    target.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+@pytest.fixture(scope="module")
+def board_file(folder: Path) -> Path:
+    """A copy of a fixture board without backdrills, with the stackup of one whose prepreg loses too much."""
+    project = folder / "project"
+    project.mkdir()
+    for name in (f"{SOURCE.name}.kicad_pcb", f"{SOURCE.name}.kicad_pro", "stackwright.toml"):
+        shutil.copyfile(SOURCE / name, project / name)
+    target = project / f"{SOURCE.name}.kicad_pcb"
+    lossy = STACKUP.search((LOSSY / f"{LOSSY.name}.kicad_pcb").read_text(encoding="utf-8"))
+    assert lossy is not None
+    mixed, times = STACKUP.subn(lambda _: lossy[0], target.read_text(encoding="utf-8"))
+    assert times == 1
+    target.write_text(mixed, encoding="utf-8")
+    return target
+
+
+@pytest.fixture(scope="module")
+def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
+    """KiCad's PCB editor with the board open."""
+    command = editor_command()
+    assert command is not None
+    made = Editor(command, folder / "k")
+    made.state.mkdir()
+    made.run("start", board_file)
+    try:
+        yield made
+    finally:
+        made.run("stop", check=False)
+
+
+@pytest.fixture(scope="module")
+def kicad(editor: Editor) -> KiCad:
+    """A second client of the same KiCad."""
+    from kipy import KiCad
+
+    return KiCad(socket_path=editor.socket, timeout_ms=60_000)
+
+
+@pytest.fixture(scope="module")
+def opener(folder: Path) -> Path:
+    """A browser that only writes down what it was asked to open."""
+    made = folder / "opener"
+    made.write_text(f'#!/bin/sh\necho "$1" >> {folder}/opened\n')
+    made.chmod(0o755)
+    return made
+
+
+@pytest.fixture(scope="module")
+def action(editor: Editor, folder: Path, opener: Path) -> Iterator[Action]:
+    """The running action."""
+    made = Action(editor, folder / "cache", opener)
+    try:
+        yield made
+    finally:
+        made.process.kill()
+
+
+def opened(folder: Path, number: int) -> str:
+    """The address that was opened as the `number`th."""
+
+    def there() -> list[str]:
+        file = folder / "opened"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return lines if len(lines) >= number else []
+
+    return wait_for("the page", there, 60)[number - 1]
+
+
+@pytest.fixture(scope="module")
+def tab(action: Action, folder: Path, pictures: Path) -> Iterator[Tab]:
+    """The page in a browser, with its first report."""
+    with driven(folder / "chromium") as made:
+        made.open(opened(folder, 1))
+        made.wait_for("document.readyState === 'complete' && !progress.hidden")
+        made.picture(pictures / "1-checking.png")
+        made.wait_for(DONE.format(run=1))
+        yield made
+
+
+def selected(kicad: KiCad) -> set[str]:
+    """Ids of what is selected in KiCad."""
+    return {item.id.value for item in kicad.get_board().get_selection()}  # type: ignore[attr-defined]
+
+
+def findings(folder: Path) -> list[dict[str, Any]]:
+    """The findings of the last report."""
+    (file,) = (folder / "cache/stackwright/reports").glob("*[0-9a-f].json")
+    rows: list[dict[str, Any]] = json.loads(file.read_text())["reports"][0]["findings"]
+    return rows
+
+
+def first_with_items(tab: Tab, folder: Path) -> tuple[str, set[str]]:
+    """Id in the page of the first finding that has items, and those of its members that are listed."""
+    from drc_rules.report import Finding
+    from stackwright.kicad.worker import shown
+
+    entries: dict[str, Any] = shown([Finding.model_validate(row) for row in findings(folder)])
+    for ident, entry in entries.items():
+        items = {item for member in entry["members"] for item in member["items"]}
+        if items:
+            return ident, items
+    raise AssertionError("no finding has items")
+
+
+def said(tab: Tab) -> str:
+    text: str = tab.ask("said.textContent")
+    return text
+
+
+def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
+    tab: Tab, kicad: KiCad, editor: Editor, folder: Path, pictures: Path
+) -> None:
+    """As many as the report names, no others; pictures before and after differ."""
+    ident, items = first_with_items(tab, folder)
+    before = editor.picture(pictures / "2-kicad-before.png").read_bytes()
+    tab.click(f"#{ident} h3")
+    tab.wait_for("said.textContent.includes('selected in KiCad')", 40)
+    time.sleep(2)
+
+    assert selected(kicad) == items
+    assert editor.picture(pictures / "3-kicad-selected.png").read_bytes() != before
+    tab.picture(pictures / "4-page-selected.png")
+    assert tab.console == []
+
+
+def test_the_keyboard_walks_through_the_findings(tab: Tab, kicad: KiCad) -> None:
+    """j forward, k back; the page marks where one is."""
+    many = tab.ask("findings().length")
+    tab.ask("here = null")
+    tab.press("j")
+    assert tab.wait_for("here") == "b1-finding-1"
+    if many > 1:
+        tab.press("j")
+        assert tab.wait_for("here !== 'b1-finding-1' && here") == "b1-finding-2"
+        tab.press("k")
+    tab.wait_for("here === 'b1-finding-1' && !selecting", 60)
+    assert tab.ask("document.querySelectorAll('.finding.here').length") == 1
+
+
+def test_another_check_keeps_place_and_filters(tab: Tab) -> None:
+    """The clauses that were hidden stay hidden, and one's finding stays where it was on the screen."""
+    tab.click(".filter .show-passed")
+    top = tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top")
+    tab.ask("document.activeElement.blur()")
+    tab.press("r")
+    tab.wait_for(DONE.format(run=2))
+
+    assert tab.ask("document.querySelector('.filter .show-passed').checked") is False
+    assert tab.ask("document.querySelector('.filter .show-failed').checked") is True
+    assert tab.ask("here") == "b1-finding-1"
+    assert abs(tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top") - top) < 3
+
+
+def test_a_second_click_on_the_button_uses_the_running_session(
+    tab: Tab, editor: Editor, folder: Path, opener: Path, action: Action
+) -> None:
+    """It ends at once; the session checks again, and the new address belongs to the same server."""
+    second = Action(editor, folder / "cache", opener)
+    assert second.ended(60) == (0, "")
+
+    assert opened(folder, 2).split("/")[2] == opened(folder, 1).split("/")[2]
+    tab.wait_for(DONE.format(run=3))
+    assert action.process.poll() is None
+
+
+def test_a_window_that_blocks_kicad_is_said_and_nothing_is_lost(tab: Tab, editor: Editor, kicad: KiCad) -> None:
+    """Board Setup, opened by a program: no answer within the time; afterwards all is as before."""
+    from kipy import KiCad
+    from kipy.errors import ConnectionError as NoAnswer
+
+    with pytest.raises(NoAnswer):
+        KiCad(socket_path=editor.socket, timeout_ms=2000).run_action("pcbnew.EditorControl.boardSetup")
+    tab.click("#b1-finding-1 h3")
+    tab.wait_for("said.className === 'bad' && said.textContent.includes('did not answer')", 60)
+    editor.run("xdo", "key", "Escape")
+    time.sleep(2)
+
+    tab.click("#b1-finding-1 h3")
+    tab.wait_for("!selecting && said.className === ''", 60)
+    assert tab.ask("findings().length") > 0
+
+
+def test_a_drawing_is_one_step_of_undo(tab: Tab, kicad: KiCad, editor: Editor, pictures: Path) -> None:
+    """On a user layer; the button takes it away again."""
+    board = kicad.get_board()
+    before = len(board.get_shapes())
+    tab.click("#draw")
+    tab.wait_for("said.textContent.includes('findings drawn on User')", 60)
+    drawn = len(board.get_shapes()) - before
+    editor.picture(pictures / "5-kicad-drawn.png")
+
+    assert drawn > 0
+    assert tab.ask("state.stale") is False
+    kicad.run_action("common.Interactive.undo")
+    assert len(board.get_shapes()) == before
+    tab.wait_for("!clear.hidden")
+    tab.click("#clear")
+    tab.wait_for("said.textContent === 'The drawing is gone.'", 60)
+
+
+def test_the_least_change_is_shown_and_applied(tab: Tab, kicad: KiCad, board_file: Path, pictures: Path) -> None:
+    """As a diff first; applied, KiCad's board, the file and the next report agree, and the former file is kept."""
+    former = read_board(board_file).stackup
+    tab.click("#fix")
+    tab.wait_for("!fixing.hidden && state.phase === 'idle'", 180)
+    tab.picture(pictures / "6-page-fix.png")
+    assert "+" in tab.ask("document.querySelector('#fix-files .added').textContent")
+
+    tab.click("#apply")
+    tab.wait_for("said.className === 'bad'", 90)  # it changes what is built, and nobody has agreed yet
+    assert "changes what is built" in said(tab)
+    assert read_board(board_file).stackup == former
+
+    tab.click("#consent")
+    tab.click("#apply")
+    tab.wait_for("said.textContent.startsWith('Wrote')", 120)
+    tab.wait_for(DONE.format(run=4))
+    tab.picture(pictures / "7-page-applied.png")
+    text = kicad.get_board().get_as_string()
+    live = read_board(board_file, text=text.encode()).stackup
+    written = read_board(board_file).stackup
+
+    assert live is not None
+    assert written is not None
+    assert former is not None
+    assert live.digest == written.digest != former.digest
+    assert list(board_file.parent.glob(f"{board_file.name}.*-bak"))
+
+
+def test_a_change_in_the_editor_is_said(tab: Tab, kicad: KiCad) -> None:
+    """When one comes back to the page."""
+    board = kicad.get_board()
+    board.remove_items(board.get_tracks()[:1])
+    tab.wait_for("state.phase === 'idle'")
+    tab.ask("window.dispatchEvent(new Event('focus'))")
+    tab.wait_for("said.textContent.includes('were changed since this check')", 60)
+
+
+def test_a_killed_kicad_leaves_the_report_and_the_action_ends_with_its_page(
+    tab: Tab, editor: Editor, action: Action, pictures: Path
+) -> None:
+    """No hang, no traceback; the process ends soon after the page is closed."""
+    os.kill(int((editor.state / "button" / "pcbnew.pid").read_text()), signal.SIGKILL)
+    tab.wait_for("said.textContent.includes('KiCad has ended')", 60)
+    tab.picture(pictures / "8-page-kicad-gone.png")
+    assert tab.ask("findings().length") > 0
+    assert tab.ask("run.disabled") is True
+
+    tab.open("about:blank")
+    assert action.ended(60) == (0, "")
