@@ -8,7 +8,7 @@ import pytest
 
 from drc_rules.copper_tables import Allowance, Decibels, LinkLossRow
 from stackup_lib.interval import Interval
-from stackwright.drawing.budget_bars import LEFT, budget_bars
+from stackwright.drawing.budget_bars import LEFT, PLOT, budget_bars
 
 
 def link(**changes: object) -> LinkLossRow:
@@ -48,7 +48,7 @@ def test_a_worst_case_without_bound_is_an_arrow_and_does_not_squeeze_the_rest() 
     svg = budget_bars([link(total_db=Decibels(low=3.0, nominal=4.0, high=None)), link()], "b1-")
     assert "3.0 to far more" in svg
     assert "l5 4l-5 4" in svg
-    assert sum(lengths(svg)) > 150
+    assert sum(lengths(svg)) == pytest.approx(PLOT * 4 / (2.5 * 6.5), abs=0.3)
     assert "l5 4l-5 4" not in budget_bars([link()], "b1-")
 
 
