@@ -1,0 +1,66 @@
+"""Where fast nets change from one plane to another, by the vias that join two of their layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from drc_rules.context import Context
+from drc_rules.return_paths import FastGroup
+from stackup_lib.return_path_vias import LayerChange, layer_changes
+from stackup_lib.routes import Crossing
+
+
+def layer_crossings(ctx: Context, group: FastGroup) -> tuple[Crossing, ...]:
+    """Return the vias of a group's nets between layers on which they run for more than a lumped length."""
+    return tuple(_crossings(ctx, _routed_layers(ctx, group)))
+
+
+def plane_changes(ctx: Context, group: FastGroup) -> tuple[LayerChange, ...]:
+    """Return the layer changes of a group's nets between layers on which they are routed, not only broken out.
+
+    Raises:
+        MissingFact: fills are missing or stale, or the stackup does not tell the distance to the planes.
+    """
+    planes = _planes(ctx, group)
+    alike: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Crossing]] = {}
+    for crossing in layer_crossings(ctx, group):
+        net = int(ctx.board.vias.net[crossing.via])
+        key = tuple((layer, planes[net, layer]) for layer in (crossing.entry_layer, crossing.exit_layer))
+        alike.setdefault(key, []).append(crossing)
+    return tuple(one for key, rows in alike.items() for one in layer_changes(ctx.copper, rows, dict(key)))
+
+
+def _planes(ctx: Context, group: FastGroup) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Return (net, layer) -> its planes there, the one with most of the current first."""
+    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    for part in ctx.return_paths.referenced:
+        if part.group == group:
+            ctx.return_paths.need_fills(part)
+            shares = tuple(ctx.return_paths.shares(part))
+            found |= dict.fromkeys(((net, part.layer) for net in part.nets), shares)
+    return found
+
+
+def _routed_layers(ctx: Context, group: FastGroup) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for part in ctx.return_paths.referenced:
+        if part.group == group:
+            for net, length in ctx.return_paths.lengths_of(part).items():
+                if length > group.lumped_mm[-1]:
+                    found.setdefault(net, set()).add(part.layer)
+    return found
+
+
+def _crossings(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[Crossing]:
+    vias = ctx.board.vias
+    rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
+    places = zip(vias.net[rows].tolist(), vias.x_mm[rows].tolist(), vias.y_mm[rows].tolist(), strict=True)
+    row_at = dict(zip(places, rows.tolist(), strict=True))
+    for hole in ctx.fast_holes:
+        if hole.is_via and hole.net in routed:
+            row = row_at[hole.net, hole.x_mm, hole.y_mm]
+            for entry, out in pairwise(layer for layer in hole.routed if layer in routed[hole.net]):
+                yield Crossing(via=row, entry_layer=entry, exit_layer=out, at_mm=0.0)

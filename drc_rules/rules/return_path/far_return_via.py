@@ -1,0 +1,132 @@
+"""A fast track changes planes and no via near it takes the return current along.
+
+What it checks
+--------------
+Every via by which a net of a fast interface goes from one routed layer to another: whether both layers have a plane in
+common, and if not, how far the nearest via or plated pad is that joins a plane of one with a plane of the other. It
+should be no farther than a tenth of a wavelength at Nyquist, or 1 mm, whichever is more. Planes of two different nets
+are joined by capacitors alone: that is information.
+
+Why it matters
+--------------
+The return current changes planes where the signal does. Without a way beside it, it takes the nearest one, and between
+the planes until there: the via gains inductance, and the planes carry the noise to every other via.
+
+How to fix
+----------
+Put a ground via beside the signal via, or beside a pair one on each side; between planes of different nets a capacitor
+beside the via, or change to a layer that has ground.
+
+Sources
+-------
+Physics: a detour shorter than a tenth of a wavelength is lumped. NVIDIA's DG-10931 asks for less than the pitch of the
+pair's vias (PCIe up to Gen4), which 1 mm stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.plane_changes import layer_crossings, plane_changes
+from drc_rules.report import Measured, Place
+from drc_rules.return_paths import PLACES_SHOWN, FastGroup, too_long
+from drc_rules.rule import Draft, rule
+from stackup_lib.return_path_vias import LayerChange
+
+LEAST_REACH_MM = 1.0
+"""A via hardly fits nearer: the pitch of a pair's vias, or of a BGA."""
+
+NOWHERE_MM = 1e9
+"""Stands for "no via joins the planes"."""
+
+
+def _groups(ctx: Context, _clause: Clause) -> tuple[FastGroup, ...]:
+    return tuple(group for group in ctx.return_paths.groups if layer_crossings(ctx, group))
+
+
+@rule("RET003", kinds=("return_via",), over=_groups)
+def far_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
+    """Yield one finding for the vias between two layers whose planes nothing joins near them."""
+    ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
+    far: dict[tuple[int, int], list[LayerChange]] = {}
+    apart: dict[tuple[int, int], list[LayerChange]] = {}
+    for change in plane_changes(ctx, group):
+        if change.keeps_plane or not change.entry_nets or not change.exit_nets:
+            continue
+        layers = change.entry_layer, change.exit_layer
+        if change.shared_net is None and change.other_planes is None:
+            apart.setdefault(layers, []).append(change)
+        elif too_long(ctx, group, _distance(change), LEAST_REACH_MM):
+            far.setdefault(layers, []).append(change)
+    yield from (_far(ctx, group, changes) for changes in far.values())
+    yield from (_apart(ctx, group, changes) for changes in apart.values())
+
+
+def _distance(change: LayerChange) -> float:
+    near = [mm for mm in (change.distance_mm, change.other_distance_mm) if mm is not None]
+    return min(near, default=NOWHERE_MM)
+
+
+def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
+    worst = max(changes, key=lambda change: (_distance(change), -change.via))
+    distance = _distance(worst)
+    reach = max(group.lumped_mm[-1], LEAST_REACH_MM)
+    there_is = distance < NOWHERE_MM
+    how_far = f"{distance:.1f} mm away" if there_is else "nowhere on the board"
+    return Draft(
+        title=(
+            f"{group.title}: {_vias(changes)} between {_layers(ctx, worst)} without a return via near, "
+            f"{_planes(ctx, worst)} are joined {how_far} from {ctx.board.nets[worst.net]}"
+        ),
+        why=f"the return current changes planes there; up to {reach:.1f} mm would not matter",
+        fix=f"put a {_joining(ctx, worst)} via beside each of them, for a pair one on each side",
+        ids=(group.id, _layers(ctx, worst), "far"),
+        measured=Measured(value=round(distance, 2) if there_is else "none", unit="mm" if there_is else ""),
+        limit_value=round(reach, 2),
+        limit_unit="mm",
+        places=_places(ctx, sorted(changes, key=lambda change: (-_distance(change), change.via))),
+        inferred=not group.declared,
+    )
+
+
+def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
+    one = changes[0]
+    entry, out = ("/".join(ctx.board.nets[net] for net in nets) for nets in (one.entry_nets, one.exit_nets))
+    return Draft(
+        title=f"{group.title}: {_vias(changes)} between {_layers(ctx, one)} change from {entry} to {out}",
+        why="only capacitors join planes of different nets, and none is as near and as quick as a via",
+        fix="change to a layer beside ground, or put a capacitor beside the vias",
+        ids=(group.id, _layers(ctx, one), "apart"),
+        places=_places(ctx, changes),
+        severity=Severity.INFO,
+        inferred=not group.declared,
+    )
+
+
+def _vias(changes: list[LayerChange]) -> str:
+    return f"{len(changes)} via{'s' if len(changes) > 1 else ''}"
+
+
+def _layers(ctx: Context, change: LayerChange) -> str:
+    return " and ".join(ctx.board.copper_layers[k].name for k in (change.entry_layer, change.exit_layer))
+
+
+def _planes(ctx: Context, change: LayerChange) -> str:
+    planes = change.entry_plane, change.exit_plane
+    if change.distance_mm is None and change.other_planes is not None:
+        planes = change.other_planes
+    return " and ".join(ctx.board.copper_layers[k].name for k in planes)
+
+
+def _joining(ctx: Context, change: LayerChange) -> str:
+    return ctx.board.nets[change.shared_net] if change.shared_net is not None else "ground"
+
+
+def _places(ctx: Context, changes: list[LayerChange]) -> tuple[Place, ...]:
+    vias = ctx.board.vias
+    return tuple(
+        Place(net=ctx.board.nets[one.net], uuid=str(vias.uuid[one.via]) or None, x_mm=one.x_mm, y_mm=one.y_mm)
+        for one in changes[:PLACES_SHOWN]
+    )
