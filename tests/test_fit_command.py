@@ -266,3 +266,21 @@ def test_the_report_goes_into_a_file_on_demand(tmp_path: Path, capsys: pytest.Ca
     assert run(["fit", str(path_of(LOW_TG)), "--no-suggest", "--output", str(target)]) == 0
     assert target.read_text(encoding="utf-8").startswith("FIT FOR NONE")
     assert capsys.readouterr().out == ""
+
+
+def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--html tells all workloads in one file without scripts; a name that looks like markup stays a name."""
+    board, page = tmp_path / "a&b<i>.kicad_pcb", tmp_path / "fit.html"
+    shutil.copy(path_of("no_stackup"), board)
+    assert run(["fit", str(board), "--html", "--output", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    for name in profile_names():
+        assert text.count(f'id="workload-{name}"') == 1
+    assert "<i>" not in text
+    assert "a&amp;b&lt;i&gt;" in text
+    assert "<script" not in text
+    assert ">FIT" not in text.upper().replace(">FIT FOR NONE", "")
+    assert run(["fit", str(board), "--json", "--html"]) == 2
+    assert "exclude each other" in capsys.readouterr().err

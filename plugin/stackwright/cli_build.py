@@ -77,6 +77,7 @@ Examples:
   stackwright fit card.kicad_pcb
   stackwright fit card.kicad_pcb --profile training-b200 --suggest
   stackwright fit card.kicad_pcb --form pcie-fhhl --json
+  stackwright fit card.kicad_pcb --html --output fit.html
 
 \b
 A workload whose clauses wait for facts is "not proven": it is never counted as fit.
@@ -113,6 +114,7 @@ def fit(
     ] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="A page for people, all workloads in full.")] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Judge a board against every workload: what it is fit for, what lies between it and the rest, what would help.
@@ -121,7 +123,17 @@ def fit(
     """
     from stackwright.commands.fit import Wanted, show_fitness
 
-    wanted = Wanted(tuple(profile or ()), form, suggest, json, config, output)
+    if json and html:
+        raise typer.BadParameter("--json and --html exclude each other")
+    wanted = Wanted(
+        profiles=tuple(profile or ()),
+        form=form,
+        suggest=suggest,
+        as_json=json,
+        as_html=html,
+        config=config,
+        output=output,
+    )
     return show_fitness(board, wanted)
 
 

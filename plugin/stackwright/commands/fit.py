@@ -44,6 +44,7 @@ class Wanted:
     form: str | None = None
     suggest: bool | None = None
     as_json: bool = False
+    as_html: bool = False
     config: Path | None = None
     output: Path | None = None
 
@@ -70,6 +71,10 @@ def show_fitness(typed: Path, wanted: Wanted) -> int:
         ways = _ways(shown, wanted, board_path, board, config)
     if wanted.as_json:
         text = json_text(report, ways)
+    elif wanted.as_html:
+        from stackwright.commands.fit_html import html_of
+
+        text = html_of(report, ways)
     else:
         page = page_of(report, shown, ways, board=typed, asked=bool(wanted.profiles))
         text = page.text(None if target else terminal_console())

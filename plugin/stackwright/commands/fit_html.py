@@ -1,0 +1,76 @@
+"""What `stackwright fit` finds, as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from drc_rules.clauses import Severity
+from drc_rules.fitness import Fitness, FitnessReport
+from drc_rules.proofs import paste_lines
+from drc_rules.report import Headline
+from stackwright import __version__
+from stackwright.commands.fit_changes import Way
+from stackwright.commands.fit_words import form_words, step, to_go
+from stackwright.reporters.html import SYMBOLS, TEMPLATES
+from stackwright.words import clean
+
+
+def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
+    """Return the page; same board and settings give the same bytes."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=_visible,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        symbols=SYMBOLS,
+        step=step,
+        to_go=to_go,
+        form_words=form_words,
+        anchor=_anchor,
+        questions=_questions,
+        errors=lambda row: row.count(Severity.ERROR),
+        warnings=lambda row: row.count(Severity.WARNING),
+    )
+    fit = [row for row in report.rows if row.headline is Headline.FIT]
+    plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
+    css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+    return environment.get_template("fit.html").render(
+        report=report,
+        ways=ways,
+        best=report.rows[0].headline.value,
+        verdict="fit for" if plain else "fit with warnings" if fit else "fit for none",
+        fit=plain,
+        warned=[row.profile for row in fit if row.count(Severity.WARNING)],
+        open=[row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN],
+        facts=[_labelled(line) for line in report.board.lines],
+        css=Markup(css),  # noqa: S704 - our own style sheet
+        version=__version__,
+        title=f"{PurePath(report.board.path).name}: what it is fit for",
+    )
+
+
+def _visible(value: object) -> object:
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _anchor(row: Fitness) -> str:
+    return "workload-" + "".join(char if char.isalnum() else "-" for char in row.profile)
+
+
+def _questions(row: Fitness) -> Markup:
+    """The lines to paste; each is cleaned and escaped on its own, so that the line breaks between them stay."""
+    lines = paste_lines(one.how_to_give or f"# {one.fact}" for one in row.open)
+    return Markup("\n").join(clean(line) for line in lines)
+
+
+def _labelled(line: str) -> tuple[str, str]:
+    label, colon, rest = line.partition(":")
+    return (label, rest.strip()) if colon and len(label) <= 8 and " " not in label else ("board", line)
