@@ -44,6 +44,7 @@ class HoleLosses:
     _stub_db: dict[int, Interval] = field(default_factory=dict)
     _barrel_db: dict[tuple[ViaShape, float], Interval] = field(default_factory=dict)
     _at: dict[tuple[int, int, int], list[int]] | None = None
+    _heights_mm: tuple[float, ...] = ()
 
     def on(self, routes: Sequence[Route], share: float) -> tuple[Interval, float]:
         """Return the loss of the holes on the paths of a link and their number, each weighed by `share`.
@@ -136,9 +137,12 @@ class HoleLosses:
         return (one.impedance_diff_ohm or 0.0) / 2 or one.impedance_single_ohm or USUAL_OHM
 
     def _heights(self) -> tuple[float, ...]:
+        if self._heights_mm:
+            return self._heights_mm
         heights = copper_heights_mm(self.ctx.stackup())
         if len(heights) != self.ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
             raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        self._heights_mm = heights
         return heights
 
     def _dk(self, frequency_ghz: float) -> float:

@@ -14,7 +14,7 @@ from stackup_lib.facts import Confidence, least
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.lines.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
-from stackup_lib.lines.dielectric_models import PermittivityModel
+from stackup_lib.lines.dielectric_models import DielectricSample, PermittivityModel
 from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
 from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
 from stackup_lib.lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
@@ -42,6 +42,7 @@ GHz, and methods of measurement differ by as much."""
 
 SiteKey = tuple[int, tuple[int | None, int | None] | None]
 Triple = tuple[Roughness, Roughness, Roughness]
+Models = tuple[PermittivityModel, PermittivityModel, PermittivityModel]
 Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
 
 
@@ -79,6 +80,8 @@ class Lines:
     ctx: Context
     _sites: dict[SiteKey, tuple[BoardSite, Confidence]] = field(default_factory=dict)
     _solved: dict[Key, SolvedLine] = field(default_factory=dict)
+    _known_models: dict[tuple[str, float, float], tuple[Models, Confidence]] = field(default_factory=dict)
+    _samples: dict[str, tuple[DielectricSample, ...]] = field(default_factory=dict)
 
     def site(self, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
         """Return the site of a copper layer, between its nearest planes or those that are named."""
@@ -189,13 +192,24 @@ class Lines:
 
         return at(0), at(1), at(2)
 
-    def _models(
-        self, ply: DielectricPly, sheet: Sheet, frequency_ghz: float
-    ) -> tuple[PermittivityModel, PermittivityModel, PermittivityModel]:
+    def _models(self, ply: DielectricPly, sheet: Sheet, frequency_ghz: float) -> Models:
+        key = (ply.label, sheet.dk, frequency_ghz)
+        if key not in self._known_models:
+            with self.ctx.recording() as used:
+                found = self._models_of(ply, sheet, frequency_ghz)
+            self._known_models[key] = found, least(Confidence.HIGH, *used)
+        models, confidence = self._known_models[key]
+        self.ctx.rests_on(confidence)
+        return models
+
+    def _models_of(self, ply: DielectricPly, sheet: Sheet, frequency_ghz: float) -> Models:
+        """Return the least lossy, the nominal and the lossiest permittivity that a ply may have."""
         df = self.ctx.need(ply.df_at(frequency_ghz))
         spread = ply.df_spread_at(frequency_ghz)
         low, high = min(spread[0], df * (1 - DF_SLACK)), max(spread[1], df * (1 + DF_SLACK))
-        samples = samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
+        if ply.label not in self._samples:
+            self._samples[ply.label] = samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
+        samples = self._samples[ply.label]
         nominal = laminate_model(samples, sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
         ends = [laminate_model((), sheet.dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
         return ends[0], nominal, ends[1]

@@ -139,6 +139,7 @@ class LinkLosses:
     ctx: Context
     _found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
     _loss_at: dict[tuple[LineKey, float], LossAt] = field(default_factory=dict)
+    _df_sure_at: dict[tuple[int, References | None, float], Confidence] = field(default_factory=dict)
 
     @cached_property
     def links(self) -> Links:
@@ -261,9 +262,16 @@ class LinkLosses:
 
     def _df_confidence(self, link: LinkLoss) -> Confidence:
         """Return how sure the least sure Df beside a link is."""
-        sites = [self.ctx.lines.site(index, references) for index, _, _, references in (s.key for s in link.stretches)]
         nyquist = link.interface.nyquist_ghz or 0.0
-        return least(Confidence.HIGH, *(ply.df_at(nyquist).confidence for where in sites for ply in where.plies))
+        where = {(s.key[0], s.key[3]) for s in link.stretches}
+        return least(Confidence.HIGH, *(self._df_sure(index, planes, nyquist) for index, planes in where))
+
+    def _df_sure(self, index: int, references: References | None, frequency_ghz: float) -> Confidence:
+        key = (index, references, frequency_ghz)
+        if key not in self._df_sure_at:
+            plies = self.ctx.lines.site(index, references).plies
+            self._df_sure_at[key] = least(Confidence.HIGH, *(ply.df_at(frequency_ghz).confidence for ply in plies))
+        return self._df_sure_at[key]
 
     def _notes(self, stretches: Sequence[Stretch]) -> Iterator[str]:
         for s in stretches:

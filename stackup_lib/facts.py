@@ -89,3 +89,7 @@ class MissingFact(Exception):  # noqa: N818 - not an error: the honest outcome o
 def unknown(name: str, how_to_give: str) -> Fact[U]:
     """Return an unknown `Fact` that says how to give its value."""
     return Fact[U](name=name, how_to_give=how_to_give, confidence=Confidence.LOW)
+
+
+_KEPT = (Fact[float], Fact[str])
+"""Pydantic forgets a parametrized model that nobody holds and builds it anew, which costs a thousand times its use."""

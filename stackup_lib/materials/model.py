@@ -117,6 +117,10 @@ class Spread(Frozen):
     high: float
 
 
+_Range = Fact[Spread]
+"""Held, because Pydantic would build it anew for every laminate."""
+
+
 class Laminate(Frozen):
     """One laminate family of one maker.
 
@@ -264,7 +268,7 @@ class Laminate(Frozen):
         if not readings:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
         values = [r.value for r in readings]
-        return Fact[Spread](
+        return _Range(
             name=name,
             value=Spread(low=min(values), high=max(values)),
             origin=Origin.CATALOGUE,
