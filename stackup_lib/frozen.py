@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Frozen(BaseModel):
-    """Immutable; an unknown key is an error."""
+    """Immutable; an unknown key is an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    A model's validator is built when the first one is made: a command makes a few of the many there are.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
