@@ -5,7 +5,8 @@ What it checks
 Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
 wider for the plating. Microvias are measured over the dielectric that the laser goes through, without an allowance.
 The drilled figure decides, for it is what drill and bath meet; but where
-the stored diameter itself, taken as the drill, is past the advanced tier, that is information. Where nobody
+the stored diameter itself, taken as the drill, is past the advanced tier, that is information. A diameter of less than
+0.02 mm is a placeholder, and not verifiable. Where nobody
 has entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot
 be judged.
 
@@ -29,6 +30,7 @@ from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.fab_holes import NO_DIAMETER_MM
 from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
 from drc_rules.fabs import Tier
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
@@ -60,6 +62,9 @@ def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
 @rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups)
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
     """Yield a finding when a group of like holes is past the clause's tier."""
+    if group.drill_mm < NO_DIAMETER_MM:
+        name = f"the diameter of {group.in_words} (the file says less than {NO_DIAMETER_MM} mm)"
+        raise MissingFact(name, "in KiCad, select them, enter the hole's diameter and save the board")
     limit = _limit(ctx, clause, group)
     greatest = limit.value
     try:

@@ -1,0 +1,217 @@
+"""One fact at a time is broken in a demo board of KiCad's, and exactly the fabrication clauses turn that rest on it.
+
+The board is parsed once; only the clauses of the FAB rules, and those that `[fab]` reaches, are judged.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drc_rules.check import prepare
+from drc_rules.config import parse_config
+from drc_rules.declared import CommandLine
+from drc_rules.engine import run
+from drc_rules.rule import all_rules
+from stackup_lib.kicad import read_board
+from tests.seeded import Case, State, states_of, turned
+
+pytestmark = pytest.mark.demo
+
+RULES = tuple(r for r in all_rules() if r.family == "fabrication" or r.code in ("CUP002", "VIA004"))
+KINDS = {kind for r in RULES for kind in r.kinds}
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A defect: why exactly these clauses turn, how it is made, and what they turn to."""
+
+    why: str
+    edit: Callable[[Case], Case]
+    turns: dict[str, str]
+
+
+def states(case: Case) -> dict[str, State]:
+    context, requirements, _ = prepare(case.board, parse_config(case.config), CommandLine())
+    clauses = [clause for clause in requirements.clauses if clause.kind in KINDS]
+    outcome = run(context, clauses, RULES, RULES)
+    assert not outcome.crashes, outcome.crashes
+    return states_of(outcome.verdicts, outcome.findings)
+
+
+# CM5_MINIMA: 61.2 x 64.2 mm, six layers of 2116 and cores, 444 vias of 0.3 mm in 0.45 mm: a ring of 0.075 mm.
+
+CONFIG = """
+profile = "training"
+form = "m2-2280"
+[fab]
+bow_twist_pct = 0.75
+[[interface]]
+is = "pcie5"
+nets = ["/CM5/PCIE_*"]
+"""
+
+
+def wider_pads(case: Case, over_hole_mm: float, *, first: int | None = None) -> Case:
+    """Give vias, or the first of them alone, pads that are wider than their hole."""
+    vias = case.board.vias
+    chosen = np.arange(len(vias)) < (len(vias) if first is None else first)
+    size = np.where(chosen, vias.drill_mm + over_hole_mm, vias.size_mm)
+    pads = np.where(chosen[:, None] & ~np.isnan(vias.pad_size_mm), size[:, None], vias.pad_size_mm)
+    return case.with_board(vias=replace(vias, size_mm=size, pad_size_mm=pads))
+
+
+def with_hole(case: Case, drill_mm: float) -> Case:
+    """Drill one via otherwise, its ring kept."""
+    vias = case.board.vias
+    drill = vias.drill_mm.copy()
+    size, pads = vias.size_mm.copy(), vias.pad_size_mm.copy()
+    pads[0] += drill_mm - drill[0]
+    size[0] += drill_mm - drill[0]
+    drill[0] = drill_mm
+    return case.with_board(vias=replace(vias, drill_mm=drill, size_mm=size, pad_size_mm=pads))
+
+
+def scaled(case: Case, factor: float) -> Case:
+    """Draw the outline larger or smaller."""
+    outline = case.board.outline
+    return case.with_board(outline=replace(outline, x_mm=outline.x_mm * factor, y_mm=outline.y_mm * factor))
+
+
+def one_track(case: Case, layer: str, width_mm: float) -> Case:
+    chosen = case.on_layer(layer)
+    chosen[np.flatnonzero(chosen)[1:]] = False
+    return case.with_tracks(chosen, width_mm=width_mm)
+
+
+def fab(case: Case, lines: str) -> Case:
+    return case.declared("bow_twist_pct = 0.75\n", f"bow_twist_pct = 0.75\n{lines}\n")
+
+
+SEEDS = {
+    "pads 0.26 mm wider than their hole": Seed(
+        "the ring is what standard fabs hold, and layers may lie off by 0.127 mm",
+        lambda c: wider_pads(c, 0.26),
+        {"board.fab.ring_standard": "passed", "training.registration": "passed"},
+    ),
+    "one via with a ring of 0.06 mm": Seed(
+        "past advanced fabs; the same finding is there for standard ones and for registration already",
+        lambda c: wider_pads(c, 0.12, first=1),
+        {"board.fab.ring_advanced": "failed"},
+    ),
+    "one via with a ring of 0.03 mm": Seed(
+        "past every fab",
+        lambda c: wider_pads(c, 0.06, first=1),
+        {"board.fab.ring": "failed", "board.fab.ring_advanced": "failed"},
+    ),
+    "one hole of 0.1 mm": Seed(
+        "as the drill it is the best fabs' only; 15.3:1 as finished is past advanced, which is information",
+        lambda c: with_hole(c, 0.1),
+        {"board.fab.hole_standard": "failed", "board.via.aspect_ratio_standard": "failed"},
+    ),
+    "one hole of 0.00001 mm": Seed(
+        "no diameter at all: hole, ring and depth cannot be judged where nothing else failed",
+        lambda c: with_hole(c, 0.00001),
+        dict.fromkeys(
+            (
+                "board.fab.hole",
+                "board.fab.hole_advanced",
+                "board.fab.hole_standard",
+                "board.fab.ring",
+                "board.fab.ring_advanced",
+                "board.via.aspect_ratio",
+                "board.via.aspect_ratio_advanced",
+                "board.via.aspect_ratio_standard",
+            ),
+            "not verifiable",
+        ),
+    ),
+    "an outline of ten times the size": Seed(
+        "612 x 642 mm is past the usual panel, and what a training board may be",
+        lambda c: scaled(c, 10),
+        {"board.fab.size_standard": "failed"},
+    ),
+    "no outline": Seed(
+        "no size; flatness rests on the order, what the copper does is a remark at most",
+        lambda c: c.with_board(
+            outline=replace(c.board.outline, x_mm=np.zeros(0), y_mm=np.zeros(0), start=np.zeros(1, dtype=np.int64))
+        ),
+        dict.fromkeys(("board.fab.size_advanced", "board.fab.size_standard", "form.size.m2-2280"), "not verifiable"),
+    ),
+    "the middle core is 0.06 mm": Seed(
+        "thinner than standard fabs press; the average is not, and the board is thin enough for every hole",
+        lambda c: c.with_ply("dielectric 3", thickness_mm=0.06),
+        {"board.fab.dielectric_standard": "failed"},
+    ),
+    "a prepreg without thickness": Seed(
+        "no dielectric, no depth; what the file's thickness alone bounds still passes",
+        lambda c: c.with_ply("dielectric 1", thickness_mm=None),
+        dict.fromkeys(
+            ("board.fab.dielectric_advanced", "board.fab.dielectric_standard", "board.via.aspect_ratio_standard"),
+            "not verifiable",
+        ),
+    ),
+    "one outer track of 0.06 mm": Seed(
+        "for the best fabs only",
+        lambda c: one_track(c, "F.Cu", 0.06),
+        dict.fromkeys(("board.fab.outer_track_advanced", "board.fab.outer_track_standard"), "failed"),
+    ),
+    "a flatness of 1.5 percent is ordered": Seed(
+        "cold plates need 0.75",
+        lambda c: c.declared("bow_twist_pct = 0.75", "bow_twist_pct = 1.5"),
+        {"training.flatness": "failed"},
+    ),
+    "no flatness is ordered": Seed(
+        "copper alone proves none",
+        lambda c: c.declared("bow_twist_pct = 0.75\n", ""),
+        {"training.flatness": "not verifiable"},
+    ),
+    "the own fab holds rings of 0.075 mm": Seed(
+        "its figure takes the place of all tiers",
+        lambda c: fab(c, "ring_mm = 0.075"),
+        {
+            "board.fab.ring_own": "passed",
+            **dict.fromkeys(("board.fab.ring", "board.fab.ring_advanced", "board.fab.ring_standard"), "not applicable"),
+        },
+    ),
+    "the own fab holds rings of 0.1 mm": Seed(
+        "then 444 vias are an error",
+        lambda c: fab(c, "ring_mm = 0.1"),
+        {
+            "board.fab.ring_own": "failed",
+            **dict.fromkeys(("board.fab.ring", "board.fab.ring_advanced", "board.fab.ring_standard"), "not applicable"),
+        },
+    ),
+}
+
+
+@functools.cache
+def minima(demos: Path) -> tuple[Case, dict[str, State]]:
+    case = Case(read_board(demos / "cm5_minima" / "CM5_MINIMA_3.kicad_pcb"), CONFIG)
+    return case, states(case)
+
+
+def test_the_minima_carrier_fails_only_what_is_true_of_it(demo_boards: Path) -> None:
+    """The ground on which the seeds fall: rings of 0.075 mm, and neither the size of a baseboard nor of an M.2."""
+    found = minima(demo_boards)[1]
+
+    assert {clause for clause, (verdict, _) in found.items() if verdict == "failed"} == {
+        "board.fab.ring_standard",
+        "form.size.m2-2280",
+        "training.registration",
+    }
+    assert {clause for clause, (verdict, _) in found.items() if verdict == "not verifiable"} == set()
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_defect_turns_the_fabrication_clauses_that_rest_on_it(name: str, demo_boards: Path) -> None:
+    """No more and no less."""
+    case, before = minima(demo_boards)
+    seed = SEEDS[name]
+
+    assert turned(before, states(seed.edit(case))) == seed.turns, seed.why
