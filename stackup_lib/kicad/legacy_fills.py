@@ -73,11 +73,13 @@ def _bridges(rings: Sequence[Floats]) -> list[dict[int, list[_Bridge]]]:
     found: list[dict[int, list[_Bridge]]] = [{} for _ in rings]
     ends = [np.roll(ring, -1, axis=0) for ring in rings]
     a, b = np.concatenate(rings), np.concatenate(ends)
+    low, high = np.minimum(a[:, 1], b[:, 1]), np.maximum(a[:, 1], b[:, 1])
     owner = np.repeat(np.arange(len(rings)), [len(ring) for ring in rings])
     first = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])])
     for number, ring in enumerate(rings[1:], start=1):
         x, y = ring[int(np.argmin(ring[:, 0]))]
-        met = np.flatnonzero(((a[:, 1] <= y) != (b[:, 1] <= y)) & (owner < number))
+        before = int(first[number])  # rings are in order: what begins further left comes first
+        met = np.flatnonzero((low[:before] <= y) & (high[:before] > y))
         along = (y - a[met, 1]) / (b[met, 1] - a[met, 1])
         at = a[met, 0] + along * (b[met, 0] - a[met, 0])
         left = np.flatnonzero(at <= x)
