@@ -254,9 +254,9 @@ def _via_holes(board: Board, declared: HotPart, row: int, layer: int) -> Iterato
 
 
 def _pad_holes(board: Board, declared: HotPart, row: int) -> Iterator[PadHole]:
-    """The plated holes that a footprint brings along in its thermal pad; KiCad stores no fill for them."""
+    """The plated holes that a footprint, its own or another, has in its thermal pad; KiCad stores no fill for them."""
     pads, reference = board.pads, _reference(board, row)
-    mine = (pads.footprint == pads.footprint[row]) & (pads.kind == PadKind.THROUGH) & (pads.net == pads.net[row])
+    mine = (pads.kind == PadKind.THROUGH) & (pads.net == pads.net[row]) & (pads.drill_x_mm > 0)
     is_back = bool(board.footprints.back[pads.footprint[row]])
     for index in np.flatnonzero(mine & _inside(board, row, pads.x_mm, pads.y_mm)).tolist():
         yield PadHole(
@@ -299,7 +299,7 @@ def _of_file(board: Board, reference: str, what: str, stated: int) -> Fact[bool]
 
 
 def _nobody_says(reference: str, *, in_footprint: bool) -> Fact[bool]:
-    whose = "the holes that its footprint brings along" if in_footprint else "the vias"
+    whose = "the holes that footprints have" if in_footprint else "the vias"
     how = 'via_fill = "?"  # none, resin, conductive epoxy or copper\nvia_capped = "?"  # true or false'
     kicad = "" if in_footprint else "\n# or, in KiCad 10, in the properties of the vias"
     title = f"whether {whose} in the thermal pad of {reference} are filled and capped"

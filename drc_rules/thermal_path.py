@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from drc_rules.context import DECLARE_STACKUP, Context
 from drc_rules.hot_parts import HotPartOnBoard, Pad, PadHole, give
 from stackup_lib.errors import did_you_mean
@@ -14,6 +12,9 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.holes import copper_heights_mm
 from stackup_lib.interval import Interval
 from stackup_lib.thermal.via_array import Barrel, array_k_per_w
+
+RELIEF_MM = 0.8
+"""Ring of a pad and gap of its thermal relief together are hardly wider."""
 
 
 @dataclass(frozen=True)
@@ -110,16 +111,17 @@ def _fill(part: HotPartOnBoard, hole: PadHole) -> str:
 
 
 def connected_layers(ctx: Context, part: HotPartOnBoard) -> tuple[int, ...]:
-    """Return the layers, but the part's own, on which filled copper of its net lies at a hole of a thermal pad."""
-    found = []
-    x = np.array([hole.x_mm for hole in part.holes])
-    y = np.array([hole.y_mm for hole in part.holes])
-    nets = np.array([hole.net for hole in part.holes])
-    for layer in range(ctx.board.layer_count if len(nets) else 0):
-        reached = np.array([_reaches(part, hole, layer) for hole in part.holes])
-        if layer != part.layer and np.any((ctx.copper.net_at(layer, x, y) == nets) & reached):
-            found.append(layer)
-    return tuple(found)
+    """Return the layers, but the part's own, on which filled copper of its net lies at a hole of a thermal pad.
+
+    A fill that a thermal relief keeps off the hole counts: its spokes lead heat too.
+    """
+
+    def touches(hole: PadHole, layer: int) -> bool:
+        reach = hole.drill_mm / 2 + RELIEF_MM
+        return any(net == hole.net for _, net in ctx.copper.gaps_at(layer, hole.x_mm, hole.y_mm, reach))
+
+    layers = [layer for layer in range(ctx.board.layer_count) if layer != part.layer and ctx.copper.is_filled(layer)]
+    return tuple(k for k in layers if any(_reaches(part, hole, k) and touches(hole, k) for hole in part.holes))
 
 
 def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:
