@@ -107,7 +107,7 @@ def test_one_identifier_everywhere(plugin: Path) -> None:
     described = json.loads((plugin / "plugin.json").read_text())
     metadata = json.loads((ADDON / "metadata.json").read_text())
 
-    assert described["identifier"] == metadata["identifier"] == button.PLUGIN
+    assert described["identifier"] == metadata["identifier"] == live.PLUGIN
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stackwright.kicad import doctor
-from stackwright.kicad.session import PLUGIN
 from stackwright.kicad.doctor import BAD, MIND, OK, Answer, diagnose
+from stackwright.kicad.live import PLUGIN
 from tests.test_cli import run
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -264,7 +264,7 @@ def test_a_drawing_is_one_step_of_undo(tab: Tab, kicad: KiCad, editor: Editor, p
     board = kicad.get_board()
     before = len(board.get_shapes())
     tab.click("#draw")
-    tab.wait_for("said.textContent.includes('findings drawn on User')", 60)
+    tab.wait_for("said.textContent.includes('findings drawn on')", 60)
     drawn = len(board.get_shapes()) - before
     editor.picture(pictures / "5-kicad-drawn.png")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Protocol
 
 from stackup_lib.errors import StackwrightError
 from stackwright.commands.check import Settings, check_one
 from stackwright.kicad.choices import Choices
-from stackwright.kicad.live import connect, is_there, reconnect
-from stackwright.kicad.markers import markers_of, replace
+from stackwright.kicad.live import PLUGIN, connect, is_there, reconnect
+from stackwright.kicad.markers import Canvas, markers_of, replace
 from stackwright.kicad.report_file import opener, show_report, write_report
 from stackwright.kicad.server import LiveServer
-from stackwright.kicad.session import PLUGIN, OpenBoard, Session
+from stackwright.kicad.session import Session
 from stackwright.kicad.single import noted, running_session
 from stackwright.output import complain
 
@@ -26,6 +27,18 @@ RELOADING_S = 5
 
 FAREWELL_S = 90
 """How long the server outlives KiCad, to tell the page."""
+
+
+class OpenBoard(Canvas, Protocol):
+    """What a click needs of a live board."""
+
+    path: Path
+
+    def content(self) -> bytes:
+        """Return the board as it is now."""
+
+    def settings_folder(self, plugin: str) -> Path:
+        """Return the folder for what a plugin remembers."""
 
 
 def run() -> int:

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PLUGIN = "org.stackwright.kicad"
+from stackwright.kicad.live import PLUGIN
+
 ACTION = f"{PLUGIN}.check"
 OLDEST_KICAD = 10
 PYTHONS = ((3, 11), (3, 14))

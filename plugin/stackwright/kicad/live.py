@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from stackwright.kicad.markers import Marker
 
+PLUGIN = "org.stackwright.kicad"
+"""Identifier of the plugin, as in plugin.json."""
+
 OLDEST = 10
 """First major version whose API has what the button needs."""
 

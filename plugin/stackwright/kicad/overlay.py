@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 RADIUS_MM = 1.0
 TEXT_MM = 1.0
 MESSAGE = "Stackwright: draw findings"
-USER_LAYERS = range(45, 0, -1)
-"""Numbers of KiCad's user layers; the last one that the board has is the least likely to be in use."""
+USER_LAYERS = (*(f"User.{number}" for number in range(45, 0, -1)), "Eco2.User", "Eco1.User", "Cmts.User", "Dwgs.User")
+"""Layers for what is no copper; the first of these that the board has is the least likely to be in use."""
 
 
 def draw(board: Board, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
@@ -43,10 +43,11 @@ def _layer(board: Board) -> tuple[Any, str]:
     from kipy.proto.board.board_types_pb2 import BoardLayer
 
     there = set(board.get_enabled_layers())
-    for number in USER_LAYERS:
-        name = f"BL_User_{number}"
-        if name in BoardLayer.keys() and BoardLayer.Value(name) in there:  # noqa: SIM118 - an enumeration of protobuf
-            return BoardLayer.Value(name), f"User.{number}"
+    known = dict(BoardLayer.items())
+    for name in USER_LAYERS:
+        layer = known.get(f"BL_{name.replace('.', '_')}")
+        if layer in there:
+            return layer, name
     raise KicadError("the board", "has no user layer to draw on", "enable User.9 in Board Setup > Board Editor Layers")
 
 

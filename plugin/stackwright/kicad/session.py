@@ -14,13 +14,10 @@ from stackup_lib.errors import StackwrightError
 from stackwright.kicad import fixing, jobs
 from stackwright.kicad.bridge import TRY_AGAIN, Bridge
 from stackwright.kicad.choices import Choices, equivalents
-from stackwright.kicad.live import READING_S, KicadError
+from stackwright.kicad.live import PLUGIN, READING_S, KicadError
 from stackwright.kicad.markers import Canvas, Marker, replace
 from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.settings_files import SettingsFiles
-
-PLUGIN = "org.stackwright.kicad"
-"""Identifier of the plugin, as in plugin.json."""
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
 FIXING, APPLYING = "looking for the least change", "applying"
