@@ -1,0 +1,97 @@
+"""Over-design: what a board needs at least, and the silence where that is not known."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import prepare
+from drc_rules.config import parse_config
+from drc_rules.context import Context
+from drc_rules.declared import CommandLine
+from drc_rules.over_design import KEPT, class_for, demands, df_that_would_do, rooms, with_foil_db
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.kicad import read_board
+from stackup_lib.materials import FoilGrade, LossClass
+from stackup_lib.synthesis.cost import class_factor, foil_share
+
+CASES = Path(__file__).parents[1] / "fixtures" / "rules" / "over_design" / "dear_laminate.toml"
+
+
+def context(folder: Path, *, case: int = 0, profile: str | None = "inference", config: str | None = None) -> Context:
+    """One of the rule's cases, by default 40 mm of PCIe Gen5 on an ultra-low-loss laminate."""
+    data = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"][case]["board"]
+    board = read_board(write(MiniBoard.model_validate(data), folder, "board"))
+    return prepare(board, parse_config(config or data["config"]), CommandLine(profile=profile))[0]
+
+
+@pytest.mark.parametrize(
+    ("df", "expected"),
+    [
+        (0.03, LossClass.STANDARD),
+        (0.02, LossClass.MID),
+        (0.0075, LossClass.LOW),
+        (0.0062, LossClass.VERY_LOW),
+        (0.0030, LossClass.ULTRA_LOW),
+        (0.0001, LossClass.SUPER_ULTRA_LOW),
+    ],
+)
+def test_a_class_would_do_only_where_all_its_laminates_would(df: float, expected: LossClass) -> None:
+    """A Df of 0.0062 lies within low loss: some of that class would not do."""
+    assert class_for(df) is expected
+
+
+def test_what_is_left_counts_the_most_loss_and_keeps_a_tenth(tmp_path: Path) -> None:
+    """The system board's 16 dB less a tenth, less the most that the 40 mm may lose."""
+    (room,) = rooms(context(tmp_path)) or ()
+
+    assert room.board_db == pytest.approx((1 - KEPT) * 16)
+    assert room.left_db == pytest.approx(14.4 - room.link.total_db.high)
+
+
+def test_the_df_that_would_do_uses_up_what_is_left(tmp_path: Path) -> None:
+    """Dielectric loss goes with Df: the rise that the new Df brings is what was left."""
+    ctx = context(tmp_path)
+    (room,) = rooms(ctx) or ()
+    found = df_that_would_do(ctx, room)
+    assert found is not None
+    df, now = found
+
+    assert room.link.dielectric_db * (df / now - 1) == pytest.approx(room.left_db)
+
+
+def test_a_rougher_foil_is_taken_for_worse_than_nominal(tmp_path: Path) -> None:
+    """At the high end it costs half as much again; the foil that is there costs nothing more."""
+    ctx = context(tmp_path)
+    (room,) = rooms(ctx) or ()
+    now, rough = with_foil_db(ctx, room.link, FoilGrade.HVLP), with_foil_db(ctx, room.link, FoilGrade.STD)
+
+    assert now.nominal == pytest.approx(room.link.total_db.nominal)
+    assert rough.nominal > now.nominal
+    assert rough.high - room.link.total_db.high == pytest.approx(1.5 * (rough.nominal - now.nominal))
+
+
+def test_without_a_workload_or_a_generation_nothing_is_demanded(tmp_path: Path) -> None:
+    """What nobody has said may need all of it."""
+    vague = '[[interface]]\nis = "?"\nnets = ["/PCIE_*"]\n'
+
+    assert demands(context(tmp_path / "a", profile=None)) is None
+    assert demands(context(tmp_path / "b", config=vague)) is None
+    assert demands(context(tmp_path / "c")) is not None
+
+
+def test_links_past_their_share_leave_no_room(tmp_path: Path) -> None:
+    """900 mm of PCIe Gen5 fail, whatever the laminate."""
+    assert rooms(context(tmp_path, case=4)) is None
+
+
+def test_better_materials_cost_more() -> None:
+    """Else cheaper would be no advice."""
+    factors = [class_factor(c) for c in sorted(LossClass, key=lambda c: c.rank)]
+
+    assert factors == sorted(set(factors))
+    assert (
+        foil_share(FoilGrade.STD) < foil_share(FoilGrade.RTF) < foil_share(FoilGrade.VLP) < foil_share(FoilGrade.HVLP)
+    )
