@@ -132,6 +132,20 @@ def test_the_facts_are_those_of_the_file_that_kicad_10_makes_of_it(
 
 
 @pytest.mark.kicad
+def test_the_check_says_the_same_of_both_files(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Every verdict is that of the file KiCad 10 makes, but for what its upgrade on the command line loses: classes."""
+    paths = [written(tmp_path, whole_board(), name) for name in ("old", "new")]
+    kicad_cli("pcb", "upgrade", paths[1])
+    options = CommandLine(profile="inference-pcie")
+    old, new = (
+        {v.clause.id: (v.verdict, v.checked, v.undecided) for v in check_board(path, command_line=options).verdicts}
+        for path in paths
+    )
+    of_classes = {"board.project", "board.nets.in_classes", "board.impedance.intended"}
+    assert {one for one in old.keys() | new.keys() if old.get(one) != new.get(one)} == of_classes
+
+
+@pytest.mark.kicad
 def test_overbars_are_turned_as_kicad_10_turns_them(tmp_path: Path, kicad_cli: KicadCli) -> None:
     """A real KiCad gives every odd name the new form that we give it."""
     items = tuple(
