@@ -65,8 +65,16 @@ def _joined(fills: list[Geometry], pieces: list[Geometry]) -> Geometry:
     for fill in fills:
         shapely.prepare(fill)
         loose = loose[~shapely.covers(fill, loose)]
-    parts = [*(shapely.simplify(fill, SMOOTHED_MM) for fill in fills), *loose]
+    parts = [*map(_smoothed, fills), *loose]
     return _valid(shapely.union_all(parts))
+
+
+def _smoothed(fill: Geometry) -> Geometry:
+    """Simplify an outline ring by ring, which is quick; with its holes in view only where rings then touch."""
+    import shapely  # noqa: PLC0415
+
+    quick = shapely.simplify(fill, SMOOTHED_MM, preserve_topology=False)
+    return quick if quick.is_valid and not quick.is_empty else shapely.simplify(fill, SMOOTHED_MM)
 
 
 def pad_area(board: Board, pad: int, grown_mm: float = 0.0) -> Polygon:
