@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, LossClass
 from stackup_lib.synthesis.cost import class_factor, foil_share
+from tests.seeded import Case
 
 CASES = Path(__file__).parents[1] / "fixtures" / "rules" / "over_design" / "dear_laminate.toml"
 
@@ -95,3 +97,43 @@ def test_better_materials_cost_more() -> None:
     assert (
         foil_share(FoilGrade.STD) < foil_share(FoilGrade.RTF) < foil_share(FoilGrade.VLP) < foil_share(FoilGrade.HVLP)
     )
+
+
+def ultra_low(text: str) -> str:
+    """Give the plies beside the fast layers a better laminate, and the package less of the share."""
+    rows = (f'[declared.dielectric."dielectric {row}"]\nmaterial = "R-5785(N)"\n' for row in (1, 2, 3, 13, 14, 15))
+    return text.replace("package_loss_db = 3", "package_loss_db = 1") + "".join(rows)
+
+
+DEARER: dict[str, tuple[Callable[[str], str], dict[str, str]]] = {
+    "ultra-low-loss laminate beside the fast layers": (
+        ultra_low,  # what the package leaves free would be enough for a rougher foil as well
+        {"board.over.laminate": "failed", "board.over.foil": "failed"},
+    ),
+    "HVLP foil": (lambda text: text.replace('"VLP"', '"HVLP"'), {"board.over.foil": "failed"}),
+    "the workload is no longer stated": (
+        lambda text: text.replace('profile = "inference-pcie"', ""),
+        dict.fromkeys(("board.over.laminate", "board.over.foil", "board.over.layers"), "not applicable"),
+    ),
+    "the foil is no longer declared": (
+        lambda text: text.replace('foil = "VLP"', ""),
+        dict.fromkeys(("board.over.laminate", "board.over.foil"), "not applicable"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEARER)
+def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
+    """The PCIe card is no dearer than it needs to be; one fact at a time is changed in its settings."""
+    folder = Path(__file__).parents[1] / "fixtures" / "boards" / "inference_pcie_gen5_fit"
+    board = read_board(folder / "inference_pcie_gen5_fit.kicad_pcb")
+    text = (folder / "stackwright.toml").read_text(encoding="utf-8")
+    change, turns = DEARER[name]
+
+    before, after = (
+        {v.clause.id: v.verdict.value for v in Case(board, config).verdicts() if v.code.startswith("OVR")}
+        for config in (text, change(text))
+    )
+
+    assert set(before.values()) == {"passed"}
+    assert {clause: verdict for clause, verdict in after.items() if verdict != before[clause]} == turns

@@ -112,7 +112,7 @@ SEEDS: dict[str, tuple[str, Callable[[Case], Case], dict[str, str]]] = {
         {"board.thermal.resistance": "failed"},
     ),
     "one hole left in the pad of U2": (
-        "one every 4.4 mm leads too little heat",
+        "one every 3.6 mm leads too little heat",
         lambda c: without_holes(c, "U2", kept=1),
         {"board.thermal.vias": "failed", "board.thermal.resistance": "failed"},
     ),

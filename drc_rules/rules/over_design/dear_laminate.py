@@ -14,7 +14,7 @@ The laminate is the greatest part of a multilayer's price: about 3.5 times FR-4 
 How to fix
 ----------
 Ask the fab for a laminate of the class named, of the Tg that the workload asks for; line widths follow its Dk, so
-solve them again (`stackwright suggest`). Or keep it, for a next generation or a supply that is certain.
+solve them again (`stackwright suggest`). Take one such advice at a time and check again: two may share one reserve. Or keep it, for a next generation or a supply that is certain.
 
 Sources
 -------
@@ -107,7 +107,7 @@ def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator
             f"about {class_factor(need.has):g} against {class_factor(enough):g} times the price of FR-4 (relative "
             "prices: a published comparison up to very low loss, judgement above)"
         ),
-        fix=f"ask the fab for a {enough.label}-loss laminate{tg}, and solve the widths again for its Dk",
+        fix=f"ask the fab for a {enough.label}-loss laminate{tg}, solve the widths again for its Dk, and check again",
         ids=tuple(ply.label for ply in need.plies),
         measured=Measured(value=need.has.label, unit="loss class"),
         limit_value=enough.label,

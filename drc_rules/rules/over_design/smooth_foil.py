@@ -13,7 +13,8 @@ HVLP foil costs some per cent of the board and peels more easily; LP or RTF foil
 
 How to fix
 ----------
-Let the fab take the grade named, or keep the smooth one where the laminate comes with it anyway.
+Let the fab take the grade named, or keep the smooth one where the laminate comes with it anyway. Take one such advice
+at a time and check again: two may share one reserve.
 
 Sources
 -------
@@ -87,7 +88,7 @@ def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tight
             f"{need.has.label} foil costs about {100 * (foil_share(need.has) - foil_share(grade)):.0f} % of the board "
             "more than it (judgement), and peels more easily"
         ),
-        fix=f"let the fab take {grade.label} foil, unless the laminate comes with the smoother one anyway",
+        fix=f"let the fab take {grade.label} foil, unless the laminate comes with the smoother one, and check again",
         ids=tuple(names),
         measured=Measured(value=need.has.label, unit="foil grade"),
         limit_value=grade.label,
