@@ -55,7 +55,8 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
     if stated is not None and stated > limit:
         yield _draft(row, stated, limit, f"{row.net} has {stated:g} mOhm as stated; {clause.title}")
         return
-    dc = ctx.power_rails.solved(row).resistance_ohm.times(1000) if stated is None or row.from_ else None
+    contradicts = bool(row.from_) and not row.remote_sense
+    dc = ctx.power_rails.solved(row).resistance_ohm.times(1000) if stated is None or contradicts else None
     if dc is not None and dc.low > limit and not row.remote_sense:
         yield _draft(row, dc.nominal, limit, f"{row.net}: copper alone has {_range(dc)} mOhm at DC; {clause.title}")
         return
