@@ -20,6 +20,9 @@ SHAPES_WITHOUT_RING = ("custom", "trapezoid")
 NO_DIAMETER_MM = 0.02
 """Below this a diameter is a placeholder: nothing drills it."""
 
+NO_RING_MM = 0.001
+"""Below this a pad is as large as its hole: no ring is meant."""
+
 
 @dataclass(frozen=True)
 class HoleSet:

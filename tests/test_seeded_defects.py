@@ -99,6 +99,7 @@ TO_IN7 = (
 ONE_VIA = TO_IN7[4:5]
 PAIR = "/M.2/PCIe_{C1x1}.RX0-", "/M.2/PCIe_{C1x1}.RX0+"
 ASPECT_RATIOS = "board.via.aspect_ratio", "board.via.aspect_ratio_advanced", "board.via.aspect_ratio_standard"
+DIELECTRICS = "board.fab.dielectric_advanced", "board.fab.dielectric_standard"
 STUBS = "board.via.stub_resonance", "board.via.stub_resonance_worst", "board.via.stub_ten_times"
 TRACK_SPACE = "board.copper.track_space", "board.copper.track_space_advanced", "board.copper.track_space_standard"
 
@@ -168,6 +169,7 @@ THOR_SEEDS = {
             "board.impedance.routed": "not verifiable",
             **undecided("board.loss.share", "board.impedance.intended", *STUBS, *ASPECT_RATIOS),
             **undecided("inference.backdrill.pcie5", "board.via.backdrill_needed"),
+            **undecided(*DIELECTRICS),
         },
     ),
     "a prepreg without thickness": Seed(
@@ -182,6 +184,7 @@ THOR_SEEDS = {
                 "board.impedance.routed",
                 *STUBS,
                 *ASPECT_RATIOS,
+                *DIELECTRICS,
             ),
         },
     ),
@@ -302,6 +305,7 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
     assert {clause for clause, (verdict, _) in states.items() if verdict == "failed"} == {
         "board.copper.balance",
         "board.dk.plausible",
+        "board.fab.hole_standard",
         "board.impedance.coupling",
         "board.stackup.symmetry",
         "board.via.aspect_ratio_standard",

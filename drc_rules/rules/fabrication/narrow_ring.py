@@ -31,15 +31,12 @@ import numpy as np
 
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
-from drc_rules.fab_holes import HoleSet, hole_sets
+from drc_rules.fab_holes import NO_RING_MM, HoleSet, hole_sets
 from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
 from drc_rules.fabs import Tier
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Ints
-
-NO_RING_MM = 0.001
-"""Below this a pad is as large as its hole: no ring is meant."""
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:

@@ -2,11 +2,11 @@
 
 What it checks
 --------------
-The ring as it is drawn, pad less finished hole, halved, of every via and plated hole that goes through more than one
-pressing, against the registration that the workload's clause names, or that your own fab states (`[fab]`
+The ring as it is drawn, pad less finished hole, halved, of every via and plated hole of a board with four layers or more,
+against the registration that the workload's clause names, or that your own fab states (`[fab]`
 `registration_mm`), at the precision of the clause. Microvias are left out: lasers aim at the layer that they open. The
 hole is drilled 0.1 mm wider than it is finished; a ring that holds the finished hole but not the drilled one is
-information.
+information. Holes with no copper around them at all are narrow-ring's.
 
 Why it matters
 --------------
@@ -30,7 +30,7 @@ import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
-from drc_rules.fab_holes import HoleSet, hole_sets
+from drc_rules.fab_holes import NO_RING_MM, HoleSet, hole_sets
 from drc_rules.fab_limits import NANOMETRE, own_fab
 from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM
 from drc_rules.numbers import at_precision
@@ -55,8 +55,9 @@ def no_room_for_misregistration(ctx: Context, clause: Clause, holes: HoleSet) ->
     asked = own if own is not None else clause.limit.max or 0.0
     decimals = None if own is not None else clause.limit.decimals
     least = at_precision(asked, decimals) - NANOMETRE
-    narrow = np.flatnonzero(_rounded(holes.ring_mm, decimals) < least)
-    doubtful = np.flatnonzero(_rounded(holes.ring_mm - PLATING_ALLOWANCE_MM / 2, decimals) < least)
+    has_ring = holes.ring_mm >= NO_RING_MM
+    narrow = np.flatnonzero(has_ring & (_rounded(holes.ring_mm, decimals) < least))
+    doubtful = np.flatnonzero(has_ring & (_rounded(holes.ring_mm - PLATING_ALLOWANCE_MM / 2, decimals) < least))
     chosen = narrow if len(narrow) else doubtful
     if not len(chosen):
         holes.need_diameters()

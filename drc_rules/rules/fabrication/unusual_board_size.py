@@ -32,7 +32,8 @@ from drc_rules.requirements import load_profile
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 
-ROUNDING_MM = 0.005
+ROUNDING_MM = 0.5
+"""The documents speak of whole millimetres, and of about."""
 
 
 def _without_form_size(ctx: Context, _clause: Clause) -> tuple[Board, ...]:
