@@ -14,7 +14,8 @@ The laminate is the greatest part of a multilayer's price: about 3.5 times FR-4 
 How to fix
 ----------
 Ask the fab for a laminate of the class named, of the Tg that the workload asks for; line widths follow its Dk, so
-solve them again (`stackwright suggest`). Take one such advice at a time and check again: two may share one reserve. Or keep it, for a next generation or a supply that is certain.
+solve them again (`stackwright suggest`). Take one such advice at a time and check again: two may share one reserve. Or
+keep it, for a next generation or a supply that is certain.
 
 Sources
 -------
