@@ -2,8 +2,8 @@
 
 What it checks
 --------------
-The ring as it is drawn, pad less finished hole, halved, of every via and plated hole of a board with four layers or more,
-against the registration that the workload's clause names, or that your own fab states (`[fab]`
+The ring as it is drawn, pad less finished hole, halved, of every via and plated hole of a board with four layers or
+more, against the registration that the workload's clause names, or that your own fab states (`[fab]`
 `registration_mm`), at the precision of the clause. Microvias are left out: lasers aim at the layer that they open. The
 hole is drilled 0.1 mm wider than it is finished; a ring that holds the finished hole but not the drilled one is
 information. Holes with no copper around them at all are narrow-ring's.
