@@ -26,12 +26,7 @@ SAME_LINE_MM = 0.1
 class _Skew(Frozen):
     most_ps_per_mm: float
     quiet_from_deg: float
-    document: str
-
-
-class _Tolerated(Frozen):
-    share_of_ui: float
-    document: str
+    source: str
 
 
 class _Spread(Frozen):
@@ -42,7 +37,6 @@ class WeaveFigures(Frozen):
     """The published figures, see `glass_weave.toml`."""
 
     skew: _Skew
-    tolerated: _Tolerated
     spread: _Spread
 
 

@@ -49,7 +49,7 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[HoleSet]:
 
 
 @rule("FAB009", kinds=("registration",), over=_drilled)
-def no_room_for_misregistration(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
+def ring_lost_to_misregistration(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
     """Yield one finding for the rings of a kind that are too narrow; a remark where only plating makes them so."""
     own = own_fab(ctx).registration_mm
     asked = own if own is not None else clause.limit.max or 0.0
