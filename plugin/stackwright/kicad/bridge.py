@@ -11,7 +11,7 @@ from stackup_lib.errors import StackwrightError
 from stackwright.kicad.live import AGAIN, KicadError
 
 T = TypeVar("T")
-QUEUE_S = 1.0
+QUEUE_S = 5.0
 """How long a question waits for the one before it."""
 
 QUICK_S = 15.0

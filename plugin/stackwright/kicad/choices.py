@@ -15,17 +15,14 @@ from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.output import write_file
 
 CI = """\
-# .github/workflows/boards.yml; other systems: run the command above, its exit code is the answer
+# .github/workflows/boards.yml; other systems: stackwright check BOARD, its exit code is the answer
 on: [push, pull_request]
 jobs:
   boards:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v5
-      - uses: actions/setup-python@v6
-        with: {python-version: "3.13"}
-      - run: pip install stackwright
-      - run: stackwright check .
+      - uses: OWNER/stackwright/plugin/ci@REF   # the repository and tag that you trust
 """
 
 

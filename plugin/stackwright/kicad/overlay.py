@@ -66,8 +66,10 @@ def _circle(x_mm: float, y_mm: float, layer: Any) -> BoardCircle:  # noqa: ANN40
 def _text(code: str, x_mm: float, y_mm: float, layer: Any) -> BoardText:  # noqa: ANN401 - an enumeration of protobuf
     from kipy.board_types import BoardText
     from kipy.geometry import Vector2
+    from kipy.proto.common.types import HorizontalAlignment
 
     made = BoardText()
+    made.attributes.horizontal_alignment = HorizontalAlignment.HA_LEFT
     made.layer = layer
     made.value = code
     made.position = Vector2.from_xy(round((x_mm + 1.5 * RADIUS_MM) * NM_PER_MM), round(y_mm * NM_PER_MM))

@@ -106,6 +106,7 @@ class LiveServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, 0), _Handler)
         self.session = session
         self.door = Door()
+        self.closed = False
 
     @property
     def port(self) -> int:
@@ -129,6 +130,11 @@ class LiveServer(ThreadingHTTPServer):
     def start(self) -> None:
         """Serve in the background."""
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.2}, daemon=True).start()
+
+    def shutdown(self) -> None:
+        """Take no more requests, on connections that are open neither."""
+        self.closed = True
+        super().shutdown()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: a browser that hangs up is no mistake, and the error stream is KiCad's message window."""
@@ -198,7 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
         origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site", "none")
         said_origin = origin == self.server.origin or (origin is None and not must_say_origin)
         said_site = site in ("none", "same-origin") or self.path.startswith("/open/")
-        if self.headers.get_all("Host") != [self.server.host]:
+        if self.server.closed:
+            self._refuse(503, "the session has ended")
+        elif self.headers.get_all("Host") != [self.server.host]:
             self._refuse(421, "this is not the host that was asked for")
         elif not (said_origin and said_site):
             self._refuse(403, "requests of other sites are refused")

@@ -20,7 +20,10 @@ from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.settings_files import SettingsFiles
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
-FIXING, APPLYING = "looking for the least change", "applying"
+FIXING, APPLYING, MARKING = "looking for the least change", "applying", "setting markers"
+MARKING_S = 30
+"""How long KiCad may take for one marker or for removing the old ones."""
+
 SLOW_TO_COMPARE_BYTES = 8_000_000
 """A board beyond this is not compared at every look: KiCad would stand still for it."""
 
@@ -171,13 +174,13 @@ class Session:
         with self._lock:
             self._checked, self._stale = Checked(result, digest, self._settings.digest()), False
             self._runs += 1
-            self._fix = None
-        self._end(None)
+            self._fix, self._job, self._phase = None, None, MARKING
         try:
             self._mark(result)
         except StackwrightError as refused:
             with self._lock:
                 self._notes.append(f"No markers were set: {refused}")
+        self._end(None)
 
     def _mark(self, result: Mapping[str, Any]) -> None:
         rows = result["markers"]
@@ -185,7 +188,7 @@ class Session:
             Marker(r["message"], r["is_warning"], tuple(r["at_mm"]) if r["at_mm"] else None, tuple(r["items"]))
             for r in rows
         ]
-        self.bridge.ask(lambda live: replace(live, self.path, markers, live.settings_folder(PLUGIN)), READING_S)
+        self.bridge.ask(lambda live: replace(live, self.path, markers, live.settings_folder(PLUGIN)), MARKING_S)
 
     def _end(self, error: StackwrightError | None) -> None:
         with self._lock:
@@ -313,6 +316,7 @@ class Session:
     def stop(self) -> None:
         """End what runs."""
         with self._lock:
+            self._phase = IDLE  # what still asks KiCad for the board goes no further
             if self._job is not None:
                 self._job.stop()
 

@@ -244,7 +244,7 @@ async function showFix(number) {
   $("fix-later").querySelector("code").textContent = fix.later;
   $("fix-consent").hidden = !fix.unsafe;
   $("consent").checked = false;
-  $("fixing").scrollIntoView({ block: "center" });
+  $("fixing").scrollIntoView();
 }
 
 function list(id, texts) {

@@ -1,0 +1,107 @@
+"""The live page in a real browser, with a KiCad that is played: offer, command line, messages, the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stackwright.kicad.choices import Choices
+from stackwright.kicad.server import LiveServer
+from stackwright.kicad.session import Session
+from tests.browser.driven import Tab, driven
+from tests.test_live_server import SMALL, Played, played
+
+pytestmark = pytest.mark.browser
+DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
+
+
+@pytest.fixture
+def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Played:
+    """A small board with no settings beside it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "board" / SMALL.name
+    path.parent.mkdir()
+    path.write_bytes(SMALL.read_bytes())
+    return Played(path, path.read_bytes(), settings=tmp_path)
+
+
+@pytest.fixture
+def server(board: Played) -> Iterator[LiveServer]:
+    """A session that checks the board."""
+    session = Session(board.path, played(board), Choices.of(board.path))
+    with LiveServer(session) as made:
+        made.start()
+        session.check()
+        yield made
+        session.stop()
+        made.shutdown()
+
+
+@pytest.fixture
+def tab(server: LiveServer, tmp_path: Path) -> Iterator[Tab]:
+    """The page with its first report."""
+    with driven(tmp_path / "chromium") as made:
+        made.open(server.opening_url())
+        made.wait_for("document.readyState === 'complete'")
+        made.wait_for(DONE.format(run=1))
+        yield made
+
+
+def pictures(tmp_path: Path) -> Path:
+    """Where pictures are kept."""
+    target = Path(os.environ.get("STACKWRIGHT_PICTURES") or tmp_path)
+    target.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
+    tab: Tab, board: Played, server: LiveServer, tmp_path: Path
+) -> None:
+    """Chosen, the board is checked against it; the settings can be written; reloading keeps the page."""
+    tab.picture(pictures(tmp_path) / "offer.png")
+    assert tab.ask("offer.hidden") is False
+    assert tab.ask("document.querySelector('#command').textContent") == f"stackwright check {board.path}"
+
+    tab.ask("profile.value = 'edge'")
+    tab.click("#choose")
+    tab.wait_for(DONE.format(run=2))
+    assert tab.ask("document.querySelector('#command').textContent").endswith("--profile edge")
+    tab.click("#offer-ci")
+    tab.picture(pictures(tmp_path) / "offer-ci.png")
+    assert "stackwright/plugin/ci@REF" in tab.ask("ci.textContent")
+    tab.click("#write-settings")
+    tab.wait_for("said.textContent.startsWith('Wrote')")
+    assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
+
+    tab.ask("window.old = true; location.reload()")
+    tab.wait_for(f"!window.old && document.readyState === 'complete' && {DONE.format(run=2)}")
+    assert tab.ask("offer.hidden") is True
+    assert tab.console == []
+
+
+def test_a_refusal_stands_in_the_page(tab: Tab, board: Played) -> None:
+    """What happened and what to do; the report stays, and the next click works."""
+    path, board.path = board.path, board.path.with_name("other.kicad_pcb")
+    tab.ask("document.activeElement.blur()")
+    tab.press("j")
+    tab.wait_for("said.className === 'bad'")
+    assert "shows another board now (other.kicad_pcb)" in tab.ask("said.textContent")
+    board.path = path
+    tab.press("j")
+    tab.wait_for("said.className !== 'bad' && !selecting")
+    assert tab.ask("findings().length") > 0
+
+
+def test_the_end_of_the_session_is_said_once_and_the_report_stays(tab: Tab, server: LiveServer) -> None:
+    """The page does not go on asking."""
+    many = tab.ask("findings().length")
+    server.shutdown()
+    server.server_close()
+    tab.wait_for("ended", 30)
+
+    assert "press Stackwright's button in KiCad again" in tab.ask("said.textContent")
+    assert tab.ask("findings().length") == many > 0
+    assert tab.ask("[...document.querySelectorAll('button')].every((one) => one.disabled)") is True
