@@ -6,7 +6,7 @@ for a net that has copper on neither side, the nearest layers that are planes do
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,12 +16,17 @@ import numpy as np
 from drc_rules.interfaces import Interface, family, interface
 from stackup_lib.board import Ints
 from stackup_lib.copper_map import NO_COPPER
+from stackup_lib.coupling import pieces_of
 from stackup_lib.facts import MissingFact
+from stackup_lib.lines.pair_crosstalk import PairCoupling, pair_coupling
+from stackup_lib.neighbours import SideBySide, side_by_side
+from stackup_lib.pairs import NO_PAIR
 from stackup_lib.return_path import Gap, ReturnPath, plane_height_mm, plane_share
 from stackup_lib.return_path_copper import REFILL
 
 if TYPE_CHECKING:
     from drc_rules.context import Context
+    from drc_rules.sites import BoardSite
 
 REAL_SHARE = 0.1
 """A plane with less of the return current does not count: without it the line's impedance, which goes with
@@ -107,6 +112,8 @@ class ReturnPaths:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.paths = ReturnPath(ctx.copper)
+        self._couplings: dict[tuple[object, ...], PairCoupling] = {}
+        self._beside: dict[tuple[int, float], tuple[SideBySide, ...]] = {}
 
     @cached_property
     def groups(self) -> tuple[FastGroup, ...]:
@@ -121,6 +128,11 @@ class ReturnPaths:
             for (of, one, declared), nets in sorted(found.items())
         )
         return tuple(group for group in groups if group.choices)
+
+    @cached_property
+    def group_of_net(self) -> Mapping[int, FastGroup]:
+        """The group of every fast net."""
+        return {net: group for group in self.groups for net in group.nets}
 
     @cached_property
     def referenced(self) -> tuple[Referenced, ...]:
@@ -194,6 +206,25 @@ class ReturnPaths:
             layers = [int(zones.layers[k]) for k in np.flatnonzero(is_open)]
             first = next(k for k in nearer if k >= 0 and k != part.layer and any(one >> k & 1 for one in layers))
             raise MissingFact(f"the filled copper of {self.ctx.board.copper_layers[first].name}", REFILL)
+
+    def beside(self, layer: int, reach_mm: float) -> tuple[SideBySide, ...]:
+        """Return the fast pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""
+        if (layer, reach_mm) not in self._beside:
+            of_net = self.ctx.pairs.pair_of_net
+            nets = np.array([net for group in self.groups for net in group.nets if of_net[net] != NO_PAIR])
+            tracks = self.ctx.board.tracks
+            pieces = pieces_of(self.ctx.board, np.flatnonzero((tracks.layer == layer) & np.isin(tracks.net, nets)))
+            self._beside[layer, reach_mm] = side_by_side(pieces, of_net[pieces.net], reach_mm)
+        return self._beside[layer, reach_mm]
+
+    def coupling(
+        self, where: BoardSite, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
+    ) -> PairCoupling:
+        """Return the coupling of two pairs on a layer, each geometry solved once."""
+        key = (where.index, where.above, where.below, width_mm, gaps_mm, between_mm)
+        if key not in self._couplings:
+            self._couplings[key] = pair_coupling(where.site, width_mm, gaps_mm, between_mm)
+        return self._couplings[key]
 
     def lengths_of(self, part: Referenced) -> dict[int, float]:
         """Return the length of each net here."""

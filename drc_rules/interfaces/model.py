@@ -78,6 +78,7 @@ class Interface(Frozen):
         stub_limit_mm: stated or computed limit of a via stub.
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
+        pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide asks for.
         df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
         sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
@@ -100,6 +101,7 @@ class Interface(Frozen):
     stub_rule_mm: float | None = None
     skew_ps: float | None = None
     skew_mm: float | None = None
+    pair_spacing_heights: float | None = None
     df_max: float | None = None
     suggested_laminate: str | None = None
     suggested_foil: str | None = None

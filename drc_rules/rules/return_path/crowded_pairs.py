@@ -1,0 +1,94 @@
+"""Fast pairs run so near to each other that they couple.
+
+What it checks
+--------------
+Of every layer with pairs of a fast interface: other fast pairs in parallel beside them, for more than a tenth of a
+wavelength at Nyquist, nearer than the interface's guide asks (four heights over the nearer plane, where none does). Of
+the nearest two the field solver tells how much of one's signal appears on the other; up to the clause's limit that is
+quiet.
+
+Why it matters
+--------------
+What couples into a pair is noise at the receiver: at the near end as much as the gap decides, in a microstrip at the
+far end with the length as well. Transmitters beside receivers are the worst case, where the one is strong and the other
+weak.
+
+How to fix
+----------
+Move the pairs apart, bring the plane nearer, route transmit and receive pairs on different layers, or turn a microstrip
+into a stripline, which has no far-end coupling.
+
+Sources
+-------
+NVIDIA DG-10931: four heights between PCIe pairs up to Gen4 (nine between transmit and receive). Coupling: the
+inductance and capacitance matrices of the traces. The limit in percent is engineering judgement: a warning where a
+document asks for the distance, else information.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.documents import documents
+from drc_rules.pair_neighbours import Crowd, asked_heights, coupling_of, crowd, parts_with_pairs
+from drc_rules.report import Measured, Place
+from drc_rules.return_paths import PLACES_SHOWN, Referenced
+from drc_rules.rule import Draft, rule
+from stackup_lib.lines.pair_crosstalk import PairCoupling
+
+
+def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
+    return tuple(parts_with_pairs(ctx))
+
+
+@rule("RET004", kinds=("pair_crosstalk",), over=_parts)
+def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
+    """Yield one finding for the pairs of an interface on a layer of which the nearest two couple too much."""
+    ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
+    found = crowd(ctx, part)
+    if not found.runs:
+        return
+    coupling = coupling_of(ctx, part, found.runs[0])
+    if 100 * coupling.near_end(*_run(found)) > (clause.limit.max or 0.0):
+        yield _draft(ctx, clause, found, coupling)
+
+
+def _run(found: Crowd) -> tuple[float, float]:
+    """Return length and Nyquist frequency; that of the slowest generation where nobody has said which."""
+    return found.runs[0][1].length_within_mm(found.allowed_mm), found.part.group.choices[0].nyquist_ghz or 0.0
+
+
+def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -> Draft:
+    part, board, pairs = found.part, ctx.board, ctx.pairs
+    gap, worst = found.runs[0]
+    layer, (length, nyquist) = board.copper_layers[part.layer].name, _run(found)
+    near, far = coupling.near_end(length, nyquist), coupling.far_end(length, nyquist)
+    names = pairs.name[worst.first], pairs.name[worst.second]
+    count = len(found.runs) - 1
+    more = f"; {count} more neighbours are closer than {found.allowed_mm:.2f} mm" if count else ""
+    asked = asked_heights(part.group)
+    document = documents()[part.group.choices[0].document_of("pair_spacing_heights")] if asked else None
+    says = f"{document.publisher} asks for {asked:g} heights" if document else "no document states a distance"
+    return Draft(
+        title=(
+            f"{part.group.title} on {layer}: {names[0]} and {names[1]} run {gap:.2f} mm apart for {length:.0f} mm, "
+            f"{100 * near:.1f} % ({20 * math.log10(near):.0f} dB) at the near end{more}"
+        ),
+        why=(
+            f"{gap / found.height_mm:.1f} heights over the nearer plane, {says}; "
+            f"at the far end {100 * far:.1f} % at {nyquist:g} GHz"
+        ),
+        fix="move the pairs apart, bring the plane nearer, or put them on different layers",
+        ids=(part.group.id, layer, *(board.copper_layers[plane].name for plane in part.planes)),
+        measured=Measured(value=round(100 * near, 2), unit="%"),
+        limit_value=clause.limit.max,
+        limit_unit=clause.limit.unit,
+        places=tuple(
+            Place(layer=layer, net=board.nets[int(pairs.positive[run.first])]) for _, run in found.runs[:PLACES_SHOWN]
+        ),
+        severity=None if asked else Severity.INFO,
+        inferred=not part.group.declared,
+    )
