@@ -66,7 +66,8 @@ class ControlledLine:
 def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
     """Return the nets that somebody asks an impedance of, routed or not."""
     groups: dict[NetTarget, list[int]] = {}
-    targets = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs)
+    declared = ctx.declarations
+    targets = Targets(ctx.board, declared.config, ctx.assignment, ctx.pairs, declared.impedance)
     for net, name in enumerate(ctx.board.nets):
         asked = targets.of(net) if name else None
         if asked is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from drc_rules.config import FILE_NAME, Config
+from drc_rules.config import FILE_NAME, Config, ImpedanceDeclaration
 from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError, did_you_mean
@@ -18,13 +18,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What the command line says; None where it says nothing. `suppress` is False to disregard `[[suppress]]`."""
+    """What the command line says; None where it says nothing. `suppress` is False to disregard `[[suppress]]`.
+
+    `impedance` goes before `[[impedance]]`, of several for a net the last.
+    """
 
     profile: str | None = None
     form: str | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     suppress: bool = True
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Declarations:
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
         digest: hash of the stackup that the board has now.
-        nowhere: what is said of tables for layers and rows that the board does not have.
+        nowhere: what is said of tables for layers and rows, and of options for nets, that the board does not have.
+        impedance: what the command line asks of nets.
     """
 
     profile: Fact[str]
@@ -49,6 +54,7 @@ class Declarations:
     stale: bool = field(default=False)
     digest: str = ""
     nowhere: tuple[str, ...] = ()
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -111,7 +117,8 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
         digest=digest or "",
-        nowhere=tuple(_nowhere(board, config)),
+        nowhere=(*_nowhere(board, config), *_without_nets(board, command_line.impedance)),
+        impedance=command_line.impedance,
     )
 
 
@@ -126,6 +133,12 @@ def _nowhere(board: Board, config: Config) -> Iterator[str]:
         if rows and name not in rows:
             cure = did_you_mean(name, rows)
             yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {cure}'
+
+
+def _without_nets(board: Board, said: Iterable[ImpedanceDeclaration]) -> Iterator[str]:
+    for row in said:
+        if not chosen_nets(board, row.net_classes, row.nets):
+            yield f'--impedance "{row.nets[0]}" matches no net class and no net of this board'
 
 
 def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, frozenset[int]]]:

@@ -1,4 +1,4 @@
-"""Which impedance a net asks for, and who says so: settings, tuning profile, design rule, net class name, interface."""
+"""Which impedance a net asks for, and who says so: command line, settings, KiCad's own data, interface."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from drc_rules.config import Config
+from drc_rules.config import Config, ImpedanceDeclaration
 from drc_rules.interfaces import Assignment, Family, Interface, family, interface
 from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
@@ -77,21 +77,32 @@ def target_of_name(name: str) -> NamedImpedance | None:
 
 
 class Targets:
-    """The targets of one board's nets: settings, then tuning profile, design rule, net class name, interface."""
+    """The targets of one board's nets.
 
-    def __init__(self, board: Board, config: Config, assignment: Assignment, pairs: Pairs) -> None:
+    Command line, settings, tuning profile, design rule, net class name, interface: the first that says something.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        config: Config,
+        assignment: Assignment,
+        pairs: Pairs,
+        said: tuple[ImpedanceDeclaration, ...] = (),
+    ) -> None:
         self.board, self.assignment, self.pairs = board, assignment, pairs
         self._declared: dict[int, ImpedanceTarget] = {}
         self._rules = _named_rules(board)
         self._by_net = any("NetName" in (rule.condition or "") for rule, _ in self._rules)
         self._of_classes: dict[tuple[str, tuple[str, ...], bool], ImpedanceTarget | None] = {}
-        for row in config.impedance:
+        by_file, by_hand = (Origin.DECLARED, "stackwright.toml, [[impedance]]"), (Origin.COMMAND_LINE, "--impedance")
+        for row, (origin, source) in [*((r, by_file) for r in config.impedance), *((r, by_hand) for r in said)]:
             target = ImpedanceTarget(
                 ohm=row.ohm,
                 kind=row.kind,
                 tolerance_pct=row.tolerance_pct,
-                origin=Origin.DECLARED,
-                source="stackwright.toml, [[impedance]]",
+                origin=origin,
+                source=source,
                 confidence=Confidence.HIGH,
             )
             self._declared.update(dict.fromkeys(chosen_nets(board, row.net_classes, row.nets), target))

@@ -9,8 +9,10 @@ import pytest
 from drc_rules.check import prepare
 from drc_rules.config import parse_config
 from drc_rules.declared import CommandLine
+from drc_rules.impedance_option import impedance_said
 from drc_rules.targets import Targets, target_of_name
 from fixtures.miniboard import MiniBoard, write
+from stackup_lib.errors import ConfigError
 from stackup_lib.kicad import read_board
 
 
@@ -60,7 +62,9 @@ RULES = """(version 1)
 """
 
 
-def targets(folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST") -> dict[str, str]:
+def targets(
+    folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST", said: tuple[str, ...] = ()
+) -> dict[str, str]:
     """Target and source of each net of a small board with a PCIe pair and a single line."""
     tracks = [
         {"net": net, "layer": "F.Cu", "path_mm": [[5, y], [40, y]]}
@@ -70,8 +74,9 @@ def targets(folder: Path, *, rules: str = "", config: str = "", net_class: str =
     path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
     if rules:
         path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
-    ctx = prepare(read_board(path), parse_config(config), CommandLine())[0]
-    of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs)
+    line = CommandLine(impedance=tuple(map(impedance_said, said)))
+    ctx = prepare(read_board(path), parse_config(config), line)[0]
+    of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs, ctx.declarations.impedance)
     asked = {name: of.of(net) for net, name in enumerate(ctx.board.nets) if name}
     return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items() if t is not None}
 
@@ -99,3 +104,49 @@ def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_
 def test_rules_that_kicad_ignores_ask_for_nothing(tmp_path: Path) -> None:
     """One error in the file and none of its rules counts, as in KiCad."""
     assert targets(tmp_path, rules=RULES + "(rule")["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
+
+
+def test_the_command_line_wins_over_the_settings(tmp_path: Path) -> None:
+    """By net class or wildcard, the last for a net; the settings hold for what it does not name."""
+    settings = (
+        '[[impedance]]\nohm = 90\nkind = "differential"\nnets = ["/PCIE_*"]\n'
+        '[[impedance]]\nohm = 50\nkind = "single"\nnets = ["/X"]\n'
+    )
+
+    found = targets(tmp_path, config=settings, said=("FAST=95", "/PCIE_*=100 diff", "NONE=85"))
+
+    assert found["/PCIE_TX0_P"] == "100 differential: --impedance"
+    assert found["/X"] == "50 single: stackwright.toml, [[impedance]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "ohm", "kind"),
+    [
+        ("A=85", 85, "differential"),
+        ("A = 50 ohm", 50, "single"),
+        ("/X*=60diff", 60, "differential"),
+        ("a=b=90 SE", 90, "single"),
+    ],
+)
+def test_an_impedance_of_the_command_line_reads_as_it_is_said(text: str, ohm: float, kind: str) -> None:
+    """The kind follows from the number where nobody says it; nets may hold an equals sign."""
+    said = impedance_said(text)
+
+    assert (said.ohm, said.kind, said.nets) == (ohm, kind, (text.rpartition("=")[0].strip(),))
+
+
+@pytest.mark.parametrize("text", ["", "85", "=85", "A=", "A=fast", "A=85 volt", "A=3", "A=500"])
+def test_a_wrong_impedance_of_the_command_line_is_one_line(text: str) -> None:
+    """What was typed, what is wrong, and how it reads."""
+    with pytest.raises(ConfigError, match="--impedance"):
+        impedance_said(text)
+
+
+def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> None:
+    """One command may serve several boards: a note, no error."""
+    path = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "b")
+    line = CommandLine(impedance=(impedance_said("USB*=90"),))
+
+    notes = prepare(read_board(path), parse_config(""), line)[0].declarations.notes
+
+    assert notes == ('--impedance "USB*" matches no net class and no net of this board',)

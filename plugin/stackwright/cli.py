@@ -134,6 +134,10 @@ def check(
         list[str] | None, typer.Option(metavar="RULES", help="Only these rules: codes, beginnings of codes or names.")
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(metavar="RULES", help="Not these rules.")] = None,
+    impedance: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NETS=OHM", help='Target of a net class or nets, e.g. "USB*=90 diff". Repeatable.'),
+    ] = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option(
@@ -183,6 +187,7 @@ def check(
         config=config,
         select=words(select),
         ignore=words(ignore),
+        impedance=tuple(impedance or ()),
         fail_on=fail_on.value if fail_on else None,
         min_coverage_pct=min_coverage,
         wanted=wanted_reports([one.value for one in format_ or []], output or [], json=json),

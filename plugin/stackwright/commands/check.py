@@ -17,6 +17,7 @@ from drc_rules.check import check_board, check_up, find_config
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME, CheckOptions
 from drc_rules.declared import CommandLine
+from drc_rules.impedance_option import impedance_said
 from drc_rules.report import Report
 from stackup_lib.errors import StackwrightError
 from stackwright import revisions
@@ -56,6 +57,7 @@ class Settings:
     config: Path | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    impedance: tuple[str, ...] = ()
     fail_on: str | None = None
     min_coverage_pct: float | None = None
     wanted: tuple[Wanted, ...] = (Wanted(),)
@@ -154,7 +156,14 @@ def check_one(
         StackwrightError: the check could not be made.
     """
     options = _merged(settings, find_config(board, settings.config).check)
-    said = CommandLine(settings.profile, settings.form, options.select, options.ignore, settings.suppress)
+    said = CommandLine(
+        settings.profile,
+        settings.form,
+        options.select,
+        options.ignore,
+        settings.suppress,
+        tuple(map(impedance_said, settings.impedance)),
+    )
     checked = check_up(board, config_path=settings.config, command_line=said, text=live)
     report = checked.report
     if settings.baseline:
