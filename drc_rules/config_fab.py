@@ -20,6 +20,7 @@ class FabDeclaration(BaseModel):
         thickness_mm: greatest thickness of a board.
         board_mm: greatest board, two sides.
         aspect_ratio: greatest depth over drilled diameter; `microvia_aspect_ratio` of a microvia.
+        hole_to_copper_mm: least distance from a hole's wall to copper of another net on an inner layer.
         registration_mm: by how much layers may lie off one another.
         bow_twist_pct: bow and twist that it is held to for this board.
         spread_glass: True where it is told to use spread glass, or to turn the board on the panel.
@@ -39,6 +40,7 @@ class FabDeclaration(BaseModel):
     board_mm: tuple[float, float] | None = None
     aspect_ratio: float | None = Field(default=None, gt=0, le=60)
     microvia_aspect_ratio: float | None = Field(default=None, gt=0, le=60)
+    hole_to_copper_mm: float | None = Field(default=None, gt=0, le=0.25)
     registration_mm: float | None = Field(default=None, gt=0, le=2)
     bow_twist_pct: float | None = Field(default=None, gt=0, le=5)
     spread_glass: bool | None = None

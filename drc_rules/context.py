@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from drc_rules.controlled import ControlledLine, NetTarget
     from drc_rules.copper_tables import LinkImpedance
     from drc_rules.fast_vias import StubGroup
+    from drc_rules.hole_gaps import HoleGaps
     from drc_rules.lines import Lines
     from drc_rules.link_loss import LinkLosses
     from drc_rules.return_paths import ReturnPaths
@@ -269,6 +270,13 @@ class Context:
         fast = [self.nets_of(of.id) for of in families() if of.fast]
         nets = np.unique(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
         return plated_holes(self.board, nets)
+
+    @cached_property
+    def hole_gaps(self) -> HoleGaps | None:
+        """How near drilled holes come to the copper of other nets on inner layers."""
+        from drc_rules.hole_gaps import hole_gaps  # noqa: PLC0415 - half a second on a large board, and shapely
+
+        return hole_gaps(self.board)
 
     @cached_property
     def stub_groups(self) -> tuple[StubGroup, ...]:

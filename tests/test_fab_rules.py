@@ -18,6 +18,7 @@ LEAST: tuple[LimitName, ...] = (
     "microvia_ring_mm",
     "outer_track_mm",
     "dielectric_mm",
+    "hole_to_copper_mm",
 )
 
 

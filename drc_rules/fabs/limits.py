@@ -20,6 +20,7 @@ LimitName = Literal[
     "outer_track_mm",
     "dielectric_mm",
     "thickness_mm",
+    "hole_to_copper_mm",
 ]
 
 
@@ -56,6 +57,7 @@ class _File(Frozen):
     outer_track_mm: Tiers
     dielectric_mm: Tiers
     thickness_mm: Tiers
+    hole_to_copper_mm: Tiers
     board_mm: SizeTiers
 
 

@@ -1,0 +1,69 @@
+"""A drilled hole comes nearer to an inner layer's copper than fabs hold.
+
+What it checks
+--------------
+From the wall of every via and plated hole, finished as KiCad stores it, to tracks and filled zones of other nets on
+inner layers, against the clause's fab tier or against your own fab's `[fab]` `hole_to_copper_mm`. Arcs count as their
+chords, slots as round holes of their width; pads of other nets, microvias and non-plated holes are not looked at.
+
+Why it matters
+--------------
+The drill wanders and the layers slip: nearer copper is touched, or joined years later by filaments that grow along the
+glass.
+
+How to fix
+----------
+A wider hole clearance in KiCad's design rules and fresh fills; unused pads kept hold planes off as well.
+
+Sources
+-------
+NextGIn's practice against filaments, Rush PCB's openings in planes (0.20 mm); network PCB (0.15 usual, 0.076 at the
+finest). Past the best is an error, past advanced a warning, past standard information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
+from drc_rules.hole_gaps import HoleGaps
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+
+
+def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
+    least = bar(ctx, clause, "hole_to_copper_mm", own_fab(ctx).hole_to_copper_mm)
+    if least is not None and ctx.hole_gaps is not None:
+        ctx.filled_uses()
+        yield ctx.hole_gaps, least
+
+
+@rule("FAB012", kinds=("hole_to_copper",), over=_gaps)
+def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[Draft]:
+    """Yield one finding for the holes that are nearer than the limit."""
+    gaps, least = subject
+    near = np.flatnonzero(gaps.gap_mm < least.value - NANOMETRE)
+    if not len(near):
+        gaps.holes.need_diameters()
+        return
+    near = near[np.argsort(gaps.gap_mm[near], kind="stable")]
+    worst = int(near[0])
+    gap, name = float(gaps.gap_mm[worst]), ctx.board.copper_layers[int(gaps.layer[worst])].name
+    whose = ctx.board.nets[int(gaps.net[worst])] or "copper of no net"
+    yield Draft(
+        title=(
+            f"{gaps.holes.counted(near)}: down to {gap:.3f} mm from the hole's wall to {whose} on {name}; "
+            f"{least.says('hold')} {least.value:g} mm"
+        ),
+        why="the drill wanders and the layers slip; filaments grow along the glass where little is left",
+        fix=f"a hole clearance of {least.value:g} mm in KiCad's design rules, then fill the zones again",
+        ids=("hole to copper", least.tier or least.who),
+        measured=Measured(value=round(gap, 4), unit="mm"),
+        limit_value=least.value,
+        limit_unit="mm",
+        places=gaps.holes.places(ctx.board, near),
+    )
