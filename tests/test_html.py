@@ -90,9 +90,9 @@ def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
     text = page_of(lossy, config="boards/stackwright.toml").text
 
     assert "not fit for training-b200, form hgx 1 clause failed: training.df.nvlink5" in text
-    asked = lossy.coverage.total
-    assert asked > 600
-    assert f"100 % coverage: {asked} of {asked} questions decided" in text
+    cover = lossy.coverage
+    assert cover.total > 600
+    assert f"{cover.percent:.0f} % coverage: {cover.decided} of {cover.total} questions decided" in text
     assert "28 copper layers, 3.542 mm thick, 585.0 x 417.0 mm" in text
     for one in lossy.findings:
         assert one.title in text
@@ -105,6 +105,19 @@ def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
         assert f"{row.group} {row.nets} {row.interface} {row.why}" in text
     for piece in (lossy.board.sha256, "d" * 64, "boards/stackwright.toml", "marketing-grade"):
         assert piece in text
+
+
+def test_it_shows_the_loss_of_every_link_and_the_df_that_the_worst_needs(lossy: Report) -> None:
+    """By interface beside the Df of the requirement's row, and link by link; what is not known says why."""
+    text = page_of(lossy).text
+
+    first = lossy.losses[0]
+    assert first.df and first.df.asked == 0.002
+    assert "Loss at Nyquist" in text
+    assert f"Df to {first.df.needed:.4f} at 10 GHz ({first.df.now:.4f} now, 0.002 asked)" in text
+    assert "Not known: loss of 4 links of NVLink 5 (B200): Df of dielectric 5 at 53.1 GHz" in text
+    for row in lossy.losses:
+        assert row.name in text
 
 
 def test_clauses_stand_by_verdict_in_the_order_of_precedence() -> None:
