@@ -168,7 +168,7 @@ MODULES = """
   )
 
   (module Connector:Two_Pins (layer F.Cu) (tedit 5A000000) (tstamp 5E0A1B30)
-    (at 120 70)
+    (at 120 73)
     (fp_text reference J1 (at 0 -2.5) (layer F.SilkS)
       (effects (font (size 1 1) (thickness 0.15)))
     )
@@ -233,7 +233,7 @@ TRACKS = """
   (segment (start 110 60) (end 113 64) (width 0.25) (layer F.Cu) (net 2))
   (segment (start 113 64) (end 118 64) (width 0.25) (layer F.Cu) (net 2) (tstamp 5E0C0001) (status 400000))
   (segment (start 105 70) (end 125 70) (width 0.12) (layer F.Cu) (net 3) (tstamp 5E0C0002))
-  (segment (start 105 70.28) (end 125 70.28) (width 0.12) (layer F.Cu) (net 4))
+  (segment (start 105 70.28) (end 124 70.28) (width 0.12) (layer F.Cu) (net 4))
   (segment (start 125 70) (end 140 70) (width 0.12) (layer B.Cu) (net 3))
   (via (at 118 64) (size 0.8) (drill 0.4) (layers F.Cu B.Cu) (net 2))
   (via (at 125 70) (size 0.5) (layers F.Cu B.Cu) (net 3))
@@ -256,13 +256,13 @@ ZONES = """
     )
     (filled_polygon
       (pts
-        (xy 101 51) (xy 149 51) (xy 149 70) (xy 101 70) (xy 101 60)
-        (xy 110 60) (xy 110 65) (xy 115 65) (xy 115 60) (xy 110 60) (xy 101 60)
+        (xy 101 51) (xy 149 51) (xy 149 62) (xy 101 62) (xy 101 55)
+        (xy 110 55) (xy 110 60) (xy 115 60) (xy 115 55) (xy 110 55) (xy 101 55)
       )
     )
     (filled_polygon
       (pts
-        (xy 101 72) (xy 149 72) (xy 149 89) (xy 101 89)
+        (xy 101 79) (xy 149 79) (xy 149 89) (xy 101 89)
       )
     )
   )

@@ -220,14 +220,14 @@ def test_a_keepout_is_a_rule_area_without_copper(tmp_path: Path) -> None:
 
 
 def test_the_pen_makes_fills_larger_by_half_its_width_and_holes_smaller(tmp_path: Path) -> None:
-    """A fill of 48 x 19 mm and a pen of 0.254 mm: 2 x 67 x 0.127 and the corners more; its hole shrinks likewise."""
+    """A fill of 48 x 11 mm and a pen of 0.254 mm: 2 x 59 x 0.127 and the corners more; its hole shrinks likewise."""
     (area,) = fills(read(tmp_path, whole_board())).values()
     upper, lower = sorted(shapely.get_parts(area), key=lambda part: part.bounds[1])
     corners = np.pi * 0.127**2
-    assert upper.bounds == pytest.approx((100.873, 50.873, 149.127, 70.127))
+    assert upper.bounds == pytest.approx((100.873, 50.873, 149.127, 62.127))
     hole = (5 - 0.254) * (5 - 0.254)
-    assert upper.area == pytest.approx(48 * 19 + 2 * 67 * 0.127 + corners - hole, abs=0.002)
-    assert lower.area == pytest.approx(48 * 17 + 2 * 65 * 0.127 + corners, abs=0.002)
+    assert upper.area == pytest.approx(48 * 11 + 2 * 59 * 0.127 + corners - hole, abs=0.002)
+    assert lower.area == pytest.approx(48 * 10 + 2 * 58 * 0.127 + corners, abs=0.002)
     assert len(upper.interiors) == 1
 
 
