@@ -11,9 +11,12 @@ where the form factor is one. What a share holds for the package or a connector 
 
 Nobody publishes a share for some interfaces (NVLink, UALink, system boards of PCIe Gen6): physics gives the loss, and
 only you can say how much of it the board may have. Where their nets are declared, or the workload brings the interface,
-and Nyquist is 10 GHz or more, the clause of undocumented shares is not verifiable until `board_loss_db` is given. It is
-a warning's clause: no board is kept from being fit by a number that no document holds. Parallel memories and slower
-links without any published share are not asked about.
+and Nyquist is 10 GHz or more or other boards of it have a share, the clause of undocumented shares is not verifiable
+until `board_loss_db` is given. It is a warning's clause: no board is kept from being fit by a number that no document
+holds. Parallel memories and slower links without any published share are not asked about.
+
+The report's table of losses tells the same of links that fit: where the decibels go, what is left, how long the link
+might be on each layer, the Df beside the one that a requirement asks for, and the roughest foil that would do.
 
 Why it matters
 --------------
