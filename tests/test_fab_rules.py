@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
 import pytest
+import shapely
 
 from drc_rules.config import parse_config
 from drc_rules.config_fab import FabDeclaration
 from drc_rules.fabs import Tier
 from drc_rules.fabs.limits import LimitName, greatest_board_mm, limit_of
+from drc_rules.hole_gaps import hole_gaps
+from fixtures.miniboard import MiniBoard, write
 from stackup_lib.errors import ConfigError
 from stackup_lib.flatness import Sheet, bow_pct, copper_bow_pct, curvature_per_mm
+from stackup_lib.kicad import read_board
 
 LEAST: tuple[LimitName, ...] = (
     "drill_mm",
@@ -123,3 +132,70 @@ def test_a_laminate_may_expand_as_copper_does() -> None:
 
     assert bow.low == 0.0
     assert bow.high > 0.75
+
+
+# Holes against copper. Two witnesses: a geometry library on polygons, and the clearance that KiCad's own check keeps.
+
+
+def test_the_gap_of_a_hole_is_what_polygons_say(tmp_path: Path) -> None:
+    """Slanted and straight tracks and a plane with a slit, each against the distance of whole shapes."""
+    tracks = [
+        {"net": f"/T{k}", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[5 + 6 * k, 5], [5 + 6 * k + k, 15]]}
+        for k in range(4)
+    ]
+    holes = [{"net": "/A", "at_mm": [5.25 + 6.5 * k, 10], "drill_mm": 0.2, "size_mm": 0.3} for k in range(4)]
+    board = read_board(
+        write(
+            MiniBoard.model_validate(
+                {
+                    "size_mm": [60, 40],
+                    "copper_layers": 4,
+                    "tracks": tracks,
+                    "vias": holes,
+                    "zones": [{"net": "GND", "layer": "In2.Cu", "rect_mm": [0.5, 10.2, 59.5, 30]}],
+                }
+            ),
+            tmp_path,
+            "board",
+        )
+    )
+    found = hole_gaps(board, reach_mm=3.0)
+    assert found is not None
+
+    lines = shapely.linestrings(
+        np.stack(
+            [
+                np.column_stack([board.tracks.start_x_mm, board.tracks.start_y_mm]),
+                np.column_stack([board.tracks.end_x_mm, board.tracks.end_y_mm]),
+            ],
+            axis=1,
+        )
+    )
+    copper = list(shapely.buffer(lines, 0.1, quad_segs=64))
+    zones = board.zones
+    copper += [
+        shapely.Polygon(np.column_stack([zones.fill_x_mm[a:b], zones.fill_y_mm[a:b]]))
+        for a, b in pairwise(zones.fill_start.tolist())
+    ]
+    walls = shapely.buffer(shapely.points(board.vias.x_mm, board.vias.y_mm), 0.1, quad_segs=64)
+    expected = [min(shapely.distance(wall, one) for one in copper) for wall in walls]
+
+    assert len(copper) == 5
+    assert found.gap_mm.tolist() == pytest.approx(expected, abs=2e-4)
+
+
+@pytest.mark.demo
+@pytest.mark.parametrize(
+    "board", ["cm5_minima/CM5_MINIMA_3", "vme-wren/vme-wren", "jetson-agx-thor-baseboard/jetson-agx-thor-baseboard"]
+)
+def test_no_hole_is_nearer_to_copper_than_the_rule_that_kicad_filled_the_zones_by(
+    board: str, demo_boards: Path
+) -> None:
+    """The least gap is the project's own hole clearance, to a hundredth of a millimetre: no more, and never less."""
+    path = demo_boards / f"{board}.kicad_pcb"
+    rules = json.loads(path.with_suffix(".kicad_pro").read_text(encoding="utf-8"))["board"]["design_settings"]["rules"]
+
+    found = hole_gaps(read_board(path))
+
+    assert found is not None
+    assert rules["min_hole_clearance"] - 1e-4 <= float(np.min(found.gap_mm)) <= rules["min_hole_clearance"] + 0.01

@@ -99,6 +99,11 @@ TO_IN7 = (
 ONE_VIA = TO_IN7[4:5]
 PAIR = "/M.2/PCIe_{C1x1}.RX0-", "/M.2/PCIe_{C1x1}.RX0+"
 ASPECT_RATIOS = "board.via.aspect_ratio", "board.via.aspect_ratio_advanced", "board.via.aspect_ratio_standard"
+HOLE_TO_COPPER = (
+    "board.fab.hole_to_copper",
+    "board.fab.hole_to_copper_advanced",
+    "board.fab.hole_to_copper_standard",
+)
 DIELECTRICS = "board.fab.dielectric_advanced", "board.fab.dielectric_standard"
 STUBS = "board.via.stub_resonance", "board.via.stub_resonance_worst", "board.via.stub_ten_times"
 TRACK_SPACE = "board.copper.track_space", "board.copper.track_space_advanced", "board.copper.track_space_standard"
@@ -278,7 +283,7 @@ THOR_SEEDS = {
         {
             **undecided("board.copper.balance", "board.impedance.intended", "board.impedance.routed"),
             **undecided("board.loss.share", "board.planes.between_signals", "inference.copper.min"),
-            **undecided("board.via.backdrill_clearance"),
+            **undecided("board.via.backdrill_clearance", *HOLE_TO_COPPER),
             "board.via.backdrill_clearance_advanced": "failed +0 -10",
         },
     ),
@@ -507,7 +512,7 @@ FILE_SEEDS = {
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed",
             "board.laminate.known": "failed +0 -1",
-            "board.via.aspect_ratio_standard": "not verifiable",
+            **undecided("board.via.aspect_ratio_standard", *DIELECTRICS),
         },
     ),
     "the row of a copper layer is deleted": FileSeed(

@@ -89,6 +89,15 @@ def one_track(case: Case, layer: str, width_mm: float) -> Case:
     return case.with_tracks(chosen, width_mm=width_mm)
 
 
+def longest_track(case: Case, layer: str, more_mm: float) -> Case:
+    """Widen the longest track of a layer."""
+    tracks = case.board.tracks
+    rows = np.flatnonzero(case.on_layer(layer))
+    longest = rows[np.argmax(tracks.length_mm[rows])]
+    chosen = np.arange(len(tracks)) == longest
+    return case.with_tracks(chosen, width_mm=float(tracks.width_mm[longest]) + more_mm)
+
+
 def fab(case: Case, lines: str) -> Case:
     return case.declared("bow_twist_pct = 0.75\n", f"bow_twist_pct = 0.75\n{lines}\n")
 
@@ -122,6 +131,9 @@ SEEDS = {
                 "board.fab.hole",
                 "board.fab.hole_advanced",
                 "board.fab.hole_standard",
+                "board.fab.hole_to_copper",
+                "board.fab.hole_to_copper_advanced",
+                "board.fab.hole_to_copper_standard",
                 "board.fab.ring",
                 "board.fab.ring_advanced",
                 "board.via.aspect_ratio",
@@ -160,6 +172,45 @@ SEEDS = {
         "for the best fabs only",
         lambda c: one_track(c, "F.Cu", 0.06),
         dict.fromkeys(("board.fab.outer_track_advanced", "board.fab.outer_track_standard"), "failed"),
+    ),
+    "a track on In2 is 1 mm wider": Seed(
+        "the longest one there comes as near to a hole as the best fabs hold, and nearer",
+        lambda c: longest_track(c, "In2.Cu", 1.0),
+        dict.fromkeys(
+            (
+                "board.fab.hole_to_copper",
+                "board.fab.hole_to_copper_advanced",
+                "board.fab.hole_to_copper_standard",
+            ),
+            "failed",
+        ),
+    ),
+    "no zone is filled": Seed(
+        "how near planes come to holes is not known; the estimate of bow is gone, which only a remark rested on",
+        lambda c: c.without_fills(),
+        dict.fromkeys(
+            (
+                "board.fab.hole_to_copper",
+                "board.fab.hole_to_copper_advanced",
+                "board.fab.hole_to_copper_standard",
+            ),
+            "not verifiable",
+        ),
+    ),
+    "the own fab wants 0.22 mm from hole to copper": Seed(
+        "KiCad's own rule in the project asks for 0.2 mm, and the nearest copper is 0.205 mm away",
+        lambda c: fab(c, "hole_to_copper_mm = 0.22"),
+        {
+            "board.fab.hole_to_copper_own": "failed",
+            **dict.fromkeys(
+                (
+                    "board.fab.hole_to_copper",
+                    "board.fab.hole_to_copper_advanced",
+                    "board.fab.hole_to_copper_standard",
+                ),
+                "not applicable",
+            ),
+        },
     ),
     "a flatness of 1.5 percent is ordered": Seed(
         "cold plates need 0.75",
