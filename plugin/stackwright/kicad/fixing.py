@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -83,6 +84,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
             ],
             "plan": str(plan_path),
             "board_digest": digest(live.read_bytes()),
+            "file_digest": _digest_of(board),
             "later": command if plan.net_class else "",
         }
 
@@ -129,10 +131,11 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
     return found
 
 
-def apply(live: Reloading, plan_path: Path, board_digest: str, *, consent: bool) -> dict[str, object]:
+def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[str, object]:
     """Bring a previewed plan into the board that is open: save, replace the files, let KiCad read them, look at it.
 
-    The former files are kept beside the new ones.
+    The former files are kept beside the new ones. KiCad saves over a file without a look at it, so one that
+    another program has changed since the preview is left alone.
 
     Raises:
         StackwrightError: says whether anything was changed.
@@ -140,10 +143,13 @@ def apply(live: Reloading, plan_path: Path, board_digest: str, *, consent: bool)
     from drc_rules.plan_file import read_plan
     from stackwright.commands.apply import propose, refuse_silent
 
-    if digest(live.content()) != board_digest:
+    if digest(live.content()) != shown["board_digest"]:
         raise NotWrittenError(str(live.path), "was changed since the preview; nothing was written", "preview it again")
+    if _digest_of(live.path) not in (shown["file_digest"], shown["board_digest"]):
+        what = "was changed on the disk by another program; nothing was written"
+        raise NotWrittenError(str(live.path), what, "decide in KiCad: save, or File > Revert; then preview it again")
     live.save()
-    plan = read_plan(plan_path)
+    plan = read_plan(Path(shown["plan"]))
     parts = _parts(plan, consent=consent)
     proposal = propose(plan, live.path, parts)
     refuse_silent(proposal, live.path, parts)
@@ -160,6 +166,10 @@ def apply(live: Reloading, plan_path: Path, board_digest: str, *, consent: bool)
         "backups": [one.backup.name for one in written if one.backup],
         "tried": tried,
     }
+
+
+def _digest_of(file: Path) -> str:
+    return digest(file.read_bytes()) if file.exists() else ""
 
 
 def _refuse_unreadable(new: bytes, live: Reloading) -> bool:

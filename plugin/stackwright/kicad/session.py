@@ -255,10 +255,8 @@ class Session:
                 raise KicadError("the change", "is not there any more", "preview it again")
             self._phase = APPLYING
         try:
-            plan, consent = Path(fix["plan"]), wanted.get("consent") is True
-            done = self.bridge.ask(
-                lambda live: fixing.apply(live, plan, fix["board_digest"], consent=consent), 2 * READING_S
-            )
+            consent = wanted.get("consent") is True
+            done = self.bridge.ask(lambda live: fixing.apply(live, fix, consent=consent), 2 * READING_S)
         finally:
             self._end(None)
         with self._lock:

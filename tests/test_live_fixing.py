@@ -1,0 +1,197 @@
+"""The least change from the live page: shown on a copy, applied to the board that is open, refused when in doubt."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stackup_lib.errors import StackwrightError
+from stackup_lib.kicad import read_board
+from stackwright.kicad import fixing
+from stackwright.kicad.live import KicadError
+
+BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
+NAME = "training_b200_lossy_prepreg"
+
+
+@dataclass
+class Editor:
+    """Stands for KiCad with the board open: its content, and what was asked of it."""
+
+    path: Path
+    cli: Path = Path("/nowhere/kicad-cli")
+    unsaved: bytes | None = None
+    asked: list[str] = field(default_factory=list)
+    deaf: bool = False
+    held: bytes = b""
+
+    def content(self) -> bytes:
+        """The board as it is now."""
+        return self.unsaved or self.held or self.path.read_bytes()
+
+    def save(self) -> None:
+        """Write it."""
+        self.asked.append("save")
+        if self.deaf:
+            self.held = self.path.read_bytes()
+        if self.unsaved:
+            self.path.write_bytes(self.unsaved)
+        self.unsaved = None
+
+    def reload(self) -> None:
+        """Read it."""
+        self.asked.append("reload")
+
+    def program(self, name: str) -> Path:
+        """Where kicad-cli lies."""
+        return self.cli
+
+
+def copied(folder: Path) -> Path:
+    """Copy a board with one prepreg that loses too much."""
+    for name in (f"{NAME}.kicad_pcb", f"{NAME}.kicad_pro", "stackwright.toml"):
+        shutil.copyfile(BOARDS / NAME / name, folder / name)
+    return folder / f"{NAME}.kicad_pcb"
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
+    """The board, open, with KiCad's lock beside it; no kicad-cli but its own."""
+    copied(tmp_path)
+    (tmp_path / f"~{NAME}.kicad_pcb.lck").write_text('{"hostname": "h", "username": "u"}')
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    return Editor(tmp_path / f"{NAME}.kicad_pcb")
+
+
+def shown(editor: Editor, folder: Path, profile: str | None = None) -> dict[str, Any]:
+    """The preview of the board as it is in the editor."""
+    folder.mkdir(exist_ok=True)
+    live = folder / "live.kicad_pcb"
+    live.write_bytes(editor.content())
+    return fixing.preview(editor.path, live, profile, folder / "plan.toml")
+
+
+@pytest.fixture(scope="module")
+def preview(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The preview of the board as the file has it."""
+    folder = tmp_path_factory.mktemp("previewed")
+    return shown(Editor(copied(folder)), folder / "work")
+
+
+def everything(editor: Editor) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in editor.path.parent.iterdir() if file.is_file()}
+
+
+def test_a_preview_shows_a_diff_and_touches_nothing(editor: Editor, tmp_path: Path) -> None:
+    """The wrong prepreg goes, a better one comes; the board, its settings and its project stay as they are."""
+    before = everything(editor)
+    fix = shown(editor, tmp_path / "work")
+
+    diff = next(file["diff"] for file in fix["files"] if file["name"] == editor.path.name)
+    assert any(line.startswith("-") and "(material" in line for line in diff.splitlines())
+    assert any(line.startswith("+") and "(material" in line for line in diff.splitlines())
+    assert fix["unsafe"] is True
+    assert fix["words"]
+    assert everything(editor) == before
+
+
+def test_an_applied_change_is_in_file_and_editor_and_the_former_file_is_kept(
+    editor: Editor, preview: dict[str, Any]
+) -> None:
+    """Saved first, read again afterwards; the project, which KiCad holds, is not touched."""
+    before = everything(editor)
+    former = read_board(editor.path).stackup
+    done = fixing.apply(editor, preview, consent=True)
+
+    assert editor.asked == ["save", "reload"]
+    assert read_board(editor.path).stackup != former
+    (backup,) = [name for name in done["backups"] if name.startswith(editor.path.name)]  # type: ignore[attr-defined]
+    assert (editor.path.parent / backup).read_bytes() == before[editor.path.name]
+    assert everything(editor)[f"{NAME}.kicad_pro"] == before[f"{NAME}.kicad_pro"]
+    assert done["tried"] is False
+
+
+def test_without_consent_nothing_is_written(editor: Editor, preview: dict[str, Any]) -> None:
+    """What is built would change."""
+    before = everything(editor)
+    with pytest.raises(StackwrightError, match="changes what is built"):
+        fixing.apply(editor, preview, consent=False)
+
+    assert everything(editor) == before
+    assert "reload" not in editor.asked
+
+
+def test_a_board_that_was_changed_since_is_left_alone(editor: Editor, preview: dict[str, Any]) -> None:
+    """Not even saved."""
+    editor.unsaved = editor.content() + b"\n"
+    before = everything(editor)
+    with pytest.raises(StackwrightError, match="was changed since the preview; nothing was written"):
+        fixing.apply(editor, preview, consent=True)
+
+    assert everything(editor) == before
+    assert editor.asked == []
+
+
+def test_a_file_that_another_program_changed_is_not_saved_over(editor: Editor, preview: dict[str, Any]) -> None:
+    """KiCad itself would not ask."""
+    editor.unsaved = editor.content()
+    editor.path.write_bytes(editor.content() + b"\n")
+    before = everything(editor)
+    with pytest.raises(StackwrightError, match="was changed on the disk by another program"):
+        fixing.apply(editor, preview, consent=True)
+
+    assert everything(editor) == before
+    assert editor.asked == []
+
+
+def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_path: Path) -> None:
+    """The board in the editor counts, not the file."""
+    editor.unsaved = editor.content().replace(
+        b"(embedded_fonts", b'(title_block (title "unsaved"))\n\t(embedded_fonts', 1
+    )
+    assert editor.unsaved != editor.path.read_bytes()
+    fix = shown(editor, tmp_path / "work")
+    fixing.apply(editor, fix, consent=True)
+
+    assert b'(title "unsaved")' in editor.path.read_bytes()
+
+
+def test_a_file_that_kicad_cannot_read_never_gets_there(editor: Editor, preview: dict[str, Any]) -> None:
+    """KiCad would show an empty board; its own program says so before."""
+    cli = editor.path.parent / "cli"
+    cli.write_text("#!/bin/sh\nexit 3\n")
+    cli.chmod(0o755)
+    editor.cli = cli
+    before = everything(editor)
+    with pytest.raises(StackwrightError, match="kicad-cli cannot read the new file"):
+        fixing.apply(editor, preview, consent=True)
+
+    assert everything(editor) == before
+    assert "reload" not in editor.asked
+
+
+def test_a_kicad_that_did_not_take_it_is_said(editor: Editor, preview: dict[str, Any]) -> None:
+    """It goes on showing the former stackup."""
+    editor.deaf = True
+    with pytest.raises(KicadError, match="shows another stackup than the one that was written"):
+        fixing.apply(editor, preview, consent=True)
+
+
+def test_a_board_without_a_workload_asks_for_one(editor: Editor, tmp_path: Path) -> None:
+    """Nothing can be the least change towards nothing."""
+    (editor.path.parent / "stackwright.toml").unlink()
+    with pytest.raises(StackwrightError, match="without a workload; choose one first"):
+        shown(editor, tmp_path / "work")
+
+
+def test_a_fit_board_needs_none(tmp_path: Path) -> None:
+    """It says that the stackup need not change."""
+    name = "training_b200_fit"
+    folder = tmp_path / name
+    shutil.copytree(BOARDS / name, folder)
+    with pytest.raises(StackwrightError, match="has not to change"):
+        shown(Editor(folder / f"{name}.kicad_pcb"), tmp_path / "work")
