@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from drc_rules.config import PLACEHOLDER, parse_config
 from drc_rules.context import Context
+from drc_rules.hot_parts import candidates
 from drc_rules.interfaces import family
 from drc_rules.net_choice import nets_line, toml_value
 from drc_rules.power_rails import largest_power_nets
@@ -44,6 +45,7 @@ def compose(context: Context, answers: Answers) -> str:
         *_materials(context),
         *_interfaces(context, answers),
         *_rails(context),
+        *_hot_parts(context),
         *_fab(),
     ]
     text = "\n".join(lines).rstrip("\n") + "\n"
@@ -99,6 +101,21 @@ def _interfaces(context: Context, answers: Answers) -> Iterator[str]:
         yield f"{front}is = {_value(answered or generation or None)}{which}"
         yield f"{front}{_chosen(context, group, of, generation)}"
         yield ""
+
+
+def _hot_parts(context: Context) -> Iterator[str]:
+    """A commented `[[hot_part]]` of the largest circuits."""
+    refs = ", ".join(map(_value, candidates(context.board))) or _value(None)
+    yield "# Hot parts: which, and how their heat is led away; refs = [] says that none is. Temperatures in C."
+    yield "# [[hot_part]]"
+    yield f"# refs = [{clean(refs)}]"
+    yield f"# power_w = {_value(None)}  # TDP; board_w is what of it leaves through the board"
+    yield f"# cooling = {_value(None)}  # cold plate, immersion, heatsink, air, board"
+    yield '# via_fill = "resin"  # in the thermal pad: none, resin, conductive epoxy, copper'
+    yield "# via_capped = true"
+    yield "# max_k_per_w = 20  # pad to the far side, or to sink; also plating_um, pads, coin, path_k_per_w"
+    yield "# junction_max_c = 105  # in place of max_k_per_w, with theta_jc_k_per_w and sink_c"
+    yield ""
 
 
 def _fab() -> Iterator[str]:
