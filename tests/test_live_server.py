@@ -554,3 +554,15 @@ def test_settings_are_written_once(board: Played, monkeypatch: pytest.MonkeyPatc
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
     with pytest.raises(StackwrightError, match="is there already"):
         one.act("write-settings", {})
+
+
+def test_applying_is_never_stopped_half_way(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another check waits, too."""
+    one = made(board)
+    one._phase = session.APPLYING
+    one.act("cancel", {})
+    one.check()
+
+    assert one.state()["phase"] == session.APPLYING
+    with pytest.raises(KicadError, match="preview it again"):
+        one.act("apply", {"consent": True})

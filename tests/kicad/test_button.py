@@ -169,6 +169,24 @@ def test_another_click_replaces_the_markers(editor: Editor, kicad: KiCad, board_
     assert (alive(kicad, old), alive(kicad, new)) == (0, len(new))
 
 
+@pytest.mark.browser
+def test_the_page_that_the_button_opens_is_in_touch_with_kicad(editor: Editor, kicad: KiCad, tmp_path: Path) -> None:
+    """In the environment that KiCad made: a click on a finding in a browser selects its items in the editor."""
+    from tests.browser.driven import driven
+
+    board = kicad.get_board()
+    board.clear_selection()  # type: ignore[no-untyped-call]
+    with driven(tmp_path / "chromium") as tab:
+        tab.open(editor.press())
+        tab.wait_for("document.readyState === 'complete' && state && state.phase === 'idle' && shownRun > 0")
+        tab.click("#b1-finding-1 h3")
+        tab.wait_for("said.textContent.includes('selected in KiCad')", 60)
+        shown = tab.ask("parseInt(said.textContent)")
+        assert tab.console == []
+
+    assert len(board.get_selection()) == shown > 0
+
+
 def test_the_live_board_gives_the_findings_of_the_command_line(editor: Editor, kicad: KiCad, board_file: Path) -> None:
     """Unsaved changes included: a via that is gone in the editor changes the findings, and saving makes both agree."""
     board = kicad.get_board()

@@ -200,6 +200,8 @@ class Session:
 
     def _cancel(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
         with self._lock:
+            if self._phase == APPLYING:  # half of it would be worse than all
+                return {}
             if self._job is not None:
                 self._job.stop()
             self._phase, self._job = IDLE, None

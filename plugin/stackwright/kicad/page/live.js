@@ -69,7 +69,7 @@ async function show(next) {
   $("board").textContent = next.board;
   $("progress").hidden = !busy;
   $("progress").querySelector("span").textContent = busy ? `${next.phase}${next.doing ? `: ${next.doing}` : ""}` : "";
-  $("cancel").hidden = !busy;
+  $("cancel").hidden = !busy || next.phase === "applying";
   $("run").disabled = busy || next.gone;
   showChoices(next, before === null);
   for (const [id, wish] of [["fix", next.profile || next.has_settings], ["draw", !next.drawn], ["clear", next.drawn]]) {
@@ -297,6 +297,7 @@ $("clear").addEventListener("click", async () => {
 
 async function again() {
   say("");
+  if (state) state = { ...state, error: null, notes: [] }; // said again where it comes again
   await post("run");
 }
 
