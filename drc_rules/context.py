@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from drc_rules.hole_gaps import HoleGaps
     from drc_rules.lines import Lines
     from drc_rules.link_loss import LinkLosses
-    from drc_rules.return_paths import ReturnPaths
     from drc_rules.power_rails import PowerRails
+    from drc_rules.return_paths import ReturnPaths
 
 T = TypeVar("T")
 
