@@ -53,11 +53,13 @@ def pads_of(case: Case, reference: str, *, plated: bool) -> np.ndarray:
 
 
 def without_holes(case: Case, reference: str, *, kept: int) -> Case:
-    """Take the plated holes of a part off their net, but for the first few."""
+    """Take the drills out of the plated holes of a part, but for the first few."""
     gone = pads_of(case, reference, plated=True)
     gone[np.flatnonzero(gone)[:kept]] = False
     pads = case.board.pads
-    return case.with_board(pads=replace(pads, net=np.where(gone, 0, pads.net)))
+    kind = np.where(gone, PadKind.SMD, pads.kind).astype(pads.kind.dtype)
+    drill_x, drill_y = (np.where(gone, np.nan, column) for column in (pads.drill_x_mm, pads.drill_y_mm))
+    return case.with_board(pads=replace(pads, kind=kind, drill_x_mm=drill_x, drill_y_mm=drill_y))
 
 
 SEEDS: dict[str, tuple[str, Callable[[Case], Case], dict[str, str]]] = {
