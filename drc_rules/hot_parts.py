@@ -152,10 +152,9 @@ def give(part: HotPartOnBoard, line: str) -> str:
 def _lines(board: Board) -> str:
     """Return the table to fill in, with the largest integrated circuits of the board."""
     parts = candidates(board)
-    refs = ", ".join(f'"{ref}"' for ref in parts) or '"?"'
-    note = "the largest on this board; [] if none is hot" if parts else "[] if no part of the board is hot"
+    largest = f"e.g. {', '.join(parts)}, the largest on this board; " if parts else ""
     cooling = 'cooling = "?"  # cold plate, immersion, heatsink, air, board'
-    return f'[[hot_part]]\nrefs = [{refs}]  # {note}\npower_w = "?"  # TDP\n{cooling}'
+    return f'[[hot_part]]\nrefs = ["?"]  # {largest}[] if no part of the board is hot\npower_w = "?"  # TDP\n{cooling}'
 
 
 def candidates(board: Board) -> tuple[str, ...]:

@@ -183,8 +183,8 @@ def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
     assert candidates(ctx.board) == ("U1",)
     with pytest.raises(MissingFact) as asked:
         hot_parts_asked_for(ctx, CLAUSE)
-    assert 'refs = ["U1"]' in asked.value.how_to_give
-    assert parse_config(asked.value.how_to_give).hot_part[0].refs == ("U1",)
+    assert 'refs = ["?"]  # e.g. U1, the largest' in asked.value.how_to_give
+    assert parse_config(asked.value.how_to_give).hot_part[0].is_open
 
 
 def test_vias_beside_a_pad_are_counted_with_those_inside(tmp_path: Path) -> None:
