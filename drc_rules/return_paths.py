@@ -152,7 +152,7 @@ class ReturnPaths:
         keys = tracks.net[rows] * self.ctx.board.layer_count + layers
         over, under = (_usual(keys, side, lengths) for side in (above, below))
         # the middle of a short breakout may lie in an antipad: then it has the board's planes, with a gap
-        planes = [k for k, use in enumerate(self.ctx.uses) if use.is_plane]
+        planes = [k for k, use in enumerate(self.ctx.filled_uses()) if use.is_plane]
         last_before = np.array([max((k for k in planes if k < layer), default=-1) for layer in layers.tolist()])
         next_after = np.array([min((k for k in planes if k > layer), default=-1) for layer in layers.tolist()])
         lost = (over < 0) & (under < 0)

@@ -108,7 +108,7 @@ def test_a_boards_own_plan_changes_no_byte_of_it(path: Path) -> None:
     ("old", "new", "said"),
     [
         ("thickness_mm = 0.041", "thicknes_mm = 0.041", 'did you mean "thickness_mm"?'),
-        ('kind = "core"', 'kind = "kore"', "'core'"),
+        ('kind = "core"', 'kind = "kore"', 'did you mean "core"?'),
         ('laminate = "370HR"', 'laminate = "370HRX"', 'did you mean "370HR"?'),
         ('material = "370HR 1086"', 'material = "Megtron 6 1086"', 'but laminate is "370HR"'),
         ('name = "In1.Cu"', 'name = "In1.Cu", foil = "HVPL"', 'did you mean "HVLP"?'),
