@@ -106,6 +106,7 @@ HOLE_TO_COPPER = (
 )
 DIELECTRICS = "board.fab.dielectric_advanced", "board.fab.dielectric_standard"
 STUBS = "board.via.stub_resonance", "board.via.stub_resonance_worst", "board.via.stub_ten_times"
+RETURN_PATH = "board.return_path.gap", "board.return_path.via", "board.crosstalk.pairs"
 TRACK_SPACE = "board.copper.track_space", "board.copper.track_space_advanced", "board.copper.track_space_standard"
 
 THOR_SEEDS = {
@@ -161,6 +162,7 @@ THOR_SEEDS = {
             "board.impedance.intended": "failed",
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed +1 -0",
+            "board.crosstalk.pairs": "failed +0 -1",
         },
     ),
     "a core that is not in the stackup": Seed(
@@ -175,6 +177,7 @@ THOR_SEEDS = {
             **undecided("board.loss.share", "board.impedance.intended", *STUBS, *ASPECT_RATIOS),
             **undecided("inference.backdrill.pcie5", "board.via.backdrill_needed"),
             **undecided(*DIELECTRICS),
+            **undecided(*RETURN_PATH),
         },
     ),
     "a prepreg without thickness": Seed(
@@ -284,6 +287,7 @@ THOR_SEEDS = {
             **undecided("board.copper.balance", "board.impedance.intended", "board.impedance.routed"),
             **undecided("board.loss.share", "board.planes.between_signals", "inference.copper.min"),
             **undecided("board.via.backdrill_clearance", *HOLE_TO_COPPER),
+            **undecided(*RETURN_PATH, "inference.reference_planes"),
             "board.via.backdrill_clearance_advanced": "failed +0 -10",
         },
     ),
@@ -309,6 +313,7 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
     assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == set()
     assert {clause for clause, (verdict, _) in states.items() if verdict == "failed"} == {
         "board.copper.balance",
+        "board.crosstalk.pairs",
         "board.dk.plausible",
         "board.fab.hole_standard",
         "board.impedance.coupling",
@@ -444,7 +449,11 @@ WREN_SEEDS = {
     "SFP is no longer declared": Seed(
         "by its names it is Ethernet of some generation: whether its stubs resonate is open",
         lambda c: c.declared('is = "eth10g-kr"', 'is = "?"'),
-        {"board.via.stub_resonance": "not verifiable", "board.via.stub_ten_times": "failed +0 -2"},
+        {
+            "board.via.stub_resonance": "not verifiable",
+            "board.via.stub_ten_times": "failed +0 -2",
+            "board.return_path.via": "not verifiable",
+        },
     ),
 }
 
@@ -521,7 +530,7 @@ FILE_SEEDS = {
         {
             "board.stackup.layers": "failed",
             **undecided(*TRACK_SPACE, "board.impedance.routed", "board.impedance.intended"),
-            **undecided("board.via.aspect_ratio_standard"),
+            **undecided("board.via.aspect_ratio_standard", "board.return_path.gap"),
         },
     ),
     "a core of another laminate than its mirror": FileSeed(
