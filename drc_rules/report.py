@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from enum import StrEnum
 from typing import Literal
@@ -136,6 +137,11 @@ class Coverage(Frozen):
     def percent(self) -> float:
         """Decided pairs in percent; 0 when nothing applied."""
         return 100.0 * self.decided / self.total if self.total else 0.0
+
+    @property
+    def whole_percent(self) -> int:
+        """The same as people read it: 100 only where every pair was decided."""
+        return math.floor(self.percent)
 
 
 class BoardFacts(Frozen):

@@ -13,6 +13,7 @@ from drc_rules.fabs import Tier, track_space, track_space_source, track_spaces
 from drc_rules.forms import forms, load_form
 from drc_rules.interfaces import interface, interface_ids
 from drc_rules.requirements import Requirements, assemble, load_profile, profile_names
+from drc_rules.workloads import accelerators, choices_for, workloads
 from stackup_lib.errors import ConfigError
 from stackup_lib.materials import FoilGrade, LossClass, catalogue
 
@@ -399,6 +400,8 @@ def test_every_document_is_referred_to() -> None:
     for name in profile_names():
         profile = load_profile(name)
         used |= {c.source.document for c in (*profile.clauses, *profile.per_interface)}
+    for one in (*accelerators(), *(row for word in workloads() for row in choices_for(word, None))):
+        used.add(one.source.document)
     assert sorted(set(documents()) - used) == []
 
 

@@ -68,9 +68,11 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
 
 def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
     ply = fast.ply
+    with ctx.recording():  # what is shown beside the limit decides nothing, however sure it is
+        beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return Draft(
         title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",
-        why=_WHY + physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0),
+        why=_WHY + beside,
         fix=_FIX,
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),

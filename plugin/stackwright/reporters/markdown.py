@@ -79,7 +79,7 @@ def _counts(report: Report) -> str:
     cells = [
         f"findings: {', '.join(found) or 'none'}" + (f"; {len(report.accepted)} accepted" if report.accepted else ""),
         f"clauses: {', '.join(f'{n} {v.value}' for v, n in verdicts if n) or 'none'}",
-        f"coverage: {cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %)",
+        f"coverage: {cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)",
     ]
     return "\n".join(f"- {cell}" for cell in cells)
 

@@ -329,7 +329,7 @@ def _end(out: Page, report: Report) -> None:
     """Coverage, what broke, the next step; and the headline again, because a terminal shows the end."""
     cover = report.coverage
     later = count(cover.clauses_without_rule, "clause has", "clauses have")
-    out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.percent:.0f} %)")
+    out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)")
     if cover.clauses_without_rule:
         out.line(f"{later} no rule yet and count nowhere", indent=2)
     for crash in report.crashes:
