@@ -56,6 +56,7 @@ MEGTRON = "".join(
 )
 THOR_CONFIG = f"""
 profile = "inference"
+core_on_module = true
 [[hot_part]]
 refs = []
 [declared]

@@ -97,7 +97,9 @@ def test_the_report_prints(browser: Chromium, tmp_path: Path, lossy: Report) -> 
 
     assert console == []
     assert target.read_bytes().startswith(b"%PDF")
-    assert 5 <= target.read_bytes().count(b"/Type /Page\n") <= 20
+    assert (
+        5 <= target.read_bytes().count(b"/Type /Page\n") <= 30
+    )  # every one of a hundred clauses stands there with its source
 
 
 @pytest.mark.parametrize("text", HOSTILE[:5:2])
