@@ -400,8 +400,8 @@ def test_every_document_is_referred_to() -> None:
     for name in profile_names():
         profile = load_profile(name)
         used |= {c.source.document for c in (*profile.clauses, *profile.per_interface)}
-    for one in (*accelerators(), *(row for word in workloads() for row in choices_for(word, None))):
-        used.add(one.source.document)
+    used |= {accelerator.source.document for accelerator in accelerators()}
+    used |= {row.source.document for word in workloads() for row in choices_for(word, None)}
     assert sorted(set(documents()) - used) == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from drc_rules.clauses import Severity
@@ -15,21 +14,14 @@ from drc_rules.report import Headline
 from stackwright import __version__
 from stackwright.commands.fit_changes import Way
 from stackwright.commands.fit_words import form_words, step, to_go
-from stackwright.reporters.html import SYMBOLS, TEMPLATES
+from stackwright.reporters.html import SYMBOLS
+from stackwright.reporters.pages import TEMPLATES, environment
 from stackwright.words import clean
 
 
 def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
     """Return the page; same board and settings give the same bytes."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        finalize=_visible,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
+    made = environment(
         symbols=SYMBOLS,
         step=step,
         to_go=to_go,
@@ -42,7 +34,7 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
     fit = [row for row in report.rows if row.headline is Headline.FIT]
     plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
     css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
-    return environment.get_template("fit.html").render(
+    return made.get_template("fit.html").render(
         report=report,
         ways=ways,
         best=report.rows[0].headline.value,
@@ -55,10 +47,6 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
         version=__version__,
         title=f"{PurePath(report.board.path).name}: what it is fit for",
     )
-
-
-def _visible(value: object) -> object:
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _anchor(row: Fitness) -> str:

@@ -90,7 +90,7 @@ class Session:
     def style(self) -> str:
         """Return the style sheet of the report."""
         from stackwright.drawing.svg import STYLE
-        from stackwright.reporters.html import TEMPLATES
+        from stackwright.reporters.pages import TEMPLATES
 
         return (TEMPLATES / "report.css").read_text(encoding="utf-8") + STYLE
 

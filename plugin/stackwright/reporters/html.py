@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from drc_rules.clauses import Severity
@@ -27,9 +27,9 @@ from stackwright.drawing.svg import STYLE, svg
 from stackwright.reporters import copper, losses, power
 from stackwright.reporters.grouping import Group, groups
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.words import clean, count, number
+from stackwright.reporters.pages import TEMPLATES, environment
+from stackwright.words import count, number
 
-TEMPLATES = Path(__file__).parent / "templates"
 MOST_LISTED = 100
 """Findings listed one by one under the one that speaks for them; the JSON report has them all."""
 NO_RULE = "no rule yet"
@@ -114,16 +114,7 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        finalize=_visible,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.globals.update(
+    return environment(
         said=said,
         copper=copper,
         power=power,
@@ -136,16 +127,10 @@ def _environment() -> Environment:
         count=count,
         most_listed=MOST_LISTED,
     )
-    return environment
 
 
 def _budget_bars(rows: Sequence[LinkLossRow], ident: str) -> Markup:
     return Markup(budget_bars(rows, ident))  # noqa: S704 - budget_bars() escapes what comes from the board
-
-
-def _visible(value: object) -> object:
-    """Make control characters and marks that turn the writing around visible; what is markup already stays."""
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _title(boards: Sequence[_Board]) -> str:
