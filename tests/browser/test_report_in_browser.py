@@ -82,7 +82,7 @@ def test_the_browser_reads_the_page_as_it_was_written(browser: Chromium, tmp_pat
     dom, console = browser.open(page(tmp_path, lossy), "--dump-dom")
 
     assert console == []
-    assert dom.count("<svg") == 2
+    assert dom.count("<svg") == 3  # two cross-sections and the loss budget
     assert dom.count("<article") == dom.count("</article>") == 1
     assert lossy.headline_why in dom
     assert lossy.verdicts[-1].clause.title in dom
