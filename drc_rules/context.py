@@ -13,6 +13,7 @@ import numpy as np
 from drc_rules.clauses import Clause
 from drc_rules.declared import Declarations
 from drc_rules.dielectrics import DielectricPly, resolve_plies
+from drc_rules.formula import Value
 from drc_rules.interfaces import Assignment, Interface, families, interface
 from drc_rules.net_choice import nets_line, toml_value
 from stackup_lib.board import Board, Ints, Stackup
@@ -92,6 +93,9 @@ class Context:
     def rests_on(self, confidence: Confidence) -> None:
         """Record that the answer is no surer than this, for what is no `Fact` (a role, a fill)."""
         self._used.append(confidence)
+
+    def shows(self, what: str, **numbers: Value) -> None:
+        """Tell with which numbers an object is judged, by the symbols of the rule's formula; only `explain` listens."""
 
     @cached_property
     def is_default_stackup(self) -> bool:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.clauses import Clause, Severity
+from drc_rules.formula import Formula, read_formula
 from drc_rules.report import Measured, Place
 from stackup_lib.errors import ConfigError, did_you_mean
 
@@ -62,6 +63,7 @@ class Rule:
         kinds: kinds of clauses that it decides.
         over: gives the objects of a clause; each is decided on its own.
         check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
+        formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
     """
 
     code: str
@@ -73,6 +75,7 @@ class Rule:
     check: Callable[[Context, Clause, object], Iterator[Draft]]
     module: str
     page: str = field(repr=False)
+    formula: Formula | None = field(default=None, repr=False)
 
     @property
     def summary(self) -> str:
@@ -85,7 +88,9 @@ class Rule:
         return found.group(1).strip() if found else ""
 
 
-def rule(code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1") -> Callable[[Check[S]], Check[S]]:
+def rule(
+    code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1", formula: str = ""
+) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
     Args:
@@ -93,6 +98,7 @@ def rule(code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1"
         kinds: kinds of clauses it decides; a kind belongs to one rule.
         over: gives the objects of a clause. It may raise `MissingFact`: then the clause is not verifiable.
         since: version that brought the rule.
+        formula: what it computes, as `drc_rules.formula` reads it; `explain CODE --board X` fills in the numbers.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -108,6 +114,7 @@ def rule(code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1"
             check=check,  # type: ignore[arg-type]  # over and check agree on S; the engine only passes it along
             module=check.__module__,
             page=inspect.cleandoc((module.__doc__ if module else None) or ""),
+            formula=read_formula(formula) if formula else None,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check
