@@ -9,7 +9,7 @@ nothing. Losses in dB, lengths in mm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from drc_rules.config import InterfaceDeclaration
@@ -54,6 +54,7 @@ class LinkLoss:
         hole_count: how many holes those are, on the mean of both traces.
         on_socket: one of its ends is a connector.
         notes: what was assumed or left out, a phrase each.
+        traces: the links of its traces.
     """
 
     interface: Interface
@@ -64,6 +65,7 @@ class LinkLoss:
     hole_count: float
     on_socket: bool
     notes: tuple[str, ...]
+    traces: tuple[Link, ...] = ()
 
     @property
     def length_mm(self) -> float:
@@ -230,7 +232,21 @@ class LinkLosses:
             hole_count=count,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
             notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes, *doubts))),
+            traces=traces,
         )
+
+    def at(self, link: LinkLoss, frequency_ghz: float) -> LinkLoss:
+        """Return what a link of this board loses at another frequency: the same lines and holes, computed the same way.
+
+        Raises:
+            MissingFact: a Dk or Df is not known there.
+            StackwrightError: a line cannot be solved there.
+        """
+        one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
+        routes = [route for trace in link.traces for route in self._complete_routes(trace)]
+        holes_db, _ = HoleLosses(self.ctx, one, self.ctx.stub_groups).on(routes, 1 / len(link.traces))
+        stretches = tuple(self._stretch(one, s.key, s.length_mm) for s in link.stretches)
+        return replace(link, interface=one, stretches=stretches, holes_db=holes_db)
 
     def _forks(self, trace: Link) -> Iterator[str]:
         """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""
