@@ -280,7 +280,7 @@ class Context:
         """How near drilled holes come to the copper of other nets on inner layers."""
         from drc_rules.hole_gaps import hole_gaps  # noqa: PLC0415 - half a second on a large board, and shapely
 
-        return hole_gaps(self.board)
+        return hole_gaps(self.copper)
 
     @cached_property
     def stub_groups(self) -> tuple[StubGroup, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
 from stackup_lib.board import Board, Floats, Ints
+from stackup_lib.copper_map import CopperMap
+from stackup_lib.fill_edges import Complexes
 
 REACH_MM = 0.25
 """Copper further away from a hole than this is no fab's concern."""
@@ -34,19 +35,18 @@ class HoleGaps:
 
 
 @dataclass(frozen=True)
-class _Edges:
-    """Straight edges of copper on one layer; `half_mm` is half the width of a track, 0 for the edge of a fill."""
+class _Holes:
+    """Drilled holes that go through one layer: their rows, centres, radii and nets."""
 
-    ax: Floats
-    ay: Floats
-    bx: Floats
-    by: Floats
-    half_mm: Floats
+    row: Ints
+    centre: Complexes
+    radius_mm: Floats
     net: Ints
 
 
-def hole_gaps(board: Board, reach_mm: float = REACH_MM) -> HoleGaps | None:
+def hole_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> HoleGaps | None:
     """Return the gaps of every drilled hole of a board, None where it has no holes or no inner layer."""
+    board = copper.board
     holes = next((one for one in hole_sets(board) if not one.is_micro), None)
     if holes is None or board.layer_count < 3:
         return None
@@ -59,58 +59,59 @@ def hole_gaps(board: Board, reach_mm: float = REACH_MM) -> HoleGaps | None:
     gap, where, whose = np.full(count, np.inf), np.full(count, -1), np.full(count, -1)
     for layer in range(1, board.layer_count - 1):
         rows = np.flatnonzero((top <= layer) & (bottom >= layer) & (holes.drill_mm >= NO_DIAMETER_MM))
-        for edges in (_tracks(board, layer), _fills(board, layer)):
-            if not len(rows) or not len(edges.net):
-                continue
-            hole, edge, gaps = _near(x[rows], y[rows], holes.drill_mm[rows] / 2, edges, reach_mm)
-            is_other = edges.net[edge] != own[rows[hole]]
-            for k in np.flatnonzero(is_other & (gaps < gap[rows[hole]])).tolist():
-                at = rows[hole[k]]
-                if gaps[k] < gap[at]:
-                    gap[at], where[at], whose[at] = gaps[k], layer, edges.net[edge[k]]
+        here = _Holes(rows, x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2, own[rows])
+        for hole, net, gaps in (_to_tracks(board, layer, here, reach_mm), _to_fills(copper, layer, here, reach_mm)):
+            order = np.argsort(-gaps, kind="stable")  # the least of each hole is written last
+            least = np.full(len(rows), np.inf)
+            nearest = np.full(len(rows), -1)
+            least[hole[order]], nearest[hole[order]] = gaps[order], net[order]
+            nearer = least < gap[rows]
+            gap[rows[nearer]], where[rows[nearer]], whose[rows[nearer]] = least[nearer], layer, nearest[nearer]
     return HoleGaps(holes, gap, where, whose)
 
 
-def _near(x: Floats, y: Floats, radius: Floats, edges: _Edges, reach_mm: float) -> tuple[Ints, Ints, Floats]:
-    """Every hole and edge that come within reach, and the gap between them."""
+_Near = tuple[Ints, Ints, Floats]
+"""Row of the hole among those of the layer, net of the copper, gap in mm; one for each edge of another net in reach."""
+
+
+def _to_tracks(board: Board, layer: int, holes: _Holes, reach_mm: float) -> _Near:
+    """The tracks of a layer; an arc counts as its chord."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with inner layers needs it
 
-    out = radius + reach_mm
-    tree = shapely.STRtree(shapely.box(x - out, y - out, x + out, y + out))
-    left, right = np.minimum(edges.ax, edges.bx) - edges.half_mm, np.maximum(edges.ax, edges.bx) + edges.half_mm
-    low, high = np.minimum(edges.ay, edges.by) - edges.half_mm, np.maximum(edges.ay, edges.by) + edges.half_mm
-    edge, hole = tree.query(shapely.box(left, low, right, high))
-    ax, ay = edges.ax[edge], edges.ay[edge]
-    dx, dy = edges.bx[edge] - ax, edges.by[edge] - ay
-    along = np.clip(((x[hole] - ax) * dx + (y[hole] - ay) * dy) / np.maximum(dx**2 + dy**2, SHORTEST_MM**2), 0.0, 1.0)
-    distance = np.hypot(ax + along * dx - x[hole], ay + along * dy - y[hole])
-    gaps = distance - radius[hole] - edges.half_mm[edge]
-    kept = gaps < reach_mm
-    return hole[kept], edge[kept], gaps[kept]
-
-
-def _tracks(board: Board, layer: int) -> _Edges:
-    """The tracks of a layer; an arc counts as its chord."""
     tracks = board.tracks
     rows = np.flatnonzero(tracks.layer == layer)
-    ends = (tracks.start_x_mm[rows], tracks.start_y_mm[rows], tracks.end_x_mm[rows], tracks.end_y_mm[rows])
-    return _Edges(*ends, tracks.width_mm[rows] / 2, tracks.net[rows])
+    start = tracks.start_x_mm[rows] + 1j * tracks.start_y_mm[rows]
+    end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
+    half = tracks.width_mm[rows] / 2
+    x, y = np.stack([start.real, end.real]), np.stack([start.imag, end.imag])
+    boxes = shapely.box(x.min(axis=0) - half, y.min(axis=0) - half, x.max(axis=0) + half, y.max(axis=0) + half)
+    hole, k = shapely.STRtree(boxes).query(shapely.box(*_around(holes, reach_mm)))
+    return _in_reach(holes, hole, (start[k], end[k]), (tracks.net[rows[k]], half[k]), reach_mm)
 
 
-def _fills(board: Board, layer: int) -> _Edges:
+def _to_fills(copper: CopperMap, layer: int, holes: _Holes, reach_mm: float) -> _Near:
     """The edges of the filled zones of a layer."""
-    zones = board.zones
-    spans = list(_spans(board, layer))
-    none = np.zeros(0, dtype=np.int64)
-    first = np.concatenate([none, *(np.arange(start, end) for start, end, _ in spans)])
-    following = np.concatenate([none, *(np.roll(np.arange(start, end), -1) for start, end, _ in spans)])
-    net = np.concatenate([none, *(np.full(end - start, whose) for start, end, whose in spans)])
-    x, y = zones.fill_x_mm, zones.fill_y_mm
-    return _Edges(x[first], y[first], x[following], y[following], np.zeros(len(first)), net)
+    edges = copper.edges(layer)
+    hole, k = edges.near(*_around(holes, reach_mm))
+    return _in_reach(holes, hole, (edges.start[k], edges.end[k]), (edges.net[k], np.zeros(len(k))), reach_mm)
 
 
-def _spans(board: Board, layer: int) -> Iterator[tuple[int, int, int]]:
-    """First point, end and net of each fill of a layer."""
-    zones = board.zones
-    for k in np.flatnonzero(zones.fill_layer == layer).tolist():
-        yield int(zones.fill_start[k]), int(zones.fill_start[k + 1]), int(zones.net[zones.fill_zone[k]])
+def _around(holes: _Holes, reach_mm: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """The boxes in which copper is within reach."""
+    x, y, out = holes.centre.real, holes.centre.imag, holes.radius_mm + reach_mm
+    return x - out, y - out, x + out, y + out
+
+
+def _in_reach(
+    holes: _Holes, hole: Ints, ends: tuple[Complexes, Complexes], copper: tuple[Ints, Floats], reach_mm: float
+) -> _Near:
+    """The gaps to straight copper (net, half its width) of other nets, from wall to edge."""
+    net, half_mm = copper
+    foreign = np.flatnonzero(net != holes.net[hole])
+    hole, net, half_mm = hole[foreign], net[foreign], half_mm[foreign]
+    start, way = ends[0][foreign] - holes.centre[hole], ends[1][foreign] - ends[0][foreign]
+    long = np.maximum(way.real**2 + way.imag**2, SHORTEST_MM**2)
+    along = np.clip(-(start.real * way.real + start.imag * way.imag) / long, 0.0, 1.0)
+    gaps = np.abs(start + along * way) - holes.radius_mm[hole] - half_mm
+    kept = np.flatnonzero(gaps < reach_mm)
+    return hole[kept], net[kept], gaps[kept]

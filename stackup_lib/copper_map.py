@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board import Board, Floats, Ints
+from stackup_lib.fill_edges import FillEdges, fill_edges
 
 if TYPE_CHECKING:
     from shapely import Polygon
@@ -25,6 +26,7 @@ class CopperMap:
 
     board: Board
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
+    _edges: dict[int, FillEdges] = field(default_factory=dict)
     _beside: tuple[Ints, Ints] | None = None
 
     def planes_beside(self, rows: Ints) -> tuple[Ints, Ints]:
@@ -56,7 +58,7 @@ class CopperMap:
         import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
 
         found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
-        for net, polygon in self._fills(layer):
+        for net, polygon in self.fills(layer):
             left, low, right, high = polygon.bounds
             near = np.nonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))[0]
             if len(near):
@@ -68,14 +70,20 @@ class CopperMap:
         import shapely  # noqa: PLC0415 - heavy, and only a board with backdrills needs it here
 
         point = shapely.Point(x_mm, y_mm)
-        near = [(net, polygon) for net, polygon in self._fills(layer) if shapely.dwithin(polygon, point, reach_mm)]
+        near = [(net, polygon) for net, polygon in self.fills(layer) if shapely.dwithin(polygon, point, reach_mm)]
         return [(float(shapely.distance(polygon, point)), net) for net, polygon in near]
 
     def is_filled(self, layer: int) -> bool:
         """Tell whether any fill is stored on a layer."""
         return bool(np.any(self.board.zones.fill_layer == layer))
 
-    def _fills(self, layer: int) -> list[tuple[int, Polygon]]:
+    def edges(self, layer: int) -> FillEdges:
+        """Return the edges of the fills of a layer."""
+        if layer not in self._edges:
+            self._edges[layer] = fill_edges(self.board, layer)
+        return self._edges[layer]
+
+    def fills(self, layer: int) -> list[tuple[int, Polygon]]:
         """Return the layer's fills with their nets, prepared for look-ups; holes hang on slits, which do no harm."""
         if layer not in self._layers:
             import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it

@@ -15,9 +15,10 @@ import numpy as np
 
 from stackup_lib.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.copper_map import NO_COPPER, CopperMap
+from stackup_lib.fill_edges import Complexes
 from stackup_lib.frozen import Frozen
 from stackup_lib.kicad.shapes import arc
-from stackup_lib.return_path_copper import Complexes, Lines, PlaneEdges, Stretches, plane_edges, refuse_untrue_fills
+from stackup_lib.return_path_copper import Lines, PlaneEdges, Stretches, refuse_untrue_fills
 from stackup_lib.return_path_runs import Run, joined_runs
 
 PARALLELS = 8
@@ -180,7 +181,7 @@ class ReturnPath:
     def _plane(self, layer: int) -> PlaneEdges:
         if layer not in self._edges:
             refuse_untrue_fills(self.copper, layer)
-            self._edges[layer] = plane_edges(self.board, layer)
+            self._edges[layer] = PlaneEdges(self.copper, layer)
         return self._edges[layer]
 
     def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int]) -> Gap:

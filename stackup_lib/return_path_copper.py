@@ -8,22 +8,19 @@ by which KiCad ties holes to the outline are crossed once each way and cancel.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stackup_lib.board import Board, Floats, Ints, PadKind
+from stackup_lib.board import Floats, Ints, PadKind
 from stackup_lib.copper_map import NO_COPPER, CopperMap
 from stackup_lib.facts import MissingFact
+from stackup_lib.fill_edges import Complexes
 from stackup_lib.power.net_copper import PEN_DRAWN
 
-if TYPE_CHECKING:
-    from shapely import Polygon, STRtree
-
-Complexes = NDArray[np.complex128]
-
 REFILL = "fill all zones in KiCad (B) and save the board"
+
+PART_MM = 2.0
+"""Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
 
 BESIDE_MM = 0.00002
 """Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""
@@ -95,12 +92,10 @@ def _foreign_inside(copper: CopperMap, layer: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PlaneEdges:
-    """The edges of all fills of one layer, turned so that copper lies on the left (x + iy, y taken as upward)."""
+    """The filled copper of one layer with its edges."""
 
-    start: Complexes
-    end: Complexes
-    fills: tuple[Polygon, ...]
-    tree: STRtree
+    copper: CopperMap
+    layer: int
 
     def stretches(self, lines: Lines, offsets_mm: Floats) -> Stretches:
         """Return the number of fills under each of some lines and their parallels, stretch by stretch.
@@ -133,15 +128,21 @@ class PlaneEdges:
 
     def _crossings(self, lines: Lines, offsets_mm: Floats) -> tuple[Ints, Floats, Ints]:
         """Return where parallels cross edges: (row of the parallel, place along it, +1 into copper or -1 out of it)."""
-        import shapely  # noqa: PLC0415
-
-        ends = lines.start + lines.direction * lines.length_mm
-        way = shapely.linestrings(np.stack([_xy(lines.start), _xy(ends)], axis=1))
-        # an edge may lie square to the end of the line: the parallels' ends are the farthest points
-        reach = np.abs(offsets_mm).max(axis=1) + 1e-6
-        line, edge = self.tree.query(way, predicate="dwithin", distance=reach)
-        turned = lines.direction[line].conj()
-        p, q = (self.start[edge] - lines.start[line]) * turned, (self.end[edge] - lines.start[line]) * turned
+        edges = self.copper.edges(self.layer)
+        line, from_mm, to_mm = _parts(lines)
+        reach = np.abs(offsets_mm).max(axis=1)[line] + 1e-6
+        ends = lines.start[line] + lines.direction[line] * np.stack([from_mm, to_mm])
+        x, y = ends.real, ends.imag
+        part, edge = edges.near(
+            x.min(axis=0) - reach, y.min(axis=0) - reach, x.max(axis=0) + reach, y.max(axis=0) + reach
+        )
+        line, from_mm, to_mm, reach = line[part], from_mm[part], to_mm[part], reach[part]
+        start, turned = lines.start[line], lines.direction[line].conj()
+        p, q = (edges.start[edge] - start) * turned, (edges.end[edge] - start) * turned
+        # an edge counts for the part of the line on which it is crossed: once, however many boxes it meets
+        near = (np.minimum(p.imag, q.imag) <= reach) & (np.maximum(p.imag, q.imag) > -reach)
+        near &= (np.minimum(p.real, q.real) <= to_mm + 1e-9) & (np.maximum(p.real, q.real) > from_mm - 1e-9)
+        line, from_mm, to_mm, p, q = line[near], from_mm[near], to_mm[near], p[near], q[near]
         rows, places, turns = [], [], []
         for k in range(offsets_mm.shape[1]):
             across = offsets_mm[line, k]
@@ -149,7 +150,7 @@ class PlaneEdges:
             met = np.flatnonzero(above_p != above_q)
             a, b = p[met], q[met]
             at = a.real + (across[met] - a.imag) / (b.imag - a.imag) * (b.real - a.real)
-            inside = (at > 0) & (at < lines.length_mm[line[met]])
+            inside = (at > from_mm[met]) & (at <= to_mm[met])
             rows.append(line[met][inside] * offsets_mm.shape[1] + k)
             places.append(at[inside])
             turns.append(np.where(above_p[met][inside], 1, -1))
@@ -162,15 +163,20 @@ class PlaneEdges:
         across = offsets_mm[line, k] + BESIDE_MM
         at = lines.start[line] + lines.direction[line] * (along_mm + 1j * across)
         found = np.zeros(len(row), dtype=np.int64)
-        for fill in self.fills:
+        for _, fill in self.copper.fills(self.layer):
             left, low, right, high = fill.bounds
             near = np.flatnonzero((at.real >= left) & (at.real <= right) & (at.imag >= low) & (at.imag <= high))
             found[near] += shapely.contains_xy(fill, at.real[near], at.imag[near])
         return found
 
 
-def _xy(points: Complexes) -> Floats:
-    return np.column_stack([points.real, points.imag])
+def _parts(lines: Lines) -> tuple[Ints, Floats, Floats]:
+    """Return lines in parts of at most `PART_MM`: line, from where, to where; the box around a part is a small one."""
+    count = np.maximum(1, np.ceil(lines.length_mm / PART_MM)).astype(np.int64)
+    line = np.repeat(np.arange(len(lines)), count)
+    step = np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count)
+    size = (lines.length_mm / count)[line]
+    return line, step * size, np.where(step + 1 == count[line], lines.length_mm[line], (step + 1) * size)
 
 
 def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
@@ -179,27 +185,3 @@ def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
     first = np.ones(len(row), dtype=np.bool_)
     first[1:] = row[order][1:] != row[order][:-1]
     return np.asarray(order[first], dtype=np.int64)
-
-
-def plane_edges(board: Board, layer: int) -> PlaneEdges:
-    """Return the edges of the fills stored on a layer, indexed."""
-    import shapely  # noqa: PLC0415
-
-    zones = board.zones
-    starts, ends, fills = [], [], []
-    for k in np.flatnonzero(zones.fill_layer == layer).tolist():
-        first, last = int(zones.fill_start[k]), int(zones.fill_start[k + 1])
-        if last - first < 3:
-            continue
-        ring = zones.fill_x_mm[first:last] + 1j * zones.fill_y_mm[first:last]
-        following = np.roll(ring, -1)
-        is_left = np.sum((ring.conj() * following).imag) > 0
-        moves = ring != following
-        starts.append((ring if is_left else following)[moves])
-        ends.append((following if is_left else ring)[moves])
-        fills.append(shapely.Polygon(_xy(ring)))
-    shapely.prepare(fills)
-    start = np.concatenate(starts) if starts else np.zeros(0, dtype=np.complex128)
-    end = np.concatenate(ends) if ends else np.zeros(0, dtype=np.complex128)
-    tree = shapely.STRtree(shapely.linestrings(np.stack([_xy(start), _xy(end)], axis=1)))
-    return PlaneEdges(start, end, tuple(fills), tree)

@@ -16,6 +16,7 @@ from drc_rules.fabs import Tier
 from drc_rules.fabs.limits import LimitName, greatest_board_mm, limit_of
 from drc_rules.hole_gaps import hole_gaps
 from fixtures.miniboard import MiniBoard, write
+from stackup_lib.copper_map import CopperMap
 from stackup_lib.errors import ConfigError
 from stackup_lib.flatness import Sheet, bow_pct, copper_bow_pct, curvature_per_mm
 from stackup_lib.kicad import read_board
@@ -159,7 +160,7 @@ def test_the_gap_of_a_hole_is_what_polygons_say(tmp_path: Path) -> None:
             "board",
         )
     )
-    found = hole_gaps(board, reach_mm=3.0)
+    found = hole_gaps(CopperMap(board), reach_mm=3.0)
     assert found is not None
 
     lines = shapely.linestrings(
@@ -195,7 +196,7 @@ def test_no_hole_is_nearer_to_copper_than_the_rule_that_kicad_filled_the_zones_b
     path = demo_boards / f"{board}.kicad_pcb"
     rules = json.loads(path.with_suffix(".kicad_pro").read_text(encoding="utf-8"))["board"]["design_settings"]["rules"]
 
-    found = hole_gaps(read_board(path))
+    found = hole_gaps(CopperMap(read_board(path)))
 
     assert found is not None
     assert rules["min_hole_clearance"] - 1e-4 <= float(np.min(found.gap_mm)) <= rules["min_hole_clearance"] + 0.01

@@ -18,9 +18,10 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import Board, Floats, Ints
 from stackup_lib.copper_map import NO_COPPER, CopperMap
 from stackup_lib.facts import MissingFact
+from stackup_lib.fill_edges import Complexes
 from stackup_lib.kicad import read_board
 from stackup_lib.return_path import Gap, GapKind, ReturnPath, plane_height_mm, plane_share, return_current_share
-from stackup_lib.return_path_copper import Complexes, Lines, plane_edges
+from stackup_lib.return_path_copper import Lines, PlaneEdges
 from stackup_lib.return_path_vias import LayerChange, layer_changes, reference_planes
 from stackup_lib.routes import route_of
 
@@ -355,10 +356,11 @@ def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
     start[::2] = np.round(start[::2].real) + 1j * np.round(start[::2].imag)
     direction[::2] = np.array([1, 1j, -1, -1j])[np.arange(100) % 4]
     lines = Lines(start, direction, 5 + 40 * rng.random(200))
-    (area,) = plane_edges(board, 1).fills
+    plane = PlaneEdges(CopperMap(board), 1)
+    ((_, area),) = plane.copper.fills(1)
     copper = shapely.buffer(area, 0)
 
-    found = plane_edges(board, 1).stretches(lines, np.zeros((200, 1)))
+    found = plane.stretches(lines, np.zeros((200, 1)))
 
     covered = np.bincount(found.line, np.where(found.fills > 0, found.to_mm - found.from_mm, 0.0), 200)
     assert set(found.fills[found.to_mm - found.from_mm > 1e-9].tolist()) == {0, 1}
