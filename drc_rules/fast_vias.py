@@ -96,10 +96,11 @@ class StubGroup:
 
 @dataclass(frozen=True)
 class StubFigures:
-    """Lengths and resonance of a group's stubs."""
+    """Lengths and resonance of a group's stubs, and the laminate's Dk along them."""
 
     length_mm: Interval
     resonance_ghz: Interval
+    dk: Interval
 
 
 def grouped_stubs(ctx: Context) -> tuple[StubGroup, ...]:
@@ -206,7 +207,7 @@ def figures_of(ctx: Context, group: StubGroup) -> StubFigures:
     """
     length = length_of(ctx, group)
     dk = _dk_along(ctx, group.stubs[0], group.choices[-1].nyquist_ghz or 1.0)
-    return StubFigures(length, stub_resonance_ghz(group.shape, dk, length))
+    return StubFigures(length, stub_resonance_ghz(group.shape, dk, length), dk)
 
 
 def length_of(ctx: Context, group: StubGroup) -> Interval:

@@ -97,6 +97,18 @@ class Formula:
             return None
         return bool(evaluate(criterion, values))
 
+    def spare(self, given: Mapping[str, Value]) -> float:
+        """Return what is left to the nearest limit, as a share of it; below 0 past it, infinite where none compares."""
+        values, least = self.complete(given), math.inf
+        for criterion in self.criteria:
+            left, sign, right = re.split(r"([≤≥<>])", criterion, maxsplit=1)
+            if needed(criterion) <= values.keys() and not _COMPARES.search(right):
+                small, large = (left, right) if sign in "≤<" else (right, left)
+                low, high = evaluate(small, values), evaluate(large, values)
+                scale = max(abs(low), abs(high)) or 1.0
+                least = min(least, (high - low) / scale if math.isfinite(scale) else high - low)
+        return least
+
 
 def read_formula(text: str) -> Formula:
     """Read the text of a formula.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stackwright import __version__, cli_build, cli_changes, cli_kicad, cli_lines, cli_profiles
+from stackwright import __version__, cli_build, cli_changes, cli_explain, cli_kicad, cli_lines, cli_profiles
 from stackwright.cli_lines import words
 
 app = typer.Typer(
@@ -267,14 +267,7 @@ def stackup(
 cli_lines.register(app)
 
 
-@app.command(short_help="Explain a rule or a clause.")
-def explain(
-    word: Annotated[str, typer.Argument(metavar="CODE", help="Code or name of a rule, or id of a clause.")],
-) -> int:
-    """Explain a rule (what, why, how to fix, sources) or a clause."""
-    from stackwright.commands.explain import explain_word
-
-    return explain_word(word)
+cli_explain.register(app)
 
 
 @app.command(short_help="List the rules.")

@@ -44,15 +44,29 @@ from drc_rules.fast_vias import (
 from drc_rules.interfaces import Interface
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
+from stackup_lib.lines.vias import LIGHT_MM_GHZ, loading
 
 WORST = "stub_resonance_worst"
+
+FORMULA = """
+f = c / (4 · L · √(Dk · g))
+f ≥ k · f_N
+
+f: quarter-wave resonance of the stub [GHz]
+c: speed of light [mm GHz]
+L: stub, with what the pad at its end adds [mm]
+Dk: of the laminate along the barrel
+g: how pads and planes load the barrel
+k: how far above Nyquist it has to stay
+f_N: Nyquist frequency of the interface [GHz]
+"""
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[StubGroup, ...]:
     return tuple(group for group in ctx.stub_groups if any(one.nyquist_ghz for one in group.choices))
 
 
-@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups)
+@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA)
 def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
     """Yield a finding when the group's stubs resonate below the clause's multiple of Nyquist."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
@@ -62,11 +76,30 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     figures = figures_of(ctx, group)
     resonance = figures.resonance_ghz.low if clause.kind == WORST else figures.resonance_ghz.nominal
     factor = clause.limit.min or 0.0
+    _show(ctx, clause, group, figures)
     if resonance >= factor * (group.choices[-1].nyquist_ghz or 0.0):
         return
     if len(group.choices) > 1:
         raise ask_generation(ctx, group)
     yield _draft(ctx, clause, group, figures, group.choices[0])
+
+
+def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures) -> None:
+    """Show what makes the resonance, nominal or at its worst."""
+    of, is_worst = group.shape, clause.kind == WORST
+    lengths, dks = of.stub_length_mm(figures.length_mm), figures.dk
+    length, dk = (lengths.high, dks.high) if is_worst else (lengths.nominal, dks.nominal)
+    load = loading(of, length)
+    ctx.shows(
+        f"{nets_in_words(ctx, group)}, stub {span_of(ctx, group)}",
+        f=figures.resonance_ghz.low if is_worst else figures.resonance_ghz,
+        c=LIGHT_MM_GHZ,
+        L=length if is_worst else lengths,
+        Dk=dk if is_worst else dks,
+        g=load.high if is_worst else load,
+        k=clause.limit.min or 0.0,
+        f_N=group.choices[-1].nyquist_ghz or 0.0,
+    )
 
 
 def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures, one: Interface) -> Draft:

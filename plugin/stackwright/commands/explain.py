@@ -6,6 +6,7 @@ from rich.text import Text
 
 from drc_rules.clauses import Severity
 from drc_rules.documents import cite, documents
+from drc_rules.formula import Formula
 from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackup_lib.errors import ConfigError, did_you_mean
 from stackwright.commands.shipped import Shipped, shipped_clauses
@@ -65,6 +66,9 @@ def _rule(page: Page, rule: Rule) -> None:
         page.heading(heading)
         for paragraph in rule.section(heading).split("\n\n"):
             page.line(" ".join(paragraph.split()), indent=2)
+    if rule.formula:
+        page.heading("Formula")
+        formula_rows(page, rule.formula)
     decided = [s for s in shipped_clauses() if s.clause.kind in rule.kinds]
     page.heading("Clauses it decides", count(len(decided), "clause"))
     rows: list[tuple[str | Text, ...]] = []
@@ -76,7 +80,18 @@ def _rule(page: Page, rule: Rule) -> None:
         page.line(f"and {len(decided) - SHOWN} more", indent=2)
     page.gap()
     example = decided[0].clause.id if decided else rule.code
-    page.line(f"next: stackwright explain {example}, or stackwright check BOARD --select {rule.code}")
+    page.line(f"next: stackwright explain {example}, or stackwright explain {rule.code} --board BOARD")
+
+
+def formula_rows(page: Page, formula: Formula) -> None:
+    """Add a formula and what its symbols mean."""
+    for line in formula.lines:
+        page.line(*([styled("passes where  ", "dim")] if line in formula.criteria else []), line, indent=2)
+    rows = [
+        (styled(symbol.name, "cyan"), f"{symbol.meaning}{f', {symbol.unit}' if symbol.unit else ''}")
+        for symbol in formula.symbols
+    ]
+    page.rows([Column(min_width=4), Column(wraps=True)], rows, indent=4)
 
 
 def _clause(page: Page, found: list[Shipped]) -> None:
