@@ -11,18 +11,15 @@ from drc_rules.clauses import Severity
 from drc_rules.fitness import Fitness, FitnessReport
 from drc_rules.proofs import paste_lines
 from drc_rules.report import Headline
-from stackwright import __version__
 from stackwright.commands.fit_changes import Way
 from stackwright.commands.fit_words import form_words, step, to_go
-from stackwright.reporters.html import SYMBOLS
-from stackwright.reporters.pages import TEMPLATES, environment
+from stackwright.reporters.pages import environment, labelled
 from stackwright.words import clean
 
 
 def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
     """Return the page; same board and settings give the same bytes."""
     made = environment(
-        symbols=SYMBOLS,
         step=step,
         to_go=to_go,
         form_words=form_words,
@@ -33,7 +30,6 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
     )
     fit = [row for row in report.rows if row.headline is Headline.FIT]
     plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
-    css = (TEMPLATES / "report.css").read_text(encoding="utf-8")
     return made.get_template("fit.html").render(
         report=report,
         ways=ways,
@@ -42,9 +38,7 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
         fit=plain,
         warned=[row.profile for row in fit if row.count(Severity.WARNING)],
         open=[row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN],
-        facts=[_labelled(line) for line in report.board.lines],
-        css=Markup(css),  # noqa: S704 - our own style sheet
-        version=__version__,
+        facts=[labelled(line) for line in report.board.lines],
         title=f"{PurePath(report.board.path).name}: what it is fit for",
     )
 
@@ -57,8 +51,3 @@ def _questions(row: Fitness) -> Markup:
     """The lines to paste; each is cleaned and escaped on its own, so that the line breaks between them stay."""
     lines = paste_lines(one.how_to_give or f"# {one.fact}" for one in row.open)
     return Markup("\n").join(clean(line) for line in lines)
-
-
-def _labelled(line: str) -> tuple[str, str]:
-    label, colon, rest = line.partition(":")
-    return (label, rest.strip()) if colon and len(label) <= 8 and " " not in label else ("board", line)

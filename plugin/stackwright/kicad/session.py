@@ -89,10 +89,9 @@ class Session:
 
     def style(self) -> str:
         """Return the style sheet of the report."""
-        from stackwright.drawing.svg import STYLE
-        from stackwright.reporters.pages import TEMPLATES
+        from stackwright.reporters.pages import style_sheet
 
-        return (TEMPLATES / "report.css").read_text(encoding="utf-8") + STYLE
+        return style_sheet()
 
     def state(self) -> Mapping[str, object]:
         """Return how things stand; who asks is the page, so it is alive."""

@@ -19,37 +19,22 @@ from drc_rules.copper_tables import LinkLossRow
 from drc_rules.documents import Document, documents
 from drc_rules.report import ClauseVerdict, Finding, Place, Report, Verdict
 from drc_rules.stackup_view import StackupRow
-from stackwright import __version__
 from stackwright.drawing import words as said
 from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
-from stackwright.drawing.svg import STYLE, svg
+from stackwright.drawing.svg import svg
 from stackwright.reporters import copper, losses, power
 from stackwright.reporters.grouping import Group, groups
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.reporters.pages import TEMPLATES, environment
+from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.words import count, number
 
 MOST_LISTED = 100
 """Findings listed one by one under the one that speaks for them; the JSON report has them all."""
-NO_RULE = "no rule yet"
-SYMBOLS = {
-    "fit": "\u2713",
-    "not fit": "\u2717",
-    "not proven": "?",
-    "error": "\u2717",
-    "warning": "!",
-    "info": "i",
-    "failed": "\u2717",
-    "not verifiable": "?",
-    "passed": "\u2713",
-    "not applicable": "\u2013",
-    NO_RULE: "\u00b7",
-}
 
 
 @dataclass(frozen=True)
-class _Shown:
+class Shown:
     """A group of findings as the page shows it."""
 
     id: str
@@ -82,7 +67,7 @@ class _Board:
     asked: str
     facts: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]
-    findings: tuple[_Shown, ...]
+    findings: tuple[Shown, ...]
     blocked: tuple[tuple[str, tuple[str, ...]], ...]
     sections: tuple[tuple[str, tuple[_Row, ...]], ...]
     documents: tuple[tuple[str, Document | None], ...]
@@ -101,15 +86,8 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     """Return the page for one or several boards; same boards and settings give the same bytes."""
     boards = [_board(index, one) for index, one in enumerate(outcomes, start=1) if isinstance(one, Checked)]
     failures = [one for one in outcomes if isinstance(one, Unchecked)]
-    css = (TEMPLATES / "report.css").read_text(encoding="utf-8") + STYLE
     page = _environment().get_template("report.html")
-    return page.render(
-        boards=boards,
-        failures=failures,
-        css=Markup(css),  # noqa: S704 - our own style sheet
-        version=__version__,
-        title=_title(boards),
-    )
+    return page.render(boards=boards, failures=failures, title=_title(boards))
 
 
 @cache
@@ -122,9 +100,6 @@ def _environment() -> Environment:
         legend=legend,
         colour_of=colour_of,
         budget_bars=_budget_bars,
-        symbols=SYMBOLS,
-        number=number,
-        count=count,
         most_listed=MOST_LISTED,
     )
 
@@ -141,7 +116,7 @@ def _title(boards: Sequence[_Board]) -> str:
 
 def _board(index: int, checked: Checked) -> _Board:
     report, ident = checked.report, f"b{index}"
-    shown = tuple(_findings(report, ident))
+    shown = tuple(shown_findings(report.findings, ident))
     marks = _marks(shown)
     keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
     profile = f"for {report.profile}" if report.profile else "no workload stated"
@@ -151,7 +126,7 @@ def _board(index: int, checked: Checked) -> _Board:
         checked=checked,
         report=report,
         asked=profile + (f", form {report.form}" if report.form else ""),
-        facts=tuple(_labelled(line) for line in report.board.lines),
+        facts=tuple(labelled(line) for line in report.board.lines),
         counts=tuple((s.value, sum(f.severity is s for f in report.findings)) for s in Severity),
         findings=shown,
         blocked=tuple(_blocked(report)),
@@ -165,17 +140,12 @@ def _board(index: int, checked: Checked) -> _Board:
     )
 
 
-def _labelled(line: str) -> tuple[str, str]:
-    """Split `label: text` of a fact; a line without a short label is about the board."""
-    label, colon, rest = line.partition(":")
-    return (label, rest.strip()) if colon and len(label) <= 8 and " " not in label else ("board", line)
-
-
-def _findings(report: Report, ident: str) -> Iterator[_Shown]:
-    for index, group in enumerate(groups(report.findings), start=1):
+def shown_findings(findings: Sequence[Finding], ident: str) -> Iterator[Shown]:
+    """Yield findings as pages show them, alike ones together, with ids that begin with `ident`."""
+    for index, group in enumerate(groups(findings), start=1):
         limit = group.first.limit
         members = group.findings[:MOST_LISTED]
-        yield _Shown(
+        yield Shown(
             id=f"{ident}-finding-{index}",
             group=group,
             limit=number(limit.value, limit.unit) if limit else "",
@@ -217,7 +187,7 @@ def _judged(report: Report) -> list[ClauseVerdict]:
     return [verdict for verdict in report.verdicts if verdict.has_rule]
 
 
-def _sections(report: Report, shown: Sequence[_Shown], keys: Sequence[str]) -> Iterator[tuple[str, tuple[_Row, ...]]]:
+def _sections(report: Report, shown: Sequence[Shown], keys: Sequence[str]) -> Iterator[tuple[str, tuple[_Row, ...]]]:
     """The clauses by verdict in the order of precedence, last those that nothing decides yet."""
     measured: dict[str, tuple[str, str]] = {}
     found = [(finding, one.id) for one in shown for finding in one.group.findings]
@@ -269,7 +239,7 @@ def _sources(report: Report) -> Iterator[str]:
             yield row.foil.source
 
 
-def _marks(shown: Sequence[_Shown]) -> Mapping[str, tuple[tuple[str, str], ...]]:
+def _marks(shown: Sequence[Shown]) -> Mapping[str, tuple[tuple[str, str], ...]]:
     """Findings by the layer at which they are, for the table of the stackup; informations mark nothing."""
     marks: dict[str, dict[tuple[str, str], None]] = {}
     for one in shown:

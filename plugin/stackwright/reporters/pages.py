@@ -7,13 +7,31 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from stackwright.words import clean
+from stackwright import __version__
+from stackwright.drawing.svg import STYLE
+from stackwright.words import clean, count, number
 
 TEMPLATES = Path(__file__).parent / "templates"
+STYLE_SHEETS = ("report.css", "side_by_side.css")
+NO_RULE = "no rule yet"
+SYMBOLS = {
+    "fit": "\u2713",
+    "not fit": "\u2717",
+    "not proven": "?",
+    "error": "\u2717",
+    "warning": "!",
+    "info": "i",
+    "failed": "\u2717",
+    "not verifiable": "?",
+    "passed": "\u2713",
+    "not applicable": "\u2013",
+    NO_RULE: "\u00b7",
+}
+"""What stands beside a word that has a colour, so that the colour says nothing alone."""
 
 
 def environment(**names: object) -> Environment:
-    """Return the environment for our templates, in which they know these names."""
+    """Return the environment for our templates, in which they know these names besides what every page needs."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -23,8 +41,21 @@ def environment(**names: object) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    css = Markup(style_sheet())  # noqa: S704 - our own
+    made.globals.update(symbols=SYMBOLS, number=number, count=count, version=__version__, css=css)
     made.globals.update(names)
     return made
+
+
+def style_sheet() -> str:
+    """Return the one style of all pages, drawings included."""
+    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE_SHEETS) + STYLE
+
+
+def labelled(line: str) -> tuple[str, str]:
+    """Split `label: text` of a fact; a line without a short label is about the board."""
+    label, colon, rest = line.partition(":")
+    return (label, rest.strip()) if colon and len(label) <= 8 and " " not in label else ("board", line)
 
 
 def _visible(value: object) -> object:
