@@ -1,0 +1,49 @@
+"""Sphinx settings. `python -m sphinx -n -W --keep-going plugin/docs build/docs` writes all pages and builds them.
+
+Only `index.md` is written by hand. The other pages are written anew beside it from docstrings, data, help texts and the
+project's own Markdown, and git leaves them out.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+PLUGIN = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(PLUGIN), str(PLUGIN.parent)]
+
+from docs.pages import write_pages  # noqa: E402 - found only by the path above
+from stackwright import __version__  # noqa: E402
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "Stackwright"
+version = release = __version__
+language = "en"
+extensions = ["myst_parser"]
+exclude_patterns = ["pages", "_static", "**/__pycache__"]
+smartquotes = False  # options are written with two hyphens, names in straight quotes
+myst_heading_anchors = 3
+suppress_warnings: list[str] = []
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"Stackwright {__version__}"
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_extra_path = ["../../fixtures/schemas", "../../fixtures/pictures", "../ci/action.yml", "../ci/gitlab-ci.yml"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+html_domain_indices = False
+html_use_index = False
+highlight_language = "text"
+pygments_style = "friendly"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for them."""
+    app.connect("builder-inited", lambda sphinx: write_pages(Path(sphinx.srcdir)))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

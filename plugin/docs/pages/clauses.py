@@ -1,0 +1,110 @@
+"""A page per clause: what it asks, on which document, and which rule decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from docs.pages.markdown import Page, code, facts, link, page, prose, table, title
+from docs.pages.rules import asked, families, family_title, name_of, rule_of
+from drc_rules.clauses import Clause, Limit, Source
+from drc_rules.documents import documents
+from drc_rules.interfaces import families as interface_families
+from drc_rules.interfaces import interface
+from stackwright.commands.shipped import Shipped, shipped_clauses
+
+
+def name_of_clause(clause_id: str) -> str:
+    """Name of a clause's page."""
+    return f"clauses/{clause_id}"
+
+
+def limit_words(limit: Limit) -> str:
+    """A limit with all that it says, in the words of its fields."""
+    said = []
+    for name, value in limit.model_dump(exclude_defaults=True).items():
+        if name != "unit":
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else f"{value}"
+            unit = f" {limit.unit}" if name in ("min", "max") and limit.unit else ""
+            said.append(f"{code(name)} {prose(shown + unit)}")
+    return "; ".join(said)
+
+
+def source_words(source: Source) -> str:
+    """A source as a link to its document, with table and row."""
+    found = documents().get(source.document)
+    head = f"[{prose(found.title)}](#document-{source.document})" if found else prose(source.document)
+    table_and_row = [prose(part) for part in (source.table, source.row) if part]
+    return ", ".join([head, *table_and_row])
+
+
+def interface_link(interface_id: str) -> str:
+    """Link to the family page of an interface, or of a family."""
+    if interface_id in {family.id for family in interface_families()}:
+        return link(interface_id, f"interfaces/{interface_id}")
+    one = interface(interface_id)
+    return link(one.title, f"interfaces/{one.family}")
+
+
+def pages() -> Iterator[Page]:
+    """Index and clauses."""
+    shipped = sorted(shipped_clauses(), key=lambda s: s.clause.id)
+    sections = []
+    for family in families():
+        of_family = [s for s in shipped if rule_of(s.clause.kind).family == family]
+        rows = [(s.clause.severity.value, _link(s.clause), prose(s.clause.title), _rule(s.clause)) for s in of_family]
+        sections += [title(family_title(family), 2), table(("severity", "clause", "it asks", "rule"), rows)]
+    by_id = {clause_id: list(group) for clause_id, group in groupby(shipped, key=lambda s: s.clause.id)}
+    yield page(
+        "clauses/index",
+        title("Clauses"),
+        f"{len(by_id)} clauses: each one limit, with its severity and the document that it stands in. "
+        "[Profiles](/profiles/index.md), [form factors](/forms/index.md) and [interfaces](/interfaces/index.md) ask "
+        "them, [rules](/rules/index.md) decide them.",
+        *sections,
+    )
+    for clause_id, found in by_id.items():
+        yield _page(clause_id, found)
+
+
+def _link(clause: Clause) -> str:
+    return link(clause.id, name_of_clause(clause.id))
+
+
+def _rule(clause: Clause) -> str:
+    rule = rule_of(clause.kind)
+    return link(rule.code, name_of(rule))
+
+
+def _page(clause_id: str, found: list[Shipped]) -> Page:
+    several = [f"{len(found)} limits share this name; which one holds depends on who asks."] if len(found) > 1 else []
+    blocks = []
+    for shipped in found:
+        blocks += [prose(shipped.clause.title) + ".", _facts(shipped)]
+    return page(
+        name_of_clause(clause_id),
+        title(clause_id),
+        *several,
+        *blocks,
+        f"In a shell: `stackwright explain {clause_id}`. All clauses: [Clauses](/clauses/index.md).",
+        orphan=True,
+    )
+
+
+def _facts(shipped: Shipped) -> str:
+    clause = shipped.clause
+    rule = rule_of(clause.kind)
+    document = documents().get(clause.source.document)
+    return facts(
+        [
+            ("severity", clause.severity.value),
+            ("limit", limit_words(clause.limit)),
+            ("interface", interface_link(clause.interface) if clause.interface else ""),
+            ("basis", clause.basis.value),
+            ("source", source_words(clause.source)),
+            ("trust", document.trust.value if document else ""),
+            ("note", prose(clause.note)),
+            ("asked by", asked(shipped)),
+            ("decided by", f"{link(f'{rule.code} {rule.name}', name_of(rule))}: {prose(rule.summary)}"),
+        ]
+    )

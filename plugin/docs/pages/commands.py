@@ -1,0 +1,52 @@
+"""A page per command: its help, as the program prints it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+
+import typer
+
+from docs.pages.markdown import Page, block, link, page, prose, table, title, tree
+from stackwright.cli import app
+
+WIDTH = 100
+
+
+def help_of(*words: str) -> str:
+    """Return what `stackwright WORDS --help` prints."""
+    command = typer.main.get_command(app)
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        command.main([*words, "--help"], prog_name="stackwright", standalone_mode=False, terminal_width=WIDTH)
+    return said.getvalue().strip()
+
+
+def _commands() -> dict[tuple[str, ...], str]:
+    """Every command by its words, with its short help; a group counts as its commands."""
+    found: dict[tuple[str, ...], str] = {}
+    for name, command in getattr(typer.main.get_command(app), "commands", {}).items():
+        of_group = getattr(command, "commands", None)
+        rows = {(name, inner): c for inner, c in of_group.items()} if of_group else {(name,): command}
+        found |= {words: c.get_short_help_str(limit=200) for words, c in rows.items() if not c.hidden}
+    return found
+
+
+def pages() -> Iterator[Page]:
+    """Index and commands."""
+    commands = _commands()
+    names = {words: f"commands/{'-'.join(words)}" for words in commands}
+    yield page(
+        "commands/index",
+        title("Commands"),
+        "Exit codes: 0 nothing to complain about, 1 findings, 2 the command could not do its work.",
+        table(
+            ("command", "what it does"),
+            [(link(f"stackwright {' '.join(w)}", names[w]), prose(said)) for w, said in commands.items()],
+        ),
+        block(help_of()),
+        tree(names.values()),
+    )
+    for words in commands:
+        yield page(names[words], title(f"stackwright {' '.join(words)}"), block(help_of(*words)))

@@ -1,0 +1,91 @@
+"""`stackwright.toml`: every table and key, from the models that read it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from docs.pages.markdown import Page, code, page, prose, table, title
+from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
+from drc_rules.config import FILE_NAME, Config
+
+ATTRIBUTE = re.compile(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
+def pages() -> Iterator[Page]:
+    """One page, a section per table."""
+    yield page(
+        "settings/index",
+        title("Settings"),
+        f"`{FILE_NAME}` stands beside the board, or in a folder above it. It holds what KiCad has no field for. "
+        "`stackwright init` writes one with comments, filled with what it can infer. A key that does not exist is an "
+        'error that names the one that is meant; a value `"?"` counts as not given.',
+        *_model(Config, (), FILE_NAME),
+    )
+
+
+def _model(model: type[BaseModel], place: tuple[str, ...], heading: str) -> Iterator[str]:
+    """A model's section, then those of the tables within it."""
+    schema = model.model_json_schema(by_alias=True)
+    text, meanings = explained(model)
+    inner = {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    if place:
+        yield title(heading, 2)
+    else:
+        yield title("At the top", 2)
+    yield text
+    rows = []
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        one = as_schema(as_schema(schema.get("properties")).get(key))
+        if inner[name] is None:
+            rows.append((code(key), _type(one), _default(field), prose(meanings.get(name, ""))))
+    yield table(("key", "value", "unless given", "meaning"), rows)
+    for name, field in model.model_fields.items():
+        within = inner[name]
+        if within is not None:
+            path = (*place, field.alias or name)
+            yield from _model(within, path, _heading(path, as_schema(schema["properties"])[path[-1]]))
+
+
+def _heading(path: tuple[str, ...], schema: object) -> str:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    dotted = ".".join(path)
+    return f"[[{dotted}]]" if kind == "array" else f'[{dotted}."NAME"]' if kind == "object" else f"[{dotted}]"
+
+
+def _type(schema: Schema) -> str:
+    bounds = bounds_words(schema)
+    words = type_words(schema, prose).replace(" or null", "")
+    return words + (f", {bounds}" if bounds else "")
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "has to be given"
+    value = field.get_default(call_default_factory=True)
+    return code(json.dumps(value)) if value not in (None, (), {}) else ""
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """The model that an annotation is, or holds in a container."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for one in get_args(annotation) if (found := _model_in(one))), None)
+
+
+def explained(model: type[BaseModel]) -> tuple[str, dict[str, str]]:
+    """A model's docstring without its list of attributes, and the meaning of each key that the list names."""
+    said = inspect.getdoc(model) or ""
+    text, _, attributes = said.partition("\nAttributes:\n")
+    meanings: dict[str, str] = {}
+    for found in ATTRIBUTE.finditer(attributes):
+        meaning = " ".join(found[2].split())
+        meanings |= {name.strip(): meaning for name in found[1].split(",")}
+    return "\n\n".join(prose(" ".join(part.split())) for part in text.split("\n\n")), meanings
