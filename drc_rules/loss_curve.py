@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from drc_rules.context import Context
 from drc_rules.copper_tables import Decibels, LinkLossRow
@@ -171,7 +172,7 @@ def _steep(points: dict[float, LossPoint]) -> Iterator[tuple[float, float]]:
     rising = sorted(points)
     widest = rising[-1] / 500
     most = 3 * max(_holes_free_db(points[ghz]) for ghz in rising)  # what is beyond is beyond the drawing as well
-    for a, b in zip(rising, rising[1:], strict=False):
+    for a, b in pairwise(rising):
         low, high = (min(_nominal_db(points[ghz]), most) for ghz in (a, b))
         if abs(high - low) > STEEP_DB and b - a > widest:
             yield abs(high - low), (a + b) / 2
