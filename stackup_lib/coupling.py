@@ -134,11 +134,15 @@ def _gaps(pieces: Pieces, others: Pieces) -> Floats:
 
 def _gaps_on_layer(pieces: Pieces, others: Pieces) -> Floats:
     """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other."""
-    dx, dy = others.x_mm - pieces.x_mm[:, None], others.y_mm - pieces.y_mm[:, None]
     ux, uy = others.direction.real, others.direction.imag
-    beside = np.abs(dx * ux + dy * uy) <= others.length_mm / 2 + pieces.length_mm[:, None] / 4
-    parallel = np.abs(pieces.direction.real[:, None] * ux + pieces.direction.imag[:, None] * uy) >= PARALLEL
-    edge = np.abs(dy * ux - dx * uy) - (others.width_mm + pieces.width_mm[:, None]) / 2
-    edge = np.where(parallel & beside & (edge > 0), edge, np.inf)
-    nearest = edge.min(axis=1)
+    # how far along the other's line each piece lies from its middle: one product tells which are beside each other
+    places = np.column_stack([pieces.x_mm, pieces.y_mm, np.full(len(pieces), -1.0)])
+    along = np.abs(places @ np.stack([ux, uy, others.x_mm * ux + others.y_mm * uy]))
+    mine, its = np.nonzero(along - others.length_mm / 2 <= pieces.length_mm[:, None] / 4)
+    parallel = np.abs(pieces.direction.real[mine] * ux[its] + pieces.direction.imag[mine] * uy[its]) >= PARALLEL
+    mine, its = mine[parallel], its[parallel]
+    dx, dy = others.x_mm[its] - pieces.x_mm[mine], others.y_mm[its] - pieces.y_mm[mine]
+    edge = np.abs(dy * ux[its] - dx * uy[its]) - (others.width_mm[its] + pieces.width_mm[mine]) / 2
+    nearest = np.full(len(pieces), np.inf)
+    np.minimum.at(nearest, mine, np.where(edge > 0, edge, np.inf))
     return np.where(np.isfinite(nearest), nearest, ALONE)

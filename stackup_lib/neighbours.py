@@ -73,9 +73,11 @@ def _beside(pieces: Pieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, F
     """Return (row, row, gap) of parallel pieces beside each other; the first is of the lower group."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with fast pairs needs it
 
-    points = shapely.points(pieces.x_mm, pieces.y_mm)
     farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM
-    one, other = shapely.STRtree(points).query(points, predicate="dwithin", distance=farthest)
+    x, y = pieces.x_mm, pieces.y_mm
+    # boxes find a few more than are within reach, and find them sooner than distances do
+    around = shapely.box(x - farthest, y - farthest, x + farthest, y + farthest)
+    one, other = shapely.STRtree(shapely.points(x, y)).query(around)
     apart = group[one] < group[other]
     one, other = one[apart], other[apart]
     away = (pieces.x_mm[other] - pieces.x_mm[one]) + 1j * (pieces.y_mm[other] - pieces.y_mm[one])

@@ -49,6 +49,21 @@ class Stretches:
     fills: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Edges near lines, in the line's own direction (along + i across); one row for each part of a line.
+
+    An edge counts for the part of the line, from where to where, on which it is crossed: once, however often it stands
+    here.
+    """
+
+    line: Ints
+    from_mm: Floats
+    to_mm: Floats
+    start: Complexes
+    end: Complexes
+
+
 def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
     """Raise `MissingFact` where the stored fills of a layer cannot be what would be made.
 
@@ -105,14 +120,32 @@ class PlaneEdges:
             offsets_mm: shape (lines, n): how far each of n parallels lies to the left of its line.
 
         Returns:
-            every parallel from end to end, in order of line, parallel and place.
+            every parallel from end to end, in no order of lines.
         """
+        near = self._near(lines, np.abs(offsets_mm).max(axis=1) + 1e-6)
+        is_busy = np.zeros(len(lines), dtype=np.bool_)
+        is_busy[near.line] = True
+        found = [self._uncrossed(lines, offsets_mm.shape[1], np.flatnonzero(~is_busy))]
+        if np.any(is_busy):
+            found.append(self._crossed(lines, offsets_mm, np.flatnonzero(is_busy), near))
+        return Stretches(*(np.concatenate([getattr(part, name) for part in found]) for name in Stretches.__slots__))
+
+    def _uncrossed(self, lines: Lines, count: int, quiet: Ints) -> Stretches:
+        """The parallels of lines without any edge near them: one look-up tells what lies under all of them."""
+        length = lines.length_mm[quiet]
+        fills = self._fills_at(lines, quiet, np.zeros(len(quiet)), length / 2)
+        every = np.repeat(np.arange(len(quiet)), count)
+        return Stretches(
+            quiet[every], np.tile(np.arange(count), len(quiet)), np.zeros(len(every)), length[every], fills[every]
+        )
+
+    def _crossed(self, lines: Lines, offsets_mm: Floats, busy: Ints, near: _Near) -> Stretches:
+        """The parallels of lines with edges near them, stretch by stretch."""
         count = offsets_mm.shape[1]
-        row, at, turn = self._crossings(lines, offsets_mm)
-        every = np.arange(offsets_mm.size)
-        length = np.repeat(lines.length_mm, count)
+        row, at, turn = _crossings(offsets_mm, near)
+        every = (busy[:, None] * count + np.arange(count)).ravel()
         rows = np.concatenate([every, row, every])
-        places = np.concatenate([np.zeros(len(every)), at, length])
+        places = np.concatenate([np.zeros(len(every)), at, lines.length_mm[every // count]])
         turns = np.concatenate([np.zeros(len(every), dtype=np.int64), turn, np.zeros(len(every), dtype=np.int64)])
         order = np.lexsort((places, rows))
         rows, places, turns = rows[order], places[order], turns[order]
@@ -121,53 +154,55 @@ class PlaneEdges:
         height = np.cumsum(turns)[:-1][is_stretch]
         # one look-up per parallel, where it is farthest from any edge, tells how high the sum stands there
         longest = _longest_of_each(row, end - start)
-        known = self._fills_at(lines, offsets_mm, row[longest], (start + end)[longest] / 2)
+        line, offset = row[longest] // count, row[longest] % count
+        known = self._fills_at(lines, line, offsets_mm[line, offset], (start + end)[longest] / 2)
         base = np.zeros(offsets_mm.size, dtype=np.int64)
         base[row[longest]] = known - height[longest]
         return Stretches(row // count, row % count, start, end, height + base[row])
 
-    def _crossings(self, lines: Lines, offsets_mm: Floats) -> tuple[Ints, Floats, Ints]:
-        """Return where parallels cross edges: (row of the parallel, place along it, +1 into copper or -1 out of it)."""
+    def _near(self, lines: Lines, reach_mm: Floats) -> _Near:
+        """The edges that come within reach of lines."""
         edges = self.copper.edges(self.layer)
         line, from_mm, to_mm = _parts(lines)
-        reach = np.abs(offsets_mm).max(axis=1)[line] + 1e-6
+        reach = reach_mm[line]
         ends = lines.start[line] + lines.direction[line] * np.stack([from_mm, to_mm])
-        x, y = ends.real, ends.imag
+        low_left, high_right = (way(ends.real, axis=0) + 1j * way(ends.imag, axis=0) for way in (np.min, np.max))
         part, edge = edges.near(
-            x.min(axis=0) - reach, y.min(axis=0) - reach, x.max(axis=0) + reach, y.max(axis=0) + reach
+            low_left.real - reach, low_left.imag - reach, high_right.real + reach, high_right.imag + reach
         )
         line, from_mm, to_mm, reach = line[part], from_mm[part], to_mm[part], reach[part]
         start, turned = lines.start[line], lines.direction[line].conj()
         p, q = (edges.start[edge] - start) * turned, (edges.end[edge] - start) * turned
-        # an edge counts for the part of the line on which it is crossed: once, however many boxes it meets
         near = (np.minimum(p.imag, q.imag) <= reach) & (np.maximum(p.imag, q.imag) > -reach)
         near &= (np.minimum(p.real, q.real) <= to_mm + 1e-9) & (np.maximum(p.real, q.real) > from_mm - 1e-9)
-        line, from_mm, to_mm, p, q = line[near], from_mm[near], to_mm[near], p[near], q[near]
-        rows, places, turns = [], [], []
-        for k in range(offsets_mm.shape[1]):
-            across = offsets_mm[line, k]
-            above_p, above_q = p.imag > across, q.imag > across
-            met = np.flatnonzero(above_p != above_q)
-            a, b = p[met], q[met]
-            at = a.real + (across[met] - a.imag) / (b.imag - a.imag) * (b.real - a.real)
-            inside = (at > from_mm[met]) & (at <= to_mm[met])
-            rows.append(line[met][inside] * offsets_mm.shape[1] + k)
-            places.append(at[inside])
-            turns.append(np.where(above_p[met][inside], 1, -1))
-        return np.concatenate(rows), np.concatenate(places), np.concatenate(turns)
+        return _Near(line[near], from_mm[near], to_mm[near], p[near], q[near])
 
-    def _fills_at(self, lines: Lines, offsets_mm: Floats, row: Ints, along_mm: Floats) -> Ints:
+    def _fills_at(self, lines: Lines, line: Ints, across_mm: Floats, along_mm: Floats) -> Ints:
         import shapely  # noqa: PLC0415
 
-        line, k = row // offsets_mm.shape[1], row % offsets_mm.shape[1]
-        across = offsets_mm[line, k] + BESIDE_MM
-        at = lines.start[line] + lines.direction[line] * (along_mm + 1j * across)
-        found = np.zeros(len(row), dtype=np.int64)
+        at = lines.start[line] + lines.direction[line] * (along_mm + 1j * (across_mm + BESIDE_MM))
+        found = np.zeros(len(line), dtype=np.int64)
         for _, fill in self.copper.fills(self.layer):
             left, low, right, high = fill.bounds
             near = np.flatnonzero((at.real >= left) & (at.real <= right) & (at.imag >= low) & (at.imag <= high))
             found[near] += shapely.contains_xy(fill, at.real[near], at.imag[near])
         return found
+
+
+def _crossings(offsets_mm: Floats, near: _Near) -> tuple[Ints, Floats, Ints]:
+    """Return where parallels cross edges: (row of the parallel, place along it, +1 into copper or -1 out of it)."""
+    rows, places, turns = [], [], []
+    for k in range(offsets_mm.shape[1]):
+        across = offsets_mm[near.line, k]
+        above_p, above_q = near.start.imag > across, near.end.imag > across
+        met = np.flatnonzero(above_p != above_q)
+        a, b = near.start[met], near.end[met]
+        at = a.real + (across[met] - a.imag) / (b.imag - a.imag) * (b.real - a.real)
+        inside = (at > near.from_mm[met]) & (at <= near.to_mm[met])
+        rows.append(near.line[met][inside] * offsets_mm.shape[1] + k)
+        places.append(at[inside])
+        turns.append(np.where(above_p[met][inside], 1, -1))
+    return np.concatenate(rows), np.concatenate(places), np.concatenate(turns)
 
 
 def _parts(lines: Lines) -> tuple[Ints, Floats, Floats]:
