@@ -1,0 +1,101 @@
+"""The via that a net class asks for breaks the board's own limits.
+
+What it checks
+--------------
+Diameter, hole and ring of the through via that KiCad is told to place for the nets of a class (the preferred size of
+the last design rule that applies, else the net class) against the least and the greatest that the same data allow: the
+last design rule that states one, else Board Setup. Rules that single out an area, a part or a sheet do not speak for a
+class. Where vias of that size are routed already, and where only Board Setup's least diameter or hole is in the way,
+it is information: KiCad's own check reports the former, and its router places the least size in place of the latter.
+
+Why it matters
+--------------
+The two contradict one another, and both are there to be relied on: either every via that the router drops fails the
+design rule check later, or it comes out larger than whoever wrote the class has reckoned with.
+
+How to fix
+----------
+Change the one that is wrong, in Board Setup: Net Classes, Custom Rules or Constraints.
+
+Sources
+-------
+KiCad 10.0.6: of limits the last rule that states one counts, and it takes the place of Board Setup's, be it stricter
+or not; each was tried on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from drc_rules.via_intents import AskedVia, asked_vias, broken_limit, need_no_doubt, places_of, routed_like
+from stackup_lib.intended import Statement
+from stackup_lib.kicad.via_settings import BOARD_SETUP
+
+
+def _asked(ctx: Context, _clause: Clause) -> Iterable[AskedVia]:
+    return asked_vias(ctx)
+
+
+@rule("VIA013", kinds=("class_via_allowed",), over=_asked)
+def forbidden_class_via(ctx: Context, _clause: Clause, asked: AskedVia) -> Iterator[Draft]:
+    """Yield one finding per via that is asked for and that KiCad's data forbid."""
+    need_no_doubt(asked.via)
+    found = broken_limit(asked.via)
+    if found is not None:
+        yield _forbidden(ctx, asked, *found)
+    elif asked.via.asked_mm != asked.via.placed_mm:
+        yield _widened(ctx, asked)
+
+
+def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit: Statement) -> Draft:
+    size_mm = asked.via.placed_mm or (0.0, 0.0)
+    is_least = value_mm < limit.value_mm
+    routed = routed_like(ctx, asked.nets, size_mm)
+    ring = f", a ring of {value_mm:.4g} mm" if what == "ring" else ""
+    bound = "and more" if is_least else "at most"
+    who = limit.source if limit.name == BOARD_SETUP else f'rule "{limit.name}" ({limit.source})'
+    thing = {"diameter": "a diameter", "hole": "a hole", "ring": "a ring"}[what]
+    count = f"; {len(routed)} are routed" if len(routed) else ""
+    return Draft(
+        title=(
+            f"{asked.who} {asked.ask} vias of {_size(size_mm)}{ring}: "
+            f"{who} wants {thing} of {limit.value_mm:g} mm {bound}{count}"
+        ),
+        why="every via that KiCad places there fails KiCad's own design rule check",
+        fix=f"in Board Setup, change the {what} of the class's via, or the limit",
+        ids=(*asked.asked_by, what, limit.source.rsplit(":", 1)[0], limit.name),
+        measured=Measured(value=round(value_mm, 4), unit="mm"),
+        limit_value=limit.value_mm,
+        limit_unit="mm",
+        places=places_of(ctx, routed),
+        severity=Severity.INFO if len(routed) else None,
+    )
+
+
+def _widened(ctx: Context, asked: AskedVia) -> Draft:
+    wanted, placed = asked.via.asked_mm or (0.0, 0.0), asked.via.placed_mm or (0.0, 0.0)
+    what, at = ("diameter", 0) if placed[0] > wanted[0] else ("hole", 1)
+    routed = routed_like(ctx, asked.nets, wanted)
+    count = f"; {len(routed)} are routed as asked, and fail its check" if len(routed) else ""
+    return Draft(
+        title=(
+            f"{asked.who} {asked.ask} vias of {_size(wanted)}, Board Setup for a {what} of {placed[at]:g} mm and more: "
+            f"KiCad's router places {_size(placed)}{count}"
+        ),
+        why="the class and Board Setup contradict one another: the via that is placed is not the one that was planned",
+        fix="in Board Setup, change the class's via, or the least size under Constraints",
+        ids=(*asked.asked_by, what, BOARD_SETUP),
+        measured=Measured(value=wanted[at], unit="mm"),
+        limit_value=placed[at],
+        limit_unit="mm",
+        places=places_of(ctx, routed),
+        severity=Severity.INFO,
+    )
+
+
+def _size(size_mm: tuple[float, float]) -> str:
+    return f"{size_mm[0]:g}/{size_mm[1]:g} mm"

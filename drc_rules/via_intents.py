@@ -1,0 +1,145 @@
+"""The vias that net classes and custom design rules ask KiCad to place, each with the classes that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.context import Context
+from drc_rules.intents import design_rules_of, leading_somewhere
+from drc_rules.report import Place
+from stackup_lib.board import Ints, ViaKind
+from stackup_lib.design_rules import DesignRules
+from stackup_lib.facts import MissingFact
+from stackup_lib.intended import Statement
+from stackup_lib.intended_via import NANOMETRE, IntendedVia, asks_by_net, intended_via
+from stackup_lib.kicad.via_settings import read_via_settings
+
+PLACES_SHOWN = 20
+"""Places listed with one finding."""
+
+
+@dataclass(frozen=True)
+class AskedVia:
+    """One via and all who ask for it: alike in sizes and in what they are held against.
+
+    Attributes:
+        via: of the first of them.
+        asked_by: who states diameter and hole, e.g. `net class FAST`.
+        nets: the nets that are to get it, and lead somewhere.
+    """
+
+    via: IntendedVia
+    asked_by: tuple[str, ...]
+    nets: tuple[int, ...]
+
+    @property
+    def who(self) -> str:
+        """Who asks, in words; of many classes the first three."""
+        classes = [said.removeprefix("net class ") for said in self.asked_by]
+        if len(classes) == 1 or not all(said.startswith("net class ") for said in self.asked_by):
+            return " and ".join(self.asked_by)
+        if len(classes) > 3:
+            return f"net classes {', '.join(classes[:3])} and {len(classes) - 3} more"
+        return f"net classes {', '.join(classes[:-1])} and {classes[-1]}"
+
+    @property
+    def ask(self) -> str:
+        """The verb that goes with `who`."""
+        return "asks for" if len(self.asked_by) == 1 else "ask for"
+
+
+def readable_rules(ctx: Context) -> DesignRules | None:
+    """Return the custom design rules; raises `MissingFact` where KiCad ignores them or they cannot be followed."""
+    rules = design_rules_of(ctx)
+    odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
+    if rules is not None and odd is not None:
+        where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
+        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
+        raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
+    return rules
+
+
+def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
+    """Return every via that somebody asks for, in the order of the nets; none where no class states one.
+
+    Raises:
+        MissingFact: the board's design rules cannot be read, or KiCad ignores them.
+    """
+    found: dict[tuple[object, ...], list[tuple[IntendedVia, list[int]]]] = {}
+    for via, nets in _by_classes(ctx, readable_rules(ctx)):
+        if via.asked_mm is not None:
+            found.setdefault(_alike(via), []).append((via, nets))
+    return tuple(
+        AskedVia(
+            via=group[0][0],
+            asked_by=tuple(dict.fromkeys(via.source for via, _ in group)),
+            nets=tuple(net for _, nets in group for net in nets),
+        )
+        for group in found.values()
+    )
+
+
+def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
+    """Yield the via of nets that are alike to KiCad, and those nets."""
+    board, by_name = ctx.board, asks_by_net(rules)
+    settings = read_via_settings(board.project.path)
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for net in sorted(leading_somewhere(ctx)):
+        name = board.nets[net]
+        if name:
+            key = (board.project.net_classes_of.get(name, ()), _in_pair(ctx, net), name if by_name else None)
+            alike.setdefault(key, []).append(net)
+    for nets in alike.values():
+        yield intended_via(board, board.nets[nets[0]], rules, settings, in_pair=_in_pair(ctx, nets[0])), nets
+
+
+def _in_pair(ctx: Context, net: int) -> bool:
+    return ctx.pairs.partner_of(net) is not None
+
+
+def _alike(via: IntendedVia) -> tuple[object, ...]:
+    limits = tuple((what, limit.least, limit.greatest) for what, limit in sorted(via.limits.items()))
+    return via.asked_mm, limits, via.doubts
+
+
+def routed_like(ctx: Context, nets: tuple[int, ...], size_mm: tuple[float, float]) -> Ints:
+    """Return the rows of the nets' vias that are no microvias and have this diameter and hole."""
+    vias = ctx.board.vias
+    same = (np.abs(vias.size_mm - size_mm[0]) < NANOMETRE) & (np.abs(vias.drill_mm - size_mm[1]) < NANOMETRE)
+    return np.flatnonzero(same & (vias.kind != ViaKind.MICRO) & np.isin(vias.net, nets))
+
+
+def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
+    """Where some vias are, the first of many."""
+    board, vias = ctx.board, ctx.board.vias
+    return tuple(
+        Place(
+            net=board.nets[int(vias.net[row])] or None,
+            uuid=str(vias.uuid[row]) or None,
+            x_mm=float(vias.x_mm[row]),
+            y_mm=float(vias.y_mm[row]),
+        )
+        for row in rows[:PLACES_SHOWN].tolist()
+    )
+
+
+def need_no_doubt(via: IntendedVia) -> None:
+    """Raise `MissingFact` where a rule that cannot be followed may say otherwise."""
+    if via.doubts:
+        how = f"{via.doubts[0]}: give the rule a condition on net class, net or type only"
+        raise MissingFact(f"the via that the design rules mean ({via.doubts[0]})", how)
+
+
+def broken_limit(via: IntendedVia) -> tuple[str, float, Statement] | None:
+    """Return what of the via that KiCad places fails its own check, its value and the limit; None for nothing."""
+    if via.placed_mm is None:
+        return None
+    diameter, hole = via.placed_mm
+    for what, value in (("diameter", diameter), ("hole", hole), ("ring", (diameter - hole) / 2)):
+        limit = via.limits[what].broken_by(value)
+        if limit is not None:
+            return what, value, limit
+    return None

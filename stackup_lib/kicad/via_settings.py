@@ -1,0 +1,46 @@
+"""Board Setup's smallest via, as the `.kicad_pro` states it."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from stackup_lib.frozen import Frozen
+
+BOARD_SETUP = "Board Setup"
+_KEYS = {
+    "least_diameter_mm": "min_via_diameter",
+    "least_drill_mm": "min_through_hole_diameter",
+    "least_ring_mm": "min_via_annular_width",
+}
+
+
+class ViaSettings(Frozen):
+    """Constraints of Board Setup on through, blind and buried vias; None where the file does not state one."""
+
+    least_diameter_mm: float | None = None
+    least_drill_mm: float | None = None
+    least_ring_mm: float | None = None
+
+
+def read_via_settings(path: Path | None) -> ViaSettings:
+    """Return the constraints of a project file; nothing but None without one, or where they cannot be read.
+
+    A project file that is no JSON does not get here: the board's reader has refused it.
+    """
+    return ViaSettings() if path is None else _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, _changed: int) -> ViaSettings:
+    found: object = json.loads(path.read_text(encoding="utf-8-sig"))
+    for key in ("board", "design_settings", "rules"):
+        found = found.get(key) if isinstance(found, dict) else None
+    rules = found if isinstance(found, dict) else {}
+    return ViaSettings(**{name: _length(rules.get(key)) for name, key in _KEYS.items()})
+
+
+def _length(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= float(value) < 100 else None  # type: ignore[arg-type]  # is_number says so
