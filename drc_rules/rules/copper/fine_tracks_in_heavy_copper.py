@@ -65,7 +65,16 @@ def _own_mm(ctx: Context, index: int) -> float | None:
     return own.track_of(weight.value) if weight.known and weight.value is not None else None
 
 
-@rule("CUP002", kinds=("copper_track_space",), over=_inner_routed)
+FORMULA = """
+w ≥ w_min
+
+w: narrowest track of the layer [mm]
+w_min: least width in copper of this weight [mm]
+m: copper weight [oz]
+"""
+
+
+@rule("CUP002", kinds=("copper_track_space",), over=_inner_routed, formula=FORMULA)
 def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[Draft]:
     """Yield one finding per layer whose narrowest track is below the tier."""
     weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
@@ -74,6 +83,7 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
         return
     tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
     width, least = float(tracks.width_mm[layer.narrowest]), limit.value
+    ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
     if width < least - NANOMETRE:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
         yield Draft(

@@ -112,10 +112,20 @@ def _heaviest(ctx: Context) -> tuple[PowerPlane, ...]:
     return (PowerPlane(f"the heaviest power plane, {use.name}{net},", (use.name,), weight),)
 
 
-@rule("CUP001", kinds=("power_copper_oz",), over=_planes)
+FORMULA = """
+W_min ≤ W ≤ W_max
+
+W: copper weight in ounce classes, of planes in parallel together [oz]
+W_min: the least that is asked for [oz]
+W_max: the most [oz]
+"""
+
+
+@rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA)
 def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[Draft]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
     least, most = clause.limit.min, clause.limit.max
+    ctx.shows(plane.what.rstrip(","), W=plane.weight_oz, W_min=least or 0.0, W_max=most or float("inf"))
     too_thin = least is not None and plane.weight_oz < least
     too_heavy = most is not None and plane.weight_oz > most
     if not too_thin and not too_heavy:

@@ -50,11 +50,23 @@ def _pairs(ctx: Context, _clause: Clause) -> Iterator[MirroredLayers]:
         yield MirroredLayers(upper, lower)
 
 
-@rule("CUP003", kinds=("copper_balance",), over=_pairs)
+FORMULA = """
+d = |a - b|
+d ≤ d_max
+
+a: copper of the upper layer, of the board's area [%]
+b: copper of its mirror [%]
+d: their difference [%]
+d_max: what is allowed [%]
+"""
+
+
+@rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA)
 def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
     """Yield one finding per pair that differs by more than the clause allows."""
     upper, lower = 100 * pair.upper.copper_share, 100 * pair.lower.copper_share
     allowed = clause.limit.max or 100.0
+    ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, d=abs(upper - lower), d_max=allowed)
     if abs(upper - lower) > allowed:
         yield Draft(
             title=f"{pair.upper.name} is {upper:.0f} % copper, its mirror {pair.lower.name} {lower:.0f} %",

@@ -45,10 +45,24 @@ def _limit(ctx: Context, clause: Clause) -> Iterator[Bar]:
         yield least
 
 
-@rule("FAB008", kinds=("average_dielectric",), over=_limit)
+FORMULA = """
+h = (T - C) / (n - 1)
+h ≥ h_min
+
+h: average dielectric [mm]
+T: thickness from copper to copper [mm]
+C: all copper together, the thinnest usual where no stackup is entered [mm]
+n: copper layers
+h_min: the least [mm]
+"""
+
+
+@rule("FAB008", kinds=("average_dielectric",), over=_limit, formula=FORMULA)
 def crowded_layers(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
     """Yield one finding when the average dielectric is below the limit."""
     thickness, average = _average_mm(ctx)
+    copper = thickness - average.high * (ctx.board.layer_count - 1)
+    ctx.shows(f"the board, {least.who}", T=thickness, C=copper, n=ctx.board.layer_count, h_min=least.value)
     if average.low >= least.value - NANOMETRE:
         return
     if average.high >= least.value - NANOMETRE:

@@ -45,11 +45,20 @@ def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
         yield rows, least
 
 
-@rule("FAB006", kinds=("outer_track",), over=_outer)
+FORMULA = """
+w ≥ w_min
+
+w: narrowest track on an outer layer [mm]
+w_min: the narrowest that is etched [mm]
+"""
+
+
+@rule("FAB006", kinds=("outer_track",), over=_outer, formula=FORMULA)
 def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[Draft]:
     """Yield one finding for the tracks of the outer layers that are below the limit."""
     rows, least = subject
     tracks = ctx.board.tracks
+    ctx.shows(f"outer layers, {least.who}", w=float(np.min(tracks.width_mm[rows])), w_min=least.value)
     fine = rows[tracks.width_mm[rows] < least.value - NANOMETRE]
     if not len(fine):
         return

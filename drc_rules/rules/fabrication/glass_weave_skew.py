@@ -49,7 +49,18 @@ def _interfaces(ctx: Context, _clause: Clause) -> Iterator[Interface]:
             yield one
 
 
-@rule("FAB011", kinds=("weave_skew",), over=_interfaces)
+FORMULA = """
+UI = 500 / f_N
+s ≤ p · UI / 100
+
+s: the most skew that glass known to be open can give the worst pair [ps]
+UI: unit interval [ps]
+f_N: Nyquist frequency [GHz]
+p: share of it that is allowed [%]
+"""
+
+
+@rule("FAB011", kinds=("weave_skew",), over=_interfaces, formula=FORMULA)
 def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[Draft]:
     """Yield one finding for the pairs of an interface that can be skewed past the limit."""
     if own_fab(ctx).spread_glass:
@@ -60,6 +71,8 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
     most = interval * (clause.limit.max or 100.0) / 100
     skews = weave_skews(ctx, nets)
     skewed = sorted((s for s in skews if s.sure_ps > most), key=lambda s: -s.sure_ps)
+    worst_ps = max(s.sure_ps for s in skews)
+    ctx.shows(f"{one.title}, {len(skews)} pairs", s=worst_ps, f_N=one.nyquist_ghz or 0.0, p=clause.limit.max or 100.0)
     if not skewed:
         _need_styles(ctx, [s for s in skews if s.possible_ps > most])
         return

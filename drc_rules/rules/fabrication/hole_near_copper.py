@@ -42,11 +42,21 @@ def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
         yield ctx.hole_gaps, least
 
 
-@rule("FAB012", kinds=("hole_to_copper",), over=_gaps)
+FORMULA = """
+g ≥ g_min
+
+g: least gap from a hole's wall to copper of another net on an inner layer [mm]
+g_min: the least that is held [mm]
+"""
+
+
+@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA)
 def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes that are nearer than the limit."""
     gaps, least = subject
     near = np.flatnonzero(gaps.gap_mm < least.value - NANOMETRE)
+    if len(gaps.gap_mm):
+        ctx.shows(f"holes and planes, {least.who}", g=float(np.min(gaps.gap_mm)), g_min=least.value)
     if not len(near):
         gaps.holes.need_diameters()
         return

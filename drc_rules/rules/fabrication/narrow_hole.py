@@ -60,11 +60,25 @@ def _bar(ctx: Context, clause: Clause, holes: HoleSet) -> Bar | None:
     return Bar(finished, found.who, found.tier)
 
 
-@rule("FAB001", kinds=("hole_diameter",), over=_sets)
+FORMULA = """
+d ≥ d_min
+
+d: narrowest finished hole as KiCad stores it [mm]
+d_min: narrowest finished hole that is usual, the drill less its plating [mm]
+"""
+
+
+@rule("FAB001", kinds=("hole_diameter",), over=_sets, formula=FORMULA)
 def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind that are narrower than the limit."""
     holes, least = subject
     small = np.flatnonzero(holes.is_sized & (holes.drill_mm < least.value - NANOMETRE))
+    if np.any(holes.is_sized):
+        ctx.shows(
+            f"{len(holes.drill_mm)} {holes.noun}s, {least.who}",
+            d=float(np.min(holes.drill_mm[holes.is_sized])),
+            d_min=least.value,
+        )
     if len(small):
         worst = float(np.min(holes.drill_mm[small]))
         yield Draft(

@@ -51,12 +51,25 @@ def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
             yield holes, found
 
 
-@rule("FAB002", kinds=("annular_ring",), over=_sets)
+FORMULA = """
+r ≥ r_min
+
+r: narrowest ring, half of pad less hole [mm]
+r_min: the least [mm]
+"""
+
+
+@rule("FAB002", kinds=("annular_ring",), over=_sets, formula=FORMULA)
 def narrow_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
     bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)
     narrow = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (holes.ring_mm < least.value - NANOMETRE))
+    ringed = holes.ring_mm[holes.ring_mm >= NO_RING_MM]
+    if len(ringed):
+        ctx.shows(f"{holes.noun}s with a ring, {least.who}", r=float(np.min(ringed)), r_min=least.value)
+    if len(bare) and least.tier in (Tier.STANDARD, None):
+        ctx.shows(f"{holes.counted(bare)} without a ring, {least.who}", r=0.0, r_min=least.value)
     if len(narrow):
         yield _narrow(ctx, holes, narrow, least)
     if len(bare) and least.tier in (Tier.STANDARD, None):

@@ -45,7 +45,15 @@ def _limited(ctx: Context, clause: Clause) -> tuple[Board, ...]:
     return () if is_out or _greatest(ctx, clause) is None else (ctx.board,)
 
 
-@rule("FAB005", kinds=("fab_board_size", "fab_thickness"), over=_limited)
+FORMULA = """
+s ≤ s_max + 0.005
+
+s: side or thickness of the board [mm]
+s_max: the greatest that is built [mm]
+"""
+
+
+@rule("FAB005", kinds=("fab_board_size", "fab_thickness"), over=_limited, formula=FORMULA)
 def oversized_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding past the limit."""
     yield from _thick(ctx, clause) if clause.kind == "fab_thickness" else _large(ctx, clause)
@@ -60,6 +68,8 @@ def _greatest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
 
 def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
     sides, greatest = sides_mm(ctx), _greatest(ctx, clause)
+    for word, side, most in zip(("shorter", "longer"), sides, greatest or (), strict=greatest is not None):
+        ctx.shows(f"{word} side", s=side, s_max=most)
     if greatest is None or all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
         return
     who = own_fab(ctx).name or "your fab" if clause.limit.at_least == OWN else f"{clause.limit.at_least} fabs"
@@ -79,6 +89,8 @@ def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
 def _thick(ctx: Context, clause: Clause) -> Iterator[Draft]:
     most = bar(ctx, clause, "thickness_mm", own_fab(ctx).thickness_mm)
     thickness = _thickness_mm(ctx)
+    if most is not None:
+        ctx.shows(f"thickness, {most.who}", s=thickness, s_max=most.value)
     if most is None or thickness <= most.value + ROUNDING_MM:
         return
     yield Draft(

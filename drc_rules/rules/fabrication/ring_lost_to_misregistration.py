@@ -48,7 +48,16 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[HoleSet]:
             yield holes
 
 
-@rule("FAB009", kinds=("registration",), over=_drilled)
+FORMULA = """
+r_n ≥ m_n
+
+r: narrowest ring around the finished hole [mm]
+r_n: the same at the precision of the limit [mm]
+m_n: how far layers may lie off [mm]
+"""
+
+
+@rule("FAB009", kinds=("registration",), over=_drilled, formula=FORMULA)
 def ring_lost_to_misregistration(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
     """Yield one finding for the rings of a kind that are too narrow; a remark where only plating makes them so."""
     own = own_fab(ctx).registration_mm
@@ -56,6 +65,11 @@ def ring_lost_to_misregistration(ctx: Context, clause: Clause, holes: HoleSet) -
     decimals = None if own is not None else clause.limit.decimals
     least = at_precision(asked, decimals) - NANOMETRE
     has_ring = holes.ring_mm >= NO_RING_MM
+    if np.any(has_ring):
+        ring = float(np.min(holes.ring_mm[has_ring]))
+        ctx.shows(
+            f"{holes.noun}s", r=ring, r_n=at_precision(round(ring, 6), decimals), m_n=at_precision(asked, decimals)
+        )
     narrow = np.flatnonzero(has_ring & (_rounded(holes.ring_mm, decimals) < least))
     doubtful = np.flatnonzero(has_ring & (_rounded(holes.ring_mm - PLATING_ALLOWANCE_MM / 2, decimals) < least))
     chosen = narrow if len(narrow) else doubtful

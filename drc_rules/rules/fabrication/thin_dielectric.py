@@ -68,9 +68,18 @@ def _is_surely_thick(ctx: Context, least: Bar) -> bool:
     return not is_entered and (ctx.board.thickness_mm or 0.0) - HEAVIEST_COPPER_MM >= least.value
 
 
-@rule("FAB007", kinds=("dielectric_thickness",), over=_dielectrics)
+FORMULA = """
+h ≥ h_min
+
+h: thinnest dielectric between two copper layers [mm]
+h_min: the thinnest that is pressed [mm]
+"""
+
+
+@rule("FAB007", kinds=("dielectric_thickness",), over=_dielectrics, formula=FORMULA)
 def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[Draft]:
     """Yield one finding for all dielectrics below the limit."""
+    ctx.shows(f"{len(of.gaps_mm)} dielectrics, {of.least.who}", h=min(of.gaps_mm), h_min=of.least.value)
     thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - NANOMETRE]
     if not thin:
         return

@@ -44,12 +44,25 @@ FIX = "mirror copper about the middle, or fill the emptier of two mirrored layer
 WHY = "cold plates touch and balls solder where the board is flat"
 
 
-@rule("FAB010", kinds=("flatness",), over=whole_board)
+FORMULA = """
+b_low ≤ b_max
+
+b_low: bow at least, of the longer side [%]
+b_high: bow at most [%]
+b_max: what is allowed [%]
+"""
+
+
+@rule("FAB010", kinds=("flatness",), over=whole_board, formula=FORMULA)
 def unflat_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding for what is ordered, and one for what the copper does."""
     limit = clause.limit.max or 0.0
     ordered = own_fab(ctx).bow_twist_pct
     bow = _bow(ctx)
+    if ordered is not None:
+        ctx.shows("what the fab is held to", b_low=ordered, b_high=ordered, b_max=limit)
+    if bow is not None:
+        ctx.shows("what unequal copper does", b_low=bow.low, b_high=bow.high, b_max=limit)
     if ordered is not None and ordered > limit:
         yield _draft(
             f"the fab is held to a bow and twist of {ordered:g} %", ordered, limit, "order", "order a flatter board"

@@ -48,11 +48,23 @@ def _form(ctx: Context) -> Form | None:
     return load_form(name) if name else None
 
 
-@rule("FAB004", kinds=("board_size",), over=_without_form_size)
+FORMULA = """
+a ≥ a_min - 0.5
+b ≤ b_max + 0.5
+
+a: shorter side of the outline [mm]
+a_min: the shortest that is usual [mm]
+b: longer side [mm]
+b_max: the longest that is usual [mm]
+"""
+
+
+@rule("FAB004", kinds=("board_size",), over=_without_form_size, formula=FORMULA)
 def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding when a side is outside of the range."""
     sides = sides_mm(ctx)
     low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    ctx.shows("the outline", a=sides[0], a_min=low, b=sides[1], b_max=high)
     if low - ROUNDING_MM <= sides[0] and sides[1] <= high + ROUNDING_MM:
         return
     is_small = sides[0] < low - ROUNDING_MM

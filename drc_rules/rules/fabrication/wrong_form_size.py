@@ -39,7 +39,16 @@ USUAL_TOLERANCE_MM = 0.5
 ROUNDING_MM = 0.005
 
 
-@rule("FAB003", kinds=("form_size",), over=whole_board)
+FORMULA = """
+s_min ≤ s ≤ s_max
+
+s: side of the board's outline [mm]
+s_min: the form factor's size less its tolerance; 0 where it is the greatest allowed [mm]
+s_max: the form factor's size with its tolerance [mm]
+"""
+
+
+@rule("FAB003", kinds=("form_size",), over=whole_board, formula=FORMULA)
 def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding when a side is past the form's tolerance."""
     form = load_form(clause.id.removeprefix("form.size."))
@@ -50,6 +59,9 @@ def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
         ctx.rests_on(Confidence.MEDIUM)
     tolerance = (form.size_tolerance_mm or USUAL_TOLERANCE_MM) + ROUNDING_MM
     over = [side - nominal for side, nominal in zip(sides, asked, strict=True)]
+    for word, side, nominal in zip(("shorter", "longer"), sides, asked, strict=True):
+        least = 0.0 if form.size_is_greatest else nominal - tolerance
+        ctx.shows(f"{word} side, {nominal:g} mm nominal", s=side, s_min=least, s_max=nominal + tolerance)
     is_off = [off > tolerance or (off < -tolerance and not form.size_is_greatest) for off in over]
     if not any(is_off):
         return

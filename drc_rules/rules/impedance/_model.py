@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from drc_rules.context import Context
 from drc_rules.routed import References
 
@@ -16,3 +18,11 @@ def model_pct(ctx: Context, index: int, references: References | None) -> float:
     mask = OUTLINE_PCT if where.site.mask else 0.0
     unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
     return DK_PCT + TAPER_PCT + mask + unstated
+
+
+def line_numbers(ctx: Context, index: int, references: References | None) -> dict[str, float]:
+    """Return what a line's surroundings give to its impedance, by the symbols of the rules' formula."""
+    site = ctx.lines.site(index, references).site
+    sides = [(site.below, site.reference_below), (site.above, site.reference_above)]
+    heights = [sum(sheet.thickness_mm for sheet in sheets) if plane else math.inf for sheets, plane in sides]
+    return {"t": site.copper_mm, "h_near": min(heights), "h_far": max(heights)}

@@ -56,11 +56,20 @@ def _asked(ctx: Context, most_pct: float) -> Fact[float]:
     )
 
 
-@rule("IMP001", kinds=("impedance_tolerance",), over=_nets)
+FORMULA = """
+p ≤ p_max
+
+p: tolerance that the fab is asked for, plus and minus [%]
+p_max: the widest that the interface allows [%]
+"""
+
+
+@rule("IMP001", kinds=("impedance_tolerance",), over=_nets, formula=FORMULA)
 def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
     """Yield one finding when the asked tolerance is wider than the clause's."""
     most = clause.limit.max or 0.0
     asked = ctx.need(_asked(ctx, most))
+    ctx.shows("the fab notes", p=asked, p_max=most)
     if asked > most:
         yield Draft(
             title=f"the fab is asked for +-{asked:g} % impedance; {clause.interface} needs +-{most:g} %",

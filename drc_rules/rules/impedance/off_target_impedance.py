@@ -26,6 +26,7 @@ Targets: the interface's own document. The solver agrees with exact solutions wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
@@ -33,7 +34,7 @@ from drc_rules.context import NO_PLANE, Context
 from drc_rules.controlled import ControlledLine, counted
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.impedance._model import model_pct
+from drc_rules.rules.impedance._model import line_numbers, model_pct
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
 
@@ -45,7 +46,25 @@ def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine]:
     return counted(ctx.controlled_lines)
 
 
-@rule("IMP002", kinds=("routed_impedance",), over=_lines)
+FORMULA = """
+Z by the two-dimensional field solver, from w, s, t, the planes and what lies between
+p = 100 · (Z / Z_0 - 1)
+|p| ≤ p_tol + u
+
+Z: impedance of the geometry, nominal [ohm]
+w: width at the base of the trace [mm]
+s: gap of the pair, edge to edge; infinite for a trace alone [mm]
+t: copper thickness [mm]
+h_near: dielectric up to the nearer plane [mm]
+h_far: dielectric up to the plane on the other side; infinite without one [mm]
+Z_0: target [ohm]
+p: deviation [%]
+p_tol: tolerance of the target [%]
+u: what the model cannot know: Dk, mask, taper [%]
+"""
+
+
+@rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA)
 def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) -> Iterator[Draft]:
     """Yield one finding per geometry that misses its target by more than tolerance and model together."""
     line, target = found.line, found.target
@@ -61,9 +80,20 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
             f"the impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
         ) from error
     off_pct = 100 * (ohm / target.ohm - 1)
-    if abs(off_pct) - model_pct(ctx, line.layer, line.references) <= target.tolerance_pct:
-        return
     gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
+    model = model_pct(ctx, line.layer, line.references)
+    ctx.shows(
+        f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm for {line.length_mm:.0f} mm",
+        **line_numbers(ctx, line.layer, line.references),
+        Z=ohm,
+        w=line.width_mm,
+        s=line.gap_mm or math.inf,
+        Z_0=target.ohm,
+        p_tol=target.tolerance_pct,
+        u=model,
+    )
+    if abs(off_pct) - model <= target.tolerance_pct:
+        return
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", its traces apart," if line.is_pair and line.gap_mm is None else ""
     yield Draft(

@@ -26,6 +26,7 @@ profile and class, and its defaults: KiCad 10.0.6. The solver: see `stackwright 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.clauses import Clause, Severity
@@ -33,7 +34,7 @@ from drc_rules.context import NO_PLANE, Context
 from drc_rules.intents import Intent, intents
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.impedance._model import model_pct
+from drc_rules.rules.impedance._model import line_numbers, model_pct
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import Confidence, MissingFact
 
@@ -42,7 +43,25 @@ def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
     return intents(ctx)
 
 
-@rule("IMP003", kinds=("intended_impedance",), over=_intents)
+FORMULA = """
+Z by the two-dimensional field solver, from w, s, t, the planes and what lies between
+p = 100 · (Z / Z_0 - 1)
+|p| ≤ p_tol + u
+
+Z: impedance of the geometry, nominal [ohm]
+w: width at the base of the trace [mm]
+s: gap of the pair, edge to edge; infinite for a trace alone [mm]
+t: copper thickness [mm]
+h_near: dielectric up to the nearer plane [mm]
+h_far: dielectric up to the plane on the other side; infinite without one [mm]
+Z_0: target [ohm]
+p: deviation [%]
+p_tol: tolerance of the target [%]
+u: what the model cannot know: Dk, mask, taper [%]
+"""
+
+
+@rule("IMP003", kinds=("intended_impedance",), over=_intents, formula=FORMULA)
 def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
@@ -51,7 +70,18 @@ def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[D
         raise MissingFact(f"the width and gap that the design rules mean for {target.title} on {layer}", how)
     ohm = _ohm(ctx, found)
     off_pct = 100 * (ohm / target.ohm - 1)
-    if abs(off_pct) - model_pct(ctx, found.index, found.references) <= target.tolerance_pct:
+    model = model_pct(ctx, found.index, found.references)
+    ctx.shows(
+        f"{geometry.source} for {target.title} on {layer}",
+        **line_numbers(ctx, found.index, found.references),
+        Z=ohm,
+        w=geometry.width_mm or 0.0,
+        s=(geometry.gap_mm if found.is_pair else None) or math.inf,
+        Z_0=target.ohm,
+        p_tol=target.tolerance_pct,
+        u=model,
+    )
+    if abs(off_pct) - model <= target.tolerance_pct:
         return
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
     said = f"{ohm:.0f} ohm {_kind(found)}, {off_pct:+.0f} % from {target.ohm:g}"

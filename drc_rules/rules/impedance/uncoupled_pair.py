@@ -56,9 +56,29 @@ def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks]:
         yield PairLinks(target, tuple(sorted(rows, key=lambda row: row.name)))
 
 
-@rule("IMP004", kinds=("pair_coupling",), over=_pairs)
-def uncoupled_pair(_ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator[Draft]:
+FORMULA = """
+u ≤ b
+d ≤ 0.1 · s_min
+
+u: longest run of a link of this target without its partner [mm]
+b: breakouts of that link that are forgiven [mm]
+d: widest drift of the gap of a link [mm]
+s_min: its narrowest gap [mm]
+"""
+
+
+@rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA)
+def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator[Draft]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
+    lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
+    drift = max(pairs.rows, key=lambda row: row.gap_drift_mm - DRIFT * (row.gap_min_mm or 0.0))
+    ctx.shows(
+        f"{pairs.target}: {lone.name} apart, {drift.name} in its gap",
+        u=lone.uncoupled_mm,
+        b=lone.breakouts_mm,
+        d=drift.gap_drift_mm,
+        s_min=drift.gap_min_mm or 0.0,
+    )
     apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm]
     if apart:
         worst = max(apart, key=lambda row: row.uncoupled_mm)

@@ -57,7 +57,15 @@ def _fast_nets(ctx: Context, _clause: Clause) -> Iterator[FastNets]:
             yield FastNets(family, np.array(nets, dtype=np.int64))
 
 
-@rule("NET006", kinds=("nets_in_classes",), over=_fast_nets)
+FORMULA = """
+n ≤ 0
+
+n: nets of the family in no net class and with no rule of their own
+m: nets of the family that lead somewhere
+"""
+
+
+@rule("NET006", kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
 def unclassified_fast_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if ctx.board.project.path is None and not ctx.board.project.net_classes_of:
@@ -67,6 +75,7 @@ def unclassified_fast_nets(ctx: Context, clause: Clause, found: FastNets) -> Ite
     classes = ctx.board.project.net_classes_of
     names = [ctx.board.nets[net] for net in found.nets.tolist() if not classes.get(ctx.board.nets[net])]
     loose = [name for name in names if not _has_rule(ctx, name, rules)]
+    ctx.shows(found.family.title, n=len(loose), m=len(found.nets))
     if not loose:
         return
     some = loose[0] + (" ..." if len(loose) > 1 else "")

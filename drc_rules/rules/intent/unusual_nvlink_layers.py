@@ -42,7 +42,16 @@ def _nets(ctx: Context, _clause: Clause) -> tuple[Ints, ...]:
     return (nets,) if len(nets) else ()
 
 
-@rule("NET005", kinds=("nvlink_layers",), over=_nets)
+FORMULA = """
+n_min ≤ n ≤ n_max
+
+n: layers with NVLink beyond its breakouts
+n_min: the least that is usual
+n_max: the most
+"""
+
+
+@rule("NET005", kinds=("nvlink_layers",), over=_nets, formula=FORMULA)
 def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
     """Yield one finding when the count is outside of the clause's limits."""
     ctx.rest_on_assignment(nets)
@@ -51,6 +60,7 @@ def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[
         raise MissingFact("the layers that carry NVLink", "route its nets, then check again")
     least, most = clause.limit.min, clause.limit.max
     count = len(layers)
+    ctx.shows("NVLink", n=count, n_min=least or 0.0, n_max=most if most is not None else float("inf"))
     if (least is None or count >= least) and (most is None or count <= most):
         return
     few = least is not None and count < least

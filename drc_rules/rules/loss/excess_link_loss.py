@@ -58,7 +58,23 @@ def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
     return (found for found, kind in judged_links(ctx) if kind == clause.kind)
 
 
-@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged)
+FORMULA = """
+A = A_d + A_c + A_r + A_v + A_x
+A ≤ A_max
+
+A: loss of the worst link at Nyquist [dB]
+A_d: in the dielectrics [dB]
+A_c: in smooth copper [dB]
+A_r: by its roughness [dB]
+A_v: in vias and pins: stubs and barrels [dB]
+A_x: allowances for package and connectors that are charged to it [dB]
+A_max: the board's share of the loss budget [dB]
+L: length of the link [mm]
+f_N: Nyquist frequency [GHz]
+"""
+
+
+@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA)
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[Draft]:
     """Yield one finding per interface whose worst link exceeds the share; not verifiable unless all surely fit."""
     one = found.interface
@@ -71,6 +87,8 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
         raise share_missing(ctx, found, links[0] if links else None)
     ctx.rests_on(losses.confidence)
     ctx.rests_on(max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank))
+    if links:
+        _show(ctx, found, share, max(links, key=lambda link: _charged(link, share).nominal))
     over = [link for link in links if _charged(link, share).nominal > share.db]
     if over:
         yield _draft(ctx, found, share, over, len(links))
@@ -81,6 +99,22 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     doubtful = [link for link in links if _charged(link, share).high > share.db]
     if doubtful:
         raise _doubt(ctx, found, share, max(doubtful, key=lambda link: link.total_db.high))
+
+
+def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
+    """Show where the decibels of the worst link go."""
+    ctx.shows(
+        f"{found.interface.title}, {worst.name}, share {share.in_words}",
+        A=_charged(worst, share),
+        A_d=worst.dielectric_db,
+        A_c=worst.copper_db,
+        A_r=worst.roughness_db,
+        A_v=worst.holes_db,
+        A_x=share.allowance_db,
+        A_max=share.db,
+        L=worst.length_mm,
+        f_N=found.interface.nyquist_ghz or 0.0,
+    )
 
 
 def _charged(link: LinkLoss, share: Share) -> Interval:

@@ -57,12 +57,24 @@ def _comparable(ctx: Context, clause: Clause) -> Iterator[Comparable]:
             yield Comparable(ply, dk, laminate.value.family, spans)
 
 
-@rule("MAT005", kinds=("dk_plausible",), over=_comparable)
+FORMULA = """
+Dk_low · (1 - a / 100) ≤ Dk ≤ Dk_high · (1 + a / 100)
+
+Dk: in the stackup
+Dk_low: lowest of the laminate, 1 to 10 GHz, any construction
+Dk_high: highest of it
+a: allowance [%]
+"""
+
+
+@rule("MAT005", kinds=("dk_plausible",), over=_comparable, formula=FORMULA)
 def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[Draft]:
     """Yield one finding per ply whose Dk is outside the laminate's span."""
     ply, dk = found.ply, found.dk
     low, high = min(ctx.need(s).low for s in found.spans), max(ctx.need(s).high for s in found.spans)
     slack = (clause.limit.max or 0.0) / 100.0
+    allowance = clause.limit.max or 0.0
+    ctx.shows(f"{ply.label} ({ply.stated}), {found.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
     if not low * (1 - slack) <= dk <= high * (1 + slack):
         yield Draft(
             title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {found.family} has {low:g}-{high:g}",

@@ -42,11 +42,24 @@ from stackup_lib.facts import Confidence
 CLEARLY_ABOVE = 2.0
 """A Df without frequency decides only from this many times the limit: no laminate spreads so far over 1-20 GHz."""
 
+ALL_DECIMALS = 9
+"""What stands for no rounding."""
+
 _WHY = "dielectric loss at the link's Nyquist frequency eats the channel's budget"
 _FIX = "use a lower-loss laminate for the plies that touch these layers, or move the links"
 
 
-@rule("MAT001", kinds=("laminate_df",), over=fast_plies)
+FORMULA = """
+round(Df, n) ≤ Df_max
+
+Df: of the ply at the limit's frequency
+n: decimals at which the limit was published
+Df_max: the limit
+f: its frequency [GHz]
+"""
+
+
+@rule("MAT001", kinds=("laminate_df",), over=fast_plies, formula=FORMULA)
 def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Draft]:
     """Yield one finding per ply above the limit, or a remark for one that meets it by name only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
@@ -59,11 +72,20 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
         return
     if not fact.known and ply.ply.df and ply.ply.df >= CLEARLY_ABOVE * limit and not ctx.is_default_stackup:
         ctx.rests_on(Confidence.LOW)
+        _show(ctx, clause, fast, ply.ply.df)
         yield _finding(ctx, clause, fast, ply.ply.df, f"Df {ply.ply.df:g} (in the board file, at no stated frequency)")
         return
     df = ctx.need(fact)
+    _show(ctx, clause, fast, df)
     if at_precision(df, clause.limit.decimals) > limit:
         yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
+
+
+def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:
+    limit = clause.limit
+    decimals = ALL_DECIMALS if limit.decimals is None else limit.decimals
+    what = f"{fast.ply.label} ({_material(fast.ply)}) beside {fast.touching}"
+    ctx.shows(what, Df=df, n=decimals, Df_max=limit.max or 0.0, f=limit.at_ghz or 10.0)
 
 
 def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> Draft:

@@ -37,11 +37,20 @@ from stackup_lib.materials import TgMethod
 DMA_MARGIN_C = 50.0
 
 
-@rule("MAT004", kinds=("tg",), over=every_ply)
+FORMULA = """
+T_g ≥ T_min
+
+T_g: glass transition temperature, by the method that is named [C]
+T_min: the least, meant by DSC [C]
+"""
+
+
+@rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA)
 def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
     """Yield one finding per ply below the limit."""
     fact = ply.tg
     tg, least = ctx.need(fact), clause.limit.min or 0.0
+    ctx.shows(f"{ply.label} ({ply.stated}), by {tg.method.value}", T_g=tg.value_c, T_min=least)
     if tg.method is TgMethod.DMA and least <= tg.value_c < least + DMA_MARGIN_C:
         raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA proves nothing here)", fact.how_to_give)
     if tg.is_minimum and tg.value_c < least:

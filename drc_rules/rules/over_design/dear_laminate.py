@@ -89,11 +89,26 @@ def _fast_plies(ctx: Context) -> tuple[DielectricPly, ...]:
     return tuple(ply for ply in ctx.plies if any(ply.touches(index) for index in layers))
 
 
-@rule("OVR001", kinds=("laminate_needed",), over=_need)
+FORMULA = """
+P_need ≥ P_has
+
+P_need: relative price of the loss class that would do
+P_has: relative price of the class that is there
+Df: at 10 GHz with which the tightest link still closes
+"""
+
+
+@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA)
 def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
     """Yield one finding where a lossier class would do."""
     ctx.rest_on_assignment(ctx.nets_of(need.tightest.link.interface.id))
     enough = need.would_do
+    ctx.shows(
+        f"{need.has.label} loss, {enough.label} would do",
+        P_need=class_factor(enough),
+        P_has=class_factor(need.has),
+        Df=need.df,
+    )
     if enough >= need.has or class_factor(enough) >= class_factor(need.has):
         return
     names = ", ".join(sorted({ply.stated for ply in need.plies}))

@@ -113,9 +113,26 @@ def _used(ctx: Context, row: RailDeclaration, ratio: float) -> float | None:
     return max(shares)
 
 
-@rule("OVR004", kinds=("copper_needed",), over=_need)
-def heavy_copper(_ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Draft]:
+FORMULA = """
+max(u, W_asked / W_lighter) > 1
+
+u: share of a declared limit that the worst rail would use with the lighter copper
+W: weight of the planes [oz]
+W_lighter: next lighter weight [oz]
+W_asked: what the workload asks for [oz]
+"""
+
+
+@rule("OVR004", kinds=("copper_needed",), over=_need, formula=FORMULA)
+def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Draft]:
     """Yield one finding per weight whose next lighter one would do."""
+    ctx.shows(
+        f"{', '.join(need.layers)}, rail {need.rail}",
+        u=need.used,
+        W=need.weight_oz,
+        W_lighter=need.lighter_oz,
+        W_asked=need.asked_oz,
+    )
     if need.used > 1.0 or need.lighter_oz < need.asked_oz:
         return
     yield Draft(

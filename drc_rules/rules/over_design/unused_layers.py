@@ -55,9 +55,18 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[LayerNeed]:
     yield LayerNeed(empty, board.layer_count, max(left + left % 2, asked + asked % 2))
 
 
-@rule("OVR003", kinds=("layers_needed",), over=_need)
-def unused_layers(_ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Draft]:
+FORMULA = """
+n_need ≥ n
+
+n_need: layers that would do, the workload's least among them
+n: layers that the board has
+"""
+
+
+@rule("OVR003", kinds=("layers_needed",), over=_need, formula=FORMULA)
+def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Draft]:
     """Yield one finding where layers hold nothing and fewer would do."""
+    ctx.shows("the board", n_need=need.would_do, n=need.has)
     if not need.empty or need.would_do >= need.has:
         return
     saved = need.has - need.would_do

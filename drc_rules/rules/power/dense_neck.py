@@ -37,12 +37,25 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
     return (row for row in ctx.power_rails.declared if row.max_a_per_mm2 is not None)
 
 
-@rule("PDN004", kinds=("rail_current_density",), over=_rails)
+FORMULA = """
+J = K / t
+J ≤ J_max
+
+J: current density where it is highest [A/mm2]
+K: current per width there [A/mm]
+t: copper thickness [mm]
+J_max: declared limit [A/mm2]
+"""
+
+
+@rule("PDN004", kinds=("rail_current_density",), over=_rails, formula=FORMULA)
 def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
     solved = ctx.power_rails.solved(row)
     peak = solved.drop.peak
+    thickness = solved.copper.thickness_mm[ctx.board.layer_index[peak.layer]]
+    ctx.shows(f"{row.net} on {peak.layer}", J=peak.a_per_mm2, K=peak.a_per_mm, t=thickness, J_max=limit)
     if peak.a_per_mm2 <= limit:
         return
     _, stated, thick = solved.thickness_mm[ctx.board.layer_index[peak.layer]]

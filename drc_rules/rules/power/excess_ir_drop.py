@@ -47,7 +47,19 @@ def _rails(ctx: Context, clause: Clause) -> Iterator[RailDeclaration]:
             yield row
 
 
-@rule("PDN002", kinds=("rail_ir_drop", USUAL), over=_rails)
+FORMULA = """
+p = U / (10 · V)
+U ≤ U_max
+
+U: drop over the copper to the farthest load, solved over its planes and tracks [mV]
+U_max: the most that is allowed [mV]
+V: voltage of the rail [V]
+p: drop in percent of it [%]
+I: current of its loads [A]
+"""
+
+
+@rule("PDN002", kinds=("rail_ir_drop", USUAL), over=_rails, formula=FORMULA)
 def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose drop is, or may be, past its limit."""
     limit_v = row.max_drop_v
@@ -55,6 +67,7 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         limit_v = row.voltage_v * (clause.limit.max or 100.0) / 100
     solved = ctx.power_rails.solved(row)
     drop = solved.worst_v
+    ctx.shows(f"{row.net}", U=drop.times(1000), U_max=1000 * limit_v, V=row.voltage_v, I=solved.current_a)
     if drop.high <= limit_v:
         return
     fails = drop.nominal > limit_v

@@ -50,13 +50,33 @@ def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
     return ctx.power_rails.declared
 
 
-@rule("PDN006", kinds=("rail_heating",), over=_rails)
+FORMULA = """
+A = 1550.0031 · w · t
+T_chart = (I / (k · A ** 0.725)) ** (1 / 0.44)
+T = min(T_chart, T_bound)
+T ≤ T_max
+
+T: rise of the warmest track [degrees C]
+T_chart: by the chart of IPC-2221 for a track alone [degrees C]
+T_bound: what conduction along the copper allows, conductivity times voltage squared, over 8 κ [degrees C]
+T_max: limit [degrees C]
+I: current of the track [A]
+w: width [mm]
+t: thickness [mm]
+A: cross-section [square mils]
+k: constant of the chart: 0.048 outside, 0.024 inside
+"""
+
+
+@rule("PDN006", kinds=("rail_heating",), over=_rails, formula=FORMULA)
 def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
     solved = ctx.power_rails.solved(row)
     outer = {layer.name for layer in (ctx.board.copper_layers[0], ctx.board.copper_layers[-1])}
     warm = [WarmTrack(track, _rise_c(solved, track, outer)) for track in solved.drop.tracks]
+    if warm:
+        _show(ctx, solved, max(warm, key=lambda one: one.rise_c), outer, limit)
     over = sorted((one for one in warm if one.rise_c > limit), key=lambda one: -one.rise_c)
     if not over:
         return
@@ -77,6 +97,21 @@ def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Dr
         ),
         severity=Severity.WARNING if row.max_rise_c is not None else Severity.INFO,
         inferred=solved.confidence is not Confidence.HIGH,
+    )
+
+
+def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str], limit: float) -> None:
+    track, is_outer = warmest.track, warmest.track.layer in outer
+    ctx.shows(
+        f"{solved.row.net}, track on {track.layer}",
+        T=warmest.rise_c,
+        T_chart=chart_rise_c(track.current_a, track.width_mm, track.thickness_mm, outer=is_outer),
+        T_bound=conduction_rise_c(track.run_v, solved.copper.temperature_c),
+        T_max=limit,
+        I=track.current_a,
+        w=track.width_mm,
+        t=track.thickness_mm,
+        k=0.048 if is_outer else 0.024,
     )
 
 

@@ -39,11 +39,22 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
     return (row for row in ctx.power_rails.declared if row.max_via_a is not None)
 
 
-@rule("PDN005", kinds=("rail_via_current",), over=_rails)
+FORMULA = """
+I ≤ I_max
+
+I: current of the via that carries most, solved [A]
+I_max: declared limit [A]
+n: vias and plated holes of the rail
+"""
+
+
+@rule("PDN005", kinds=("rail_via_current",), over=_rails, formula=FORMULA)
 def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail with vias past its limit."""
     limit = row.max_via_a or float("inf")
     solved = ctx.power_rails.solved(row)
+    most = max((hole.current_a for hole in solved.drop.holes), default=0.0)
+    ctx.shows(f"vias of {row.net}", I=most, I_max=limit, n=len(solved.drop.holes))
     over = [hole for hole in solved.drop.holes if hole.current_a > limit]
     if not over:
         return

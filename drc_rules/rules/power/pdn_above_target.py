@@ -47,16 +47,29 @@ def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
     return rails
 
 
-@rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails)
+FORMULA = """
+Z_low ≤ Z_max
+
+Z_low: impedance as stated, or what copper alone has at DC at the least [mOhm]
+Z: the same, nominal [mOhm]
+Z_max: target [mOhm]
+"""
+
+
+@rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails, formula=FORMULA)
 def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per core rail whose impedance is known to be too large; never pass on copper alone."""
     limit = clause.limit.max or float("inf")
     stated = row.impedance_mohm
+    if stated is not None:
+        ctx.shows(f"{row.net}, as stated", Z_low=stated, Z=stated, Z_max=limit)
     if stated is not None and stated > limit:
         yield _draft(row, stated, limit, f"{row.net} has {stated:g} mOhm as stated; {clause.title}")
         return
     contradicts = bool(row.from_) and not row.remote_sense
     dc = ctx.power_rails.solved(row).resistance_ohm.times(1000) if stated is None or contradicts else None
+    if dc is not None and not row.remote_sense:
+        ctx.shows(f"{row.net}, copper alone at DC", Z_low=dc.low, Z=dc, Z_max=limit)
     if dc is not None and dc.low > limit and not row.remote_sense:
         yield _draft(row, dc.nominal, limit, f"{row.net}: copper alone has {_range(dc)} mOhm at DC; {clause.title}")
         return

@@ -44,7 +44,19 @@ def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
     return tuple(parts_with_pairs(ctx))
 
 
-@rule("RET004", kinds=("pair_crosstalk",), over=_parts)
+FORMULA = """
+k ≤ k_max
+
+k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), over the length of the run [%]
+k_max: the most [%]
+g: gap from pair to pair [mm]
+h: height over the nearer plane [mm]
+L: how far they run beside each other [mm]
+f_N: Nyquist frequency [GHz]
+"""
+
+
+@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA)
 def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for the pairs of an interface on a layer of which the nearest two couple too much."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
@@ -52,7 +64,18 @@ def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Dr
     if not found.runs:
         return
     coupling = coupling_of(ctx, part, found.runs[0])
-    if 100 * coupling.near_end(*_run(found)) > (clause.limit.max or 0.0):
+    near = 100 * coupling.near_end(*_run(found))
+    length, nyquist = _run(found)
+    ctx.shows(
+        f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}, the nearest two pairs",
+        k=near,
+        k_max=clause.limit.max or 0.0,
+        g=found.runs[0][0],
+        h=found.height_mm,
+        L=length,
+        f_N=nyquist,
+    )
+    if near > (clause.limit.max or 0.0):
         yield _draft(ctx, clause, found, coupling)
 
 

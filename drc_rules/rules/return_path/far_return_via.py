@@ -38,7 +38,7 @@ from stackup_lib.return_path_vias import LayerChange
 LEAST_REACH_MM = 1.0
 """A via hardly fits nearer: the pitch of a pair's vias, or of a BGA."""
 
-NOWHERE_MM = 1e9
+NOWHERE_MM = float("inf")
 """Stands for "no via joins the planes"."""
 
 
@@ -46,20 +46,36 @@ def _groups(ctx: Context, _clause: Clause) -> tuple[FastGroup, ...]:
     return tuple(group for group in ctx.return_paths.groups if layer_crossings(ctx, group))
 
 
-@rule("RET003", kinds=("return_via",), over=_groups)
+FORMULA = """
+d ≤ d_max
+
+d: from the vias that change planes to the next via that joins those planes; infinite where none does [mm]
+d_max: what would not matter: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
+"""
+
+
+@rule("RET003", kinds=("return_via",), over=_groups, formula=FORMULA)
 def far_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     far: dict[tuple[int, int], list[LayerChange]] = {}
     apart: dict[tuple[int, int], list[LayerChange]] = {}
+    distances: list[float] = []
     for change in plane_changes(ctx, group):
         if change.keeps_plane or not change.entry_nets or not change.exit_nets:
             continue
         layers = change.entry_layer, change.exit_layer
+        distances.append(_distance(change))
         if change.shared_net is None and change.other_planes is None:
             apart.setdefault(layers, []).append(change)
         elif too_long(ctx, group, _distance(change), LEAST_REACH_MM):
             far.setdefault(layers, []).append(change)
+    if distances:
+        ctx.shows(
+            f"{group.title}, {len(distances)} vias that change planes",
+            d=max(distances),
+            d_max=max(group.lumped_mm[-1], LEAST_REACH_MM),
+        )
     yield from (_far(ctx, group, changes) for changes in far.values())
     yield from (_apart(ctx, group, changes) for changes in apart.values())
 

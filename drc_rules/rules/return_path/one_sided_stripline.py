@@ -71,7 +71,17 @@ def _striplines(ctx: Context, _clause: Clause) -> Iterator[FastStripline]:
         yield FastStripline(layer, tuple(parts))
 
 
-@rule("RET002", kinds=("reference_planes",), over=_striplines)
+FORMULA = """
+min(p / p_max, L / L_max) ≤ 1
+
+p: share of the tracks' length without ground on this side [%]
+p_max: share that breakouts and pin fields may take [%]
+L: longest such length of one net [mm]
+L_max: a tenth of a wavelength at Nyquist, which would not matter [mm]
+"""
+
+
+@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA)
 def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
@@ -80,8 +90,20 @@ def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> It
         found = _side(ctx, line, side)
         total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
         shortest = min(part.group.lumped_mm[0] for part in line.parts)
+        _show(ctx, line, found, shortest)
         if bad > FORGIVEN_SHARE * total and max(found.not_ground_mm.values()) > shortest:
             yield _draft(ctx, clause, line, found)
+
+
+def _show(ctx: Context, line: FastStripline, found: Side, shortest_mm: float) -> None:
+    total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
+    ctx.shows(
+        f"{ctx.board.copper_layers[line.layer].name}, {found.word} the tracks",
+        p=100 * bad / total if total else 0.0,
+        p_max=100 * FORGIVEN_SHARE,
+        L=max(found.not_ground_mm.values(), default=0.0),
+        L_max=shortest_mm,
+    )
 
 
 def _side(ctx: Context, line: FastStripline, word: str) -> Side:

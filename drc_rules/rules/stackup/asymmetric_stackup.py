@@ -54,10 +54,24 @@ def _mirrors(ctx: Context, _clause: Clause) -> Iterator[Mirror]:
             yield Mirror(upper, lower)
 
 
-@rule("STK006", kinds=("stackup_symmetry",), over=_mirrors)
+FORMULA = """
+|a - b| ≤ p · max(a, b)
+
+a: thickness of the upper row [mm]
+b: thickness of its mirror [mm]
+p: share that is forgiven
+"""
+
+
+@rule("STK006", kinds=("stackup_symmetry",), over=_mirrors, formula=FORMULA)
 def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[Draft]:
     """Yield one finding per pair of rows that differ."""
-    for what, difference in _differences(pair):
+    differences = tuple(_differences(pair))
+    upper, lower = pair.upper.thickness_mm, pair.lower.thickness_mm
+    if upper and lower and all(what == "thickness" for what, _ in differences):
+        share = DIELECTRIC_SHARE if pair.upper.is_dielectric else COPPER_SHARE
+        ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, p=share)
+    for what, difference in differences:
         yield Draft(
             title=f"{pair.upper.name} and its mirror {pair.lower.name} differ: {difference}",
             why="unequal halves shrink unequally after lamination and reflow: the board bows and twists",

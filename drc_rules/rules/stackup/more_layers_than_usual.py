@@ -30,11 +30,20 @@ from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 
+FORMULA = """
+n ≤ n_max
 
-@rule("STK009", kinds=("layer_count_above",), over=whole_board)
+n: copper layers
+n_max: the most that is usual for the workload
+"""
+
+
+@rule("STK009", kinds=("layer_count_above",), over=whole_board, formula=FORMULA)
 def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding above the clause's count."""
     most = clause.limit.max
+    if most is not None:
+        ctx.shows("the board", n=board.layer_count, n_max=most)
     if most is not None and board.layer_count > most:
         yield Draft(
             title=f"{board.layer_count} copper layers; {clause.title}",

@@ -36,7 +36,18 @@ NANOMETRE = 1e-6
 """KiCad's own resolution, in mm."""
 
 
-@rule("STK005", kinds=("thickness_sum",), over=whole_board)
+FORMULA = """
+d = |T - t|
+d ≤ d_max
+
+T: sum of the stackup's rows [mm]
+t: thickness that the board states [mm]
+d: difference [mm]
+d_max: what is allowed [mm]
+"""
+
+
+@rule("STK005", kinds=("thickness_sum",), over=whole_board, formula=FORMULA)
 def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding when sum and thickness differ by more than the clause allows."""
     total = ctx.stackup().thickness_mm
@@ -44,6 +55,7 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
         raise MissingFact("the thickness of every stackup row", "fill in File > Board Setup > Physical Stackup")
     difference = abs(total - board.thickness_mm)
     allowed = clause.limit.max or 0.0
+    ctx.shows("the stackup", T=total, t=board.thickness_mm, d=difference, d_max=allowed)
     if difference > allowed + NANOMETRE:
         yield Draft(
             title=f"the stackup adds up to {total:.3f} mm, the board thickness says {board.thickness_mm:.3f} mm",

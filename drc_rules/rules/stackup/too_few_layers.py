@@ -31,11 +31,20 @@ from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 
+FORMULA = """
+n ≥ n_min
 
-@rule("STK008", kinds=("layer_count",), over=whole_board)
+n: copper layers
+n_min: the least for the workload
+"""
+
+
+@rule("STK008", kinds=("layer_count",), over=whole_board, formula=FORMULA)
 def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding below the clause's count."""
     least = clause.limit.min
+    if least is not None:
+        ctx.shows("the board", n=board.layer_count, n_min=least)
     if least is not None and board.layer_count < least:
         yield Draft(
             title=f"{board.layer_count} copper layers; {clause.title}",

@@ -34,13 +34,23 @@ from stackup_lib.facts import MissingFact
 ROUNDING_MM = 0.0005
 
 
-@rule("STK010", kinds=("form_thickness",), over=whole_board)
+FORMULA = """
+T_min - 0.0005 ≤ T ≤ T_max + 0.0005
+
+T: thickness of the board [mm]
+T_min: the least of the form factor [mm]
+T_max: the most of it [mm]
+"""
+
+
+@rule("STK010", kinds=("form_thickness",), over=whole_board, formula=FORMULA)
 def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding outside the clause's range."""
     total = ctx.stackup().thickness_mm or board.thickness_mm
     if total is None:
         raise MissingFact("the board thickness", DECLARE_STACKUP)
     low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    ctx.shows("the board", T=total, T_min=low, T_max=high)
     if low - ROUNDING_MM <= total <= high + ROUNDING_MM:
         return
     bound = low if total < low else high

@@ -47,12 +47,22 @@ def _limited(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
             yield part
 
 
-@rule("THM003", kinds=("thermal_resistance",), over=_limited)
+FORMULA = """
+R ≤ R_max
+
+R: from the pad through its vias to the sink [K/W]
+R_max: the most that is declared, or (T_junction - T_sink) / P - R_junction_case [K/W]
+n: vias that lead there
+"""
+
+
+@rule("THM003", kinds=("thermal_resistance",), over=_limited, formula=FORMULA)
 def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part whose way of the heat is above the declared limit."""
     most = _most_k_per_w(part)
     path = _path(ctx, part)
     found = path.k_per_w
+    ctx.shows(f"{part.reference} to {path.sink_name}", R=found, R_max=most, n=path.holes)
     if found.nominal <= most < found.high:
         name = f"whether {_words(part, path)} stay below {most:.3g} K/W"
         raise MissingFact(name, give(part, MORE))

@@ -39,11 +39,20 @@ def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:
     yield from (part for part in hot_parts_asked_for(ctx, clause) if part.holes)
 
 
-@rule("THM001", kinds=("thermal_via_fill",), over=_with_holes)
+FORMULA = """
+n ≤ 0
+
+n: vias in the thermal pads that are not both filled and capped
+m: vias in them
+"""
+
+
+@rule("THM001", kinds=("thermal_via_fill",), over=_with_holes, formula=FORMULA)
 def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part with holes that are not filled and capped."""
     is_done = [ctx.need(hole.filled) and ctx.need(hole.capped) for hole in part.holes]
     wrong = [hole for hole, done in zip(part.holes, is_done, strict=True) if not done]
+    ctx.shows(f"{part.reference}", n=len(wrong), m=len(part.holes))
     if not wrong:
         return
     count = f"{len(wrong)} of {len(part.holes)} vias" if len(part.holes) > 1 else "the only via"

@@ -53,11 +53,25 @@ def _through_board(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
             yield part
 
 
-@rule("THM002", kinds=("thermal_via_array",), over=_through_board)
+FORMULA = """
+n_min = ceil(A / (1.05 · p_max)²)
+n ≥ n_min
+
+n: vias in the thermal pad
+n_min: vias that are usual
+A: area of the pad [mm2]
+p: one via every so far, √(A / n) [mm]
+p_max: one via every so far is usual [mm]
+"""
+
+
+@rule("THM002", kinds=("thermal_via_array",), over=_through_board, formula=FORMULA)
 def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
     area, count, most = sum(pad.area_mm2 for pad in part.pads), len(part.holes), clause.limit.max or math.inf
     wanted = math.ceil(area / most**2 / ROUNDING**2)
+    spacing = math.sqrt(area / count) if count else math.inf
+    ctx.shows(f"{part.reference}", n=count, n_min=wanted, A=area, p=spacing, p_max=most)
     if not count:
         yield _without_vias(ctx, part, area, wanted)
         return

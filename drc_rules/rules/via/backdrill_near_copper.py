@@ -49,13 +49,25 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
     yield from drilled_holes(ctx)
 
 
-@rule("VIA007", kinds=("backdrill_clearance",), over=_drilled)
+FORMULA = """
+g ≥ g_min
+
+g: least gap from the backdrill's edge to copper of another net [mm]
+g_min: the least that is held [mm]
+D: diameter of the backdrill [mm]
+"""
+
+
+@rule("VIA007", kinds=("backdrill_clearance",), over=_drilled, formula=FORMULA)
 def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
     if not drilled.drill.size_mm:
         raise MissingFact(SIZE, DECLARE_SIZE)
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
     nearest = _nearest(ctx, drilled, least)
+    if nearest is not None:
+        what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} beside it"
+        ctx.shows(what, g=nearest[0], g_min=least, D=drilled.drill.size_mm)
     if nearest is None or nearest[0] >= least - NANOMETRE:
         _need_fills(ctx, drilled)
         return

@@ -59,7 +59,19 @@ def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
     return Bar(greatest_aspect_ratio(group.kind, tier), f"{tier} fabs", tier)
 
 
-@rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups)
+FORMULA = """
+a = h / (d + p)
+round(a, 1) ≤ a_max
+
+a: aspect ratio [:1]
+h: depth [mm]
+d: finished diameter as KiCad stores it [mm]
+p: what the drill is wider, for the plating; 0 where the diameter is taken as the drill [mm]
+a_max: greatest that is made [:1]
+"""
+
+
+@rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups, formula=FORMULA)
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
     """Yield a finding when a group of like holes is past the clause's tier."""
     if group.drill_mm < NO_DIAMETER_MM:
@@ -77,6 +89,14 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
     is_doubtful = limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(
         group.kind, Tier.ADVANCED
+    )
+    ctx.shows(
+        f"{group.in_words} of {group.drill_mm:g} mm, {limit.who}",
+        a=finished if is_doubtful else drilled,
+        h=depth,
+        d=group.drill_mm,
+        p=0.0 if is_doubtful else drilled_mm - group.drill_mm,
+        a_max=greatest,
     )
     if at_precision(drilled, 1) <= greatest and not is_doubtful:
         return

@@ -43,7 +43,15 @@ def _groups(ctx: Context, clause: Clause) -> tuple[StubGroup, ...]:
     return groups_of(ctx, clause.interface or "")
 
 
-@rule("VIA003", kinds=("via_stub",), over=_groups)
+FORMULA = """
+L ≤ L_max
+
+L: stub beyond the last used layer, less what a backdrill takes [mm]
+L_max: longest that the maker allows [mm]
+"""
+
+
+@rule("VIA003", kinds=("via_stub",), over=_groups, formula=FORMULA)
 def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
     """Yield a finding when the group's nominal stub is longer than the clause's length."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
@@ -51,6 +59,7 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]
     if not group.stubs:
         return
     length, allowed = length_of(ctx, group), clause.limit.max or 0.0
+    ctx.shows(f"{nets_in_words(ctx, group)}, stub {span_of(ctx, group)}", L=length, L_max=allowed)
     if length.nominal <= allowed:
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name

@@ -59,7 +59,15 @@ def _nets_with_holes(ctx: Context, clause: Clause) -> Iterator[DrilledNet]:
         yield DrilledNet(net, ctx.board.nets[net], tuple(by_net[net]))
 
 
-@rule("VIA001", kinds=("backdrill",), over=_nets_with_holes)
+FORMULA = """
+L ≤ L_max
+
+L: longest stub of the net that no backdrill takes away [mm]
+L_max: longest that needs no backdrill [mm]
+"""
+
+
+@rule("VIA001", kinds=("backdrill",), over=_nets_with_holes, formula=FORMULA)
 def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[Draft]:
     """Yield one finding per net with stubs that nobody drills away; the longest gives the number."""
     ctx.rests_on(ctx.assignment.confidence_of(net.index))
@@ -75,7 +83,9 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     if len(heights) != ctx.board.layer_count:
         raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
     allowed = clause.limit.max or 0.0
-    left = [s for s in stubs(net.holes, heights) if s.length_mm > allowed and not _drilled(ctx, s, heights)]
+    standing = [s for s in stubs(net.holes, heights) if not _drilled(ctx, s, heights)]
+    ctx.shows(net.name, L=max((s.length_mm for s in standing), default=0.0), L_max=allowed)
+    left = [s for s in standing if s.length_mm > allowed]
     if not left:
         return
     worst = max(left, key=lambda s: s.length_mm)

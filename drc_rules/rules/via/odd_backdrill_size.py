@@ -52,13 +52,27 @@ def _sizes(ctx: Context, _clause: Clause) -> Iterator[SizedDrills]:
         yield SizedDrills(hole_mm, drill_mm or None, tuple(holes))
 
 
-@rule("VIA006", kinds=("backdrill_size",), over=_sizes)
+FORMULA = """
+e = D - d
+e_min ≤ e ≤ e_max
+
+e: how much wider the backdrill is than its hole [mm]
+D: diameter of the backdrill [mm]
+d: finished diameter of the hole [mm]
+e_min: the least [mm]
+e_max: the most [mm]
+"""
+
+
+@rule("VIA006", kinds=("backdrill_size",), over=_sizes, formula=FORMULA)
 def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
     """Yield one finding per pair of diameters outside the clause's range."""
     if drills.drill_mm is None:
         raise MissingFact(SIZE, DECLARE_SIZE)
     excess = drills.drill_mm - drills.hole_mm
     least, most = clause.limit.min or 0.0, clause.limit.max or float("inf")
+    what = f"{len(drills.holes)} backdrills"
+    ctx.shows(what, e=excess, D=drills.drill_mm, d=drills.hole_mm, e_min=least, e_max=most)
     if least - NANOMETRE <= excess <= most + NANOMETRE:
         return
     limit = least if excess < least else most

@@ -58,7 +58,15 @@ def _depths(ctx: Context, _clause: Clause) -> Iterator[DrilledAlike]:
         yield DrilledAlike(*key, holes=tuple(found[key]))
 
 
-@rule("VIA011", kinds=("backdrill_depth",), over=_depths)
+FORMULA = """
+L ≤ L_max
+
+L: stub that the backdrill leaves, nominally [mm]
+L_max: what a standard backdrill leaves [mm]
+"""
+
+
+@rule("VIA011", kinds=("backdrill_depth",), over=_depths, formula=FORMULA)
 def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iterator[Draft]:
     """Yield one finding per depth at which drills leave more than they need to."""
     cuts_used = (alike.must_cut <= alike.first) if alike.start > alike.first else (alike.must_cut >= alike.first)
@@ -70,9 +78,11 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
     drilled = alike.holes[0]
     left = residual_mm(Stub(drilled.hole, alike.start, alike.first, 0.0), drilled.drill, faces)
     allowed = clause.limit.max or 0.0
+    names = [layer.name for layer in ctx.board.copper_layers]
+    what = f"{len(alike.holes)} backdrills from {names[alike.start]} to {names[alike.must_cut]}"
+    ctx.shows(what, L=left, L_max=allowed)
     if left.nominal <= allowed + MICROMETRE:
         return
-    names = [layer.name for layer in ctx.board.copper_layers]
     deeper = names[alike.first + (1 if alike.start > alike.first else -1)]
     count = len(alike.holes)
     yield Draft(

@@ -36,11 +36,20 @@ def _built_up(ctx: Context, _clause: Clause) -> tuple[BuildUps, ...]:
     return (build_ups(ctx.board),) if len(microvias(ctx.board)) else ()
 
 
-@rule("VIA008", kinds=("microvia_stack",), over=_built_up)
+FORMULA = """
+n ≤ n_max
+
+n: microvias on one another in the tallest stack
+n_max: the most
+"""
+
+
+@rule("VIA008", kinds=("microvia_stack",), over=_built_up, formula=FORMULA)
 def tall_microvia_stack(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
     """Yield one finding for all stacks that are too high."""
     most = int(clause.limit.max or 0)
     tall = [stack for stack in built.stacks if stack.levels > most]
+    ctx.shows("microvias", n=max((stack.levels for stack in built.stacks), default=1), n_max=most)
     if not tall:
         return
     names = [layer.name for layer in ctx.board.copper_layers]
