@@ -137,43 +137,41 @@ def _links(old: Report, new: Report) -> Iterator[LinkChange]:
             yield LinkChange(name=link.name, target=link.target, before_ohm=a, after_ohm=b)
 
 
+RowPair = tuple[StackupRow | None, StackupRow | None]
+
+
 def row_changes(before: StackupView | None, after: StackupView | None) -> Iterator[RowChange]:
-    """Yield the rows that differ, top to bottom.
+    """Yield the rows that differ, top to bottom; rows are met as `row_pairs` meets them."""
+    for old, new in row_pairs(before, after):
+        if old is not None and new is not None:
+            figures = tuple(_figures(old, new))
+            if figures:
+                yield RowChange(layer=new.name, kind="changed", figures=figures)
+        elif old is not None:
+            yield RowChange(layer=old.name, kind="removed", figures=tuple(_stated(old)))
+        elif new is not None:
+            yield RowChange(layer=new.name, kind="added", figures=tuple(_stated(new)))
+
+
+def row_pairs(before: StackupView | None, after: StackupView | None) -> Iterator[RowPair]:
+    """Yield the rows of two stackups side by side, top to bottom; None where the other has no such row.
 
     While the copper layers are the same, rows are met by name; else KiCad has numbered the dielectrics anew, and they
     are met by what they are.
     """
     old, new = _rows(before), _rows(after)
-    if [row.name for row in old if row.is_copper] == [row.name for row in new if row.is_copper]:
-        yield from _by_name(old, new)
-    else:
-        yield from _by_likeness(old, new)
+    same = [row.name for row in old if row.is_copper] == [row.name for row in new if row.is_copper]
+    keys = [[(row.name,) if same else _likeness(row) for row in rows] for rows in (old, new)]
+    for tag, a, b, c, d in SequenceMatcher(a=keys[0], b=keys[1], autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from zip(old[a:b], new[c:d], strict=True)
+        else:
+            yield from ((row, None) for row in old[a:b])
+            yield from ((None, row) for row in new[c:d])
 
 
 def _rows(view: StackupView | None) -> Sequence[StackupRow]:
     return view.rows if view else ()
-
-
-def _by_name(old: Sequence[StackupRow], new: Sequence[StackupRow]) -> Iterator[RowChange]:
-    was = {row.name: row for row in old}
-    names = {row.name for row in new}
-    yield from (RowChange(layer=row.name, kind="removed") for row in old if row.name not in names)
-    for row in new:
-        former = was.get(row.name)
-        if former is None:
-            yield RowChange(layer=row.name, kind="added", figures=tuple(_stated(row)))
-            continue
-        figures = tuple(_figures(former, row))
-        if figures:
-            yield RowChange(layer=row.name, kind="changed", figures=figures)
-
-
-def _by_likeness(old: Sequence[StackupRow], new: Sequence[StackupRow]) -> Iterator[RowChange]:
-    keys = [[_likeness(row) for row in rows] for rows in (old, new)]
-    for tag, a, b, c, d in SequenceMatcher(a=keys[0], b=keys[1], autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield from (RowChange(layer=row.name, kind="removed", figures=tuple(_stated(row))) for row in old[a:b])
-            yield from (RowChange(layer=row.name, kind="added", figures=tuple(_stated(row))) for row in new[c:d])
 
 
 def _likeness(row: StackupRow) -> tuple[str, ...]:

@@ -63,8 +63,8 @@ STYLE = """
 
 
 @dataclass(frozen=True)
-class _Band:
-    """A row and where it is drawn."""
+class Band:
+    """A row of the stackup and where it is drawn."""
 
     row: StackupRow
     y: float
@@ -72,6 +72,7 @@ class _Band:
 
     @property
     def middle(self) -> float:
+        """Where its label stands."""
         return self.y + self.height / 2
 
 
@@ -108,13 +109,13 @@ def svg(
         f'height="{_n(height)}" role="img" aria-label="{name}">',
         f"<title>{name}</title>",
         *((f"<style>{STYLE}</style>", f'<rect class="paper" width="{WIDTH}" height="{_n(height)}"/>') * standalone),
-        _patterns(prefix),
+        patterns(prefix),
         *_header(spans),
-        *(part for band in bands for part in _sheet(band, prefix)),
+        *(part for band in bands for part in sheet(band, prefix)),
         *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans), prefix)),
         *_labels(bands, marks or {}, to_scale=to_scale),
         *(
-            _text(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
+            label(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
             for index, line in enumerate(lines)
         ),
         "</svg>",
@@ -122,22 +123,25 @@ def svg(
     return "\n".join(parts) + "\n"
 
 
-def _bands(rows: Sequence[StackupRow], top: float) -> list[_Band]:
+def _bands(rows: Sequence[StackupRow], top: float) -> list[Band]:
     """Give every row a readable height, thick dielectrics a little more."""
     bands, y = [], top
     for row in rows:
-        if row.is_copper:
-            height = COPPER_HEIGHT
-        elif row.kind is LayerKind.MASK:
-            height = MASK_HEIGHT
-        else:
-            height = DIELECTRIC_HEIGHT + min((row.thickness_mm or 0.0) * 16.0, 16.0)
-        bands.append(_Band(row, y, height))
-        y += height
+        bands.append(Band(row, y, readable_height(row)))
+        y += bands[-1].height
     return bands
 
 
-def _bands_to_scale(rows: Sequence[StackupRow], top: float) -> list[_Band]:
+def readable_height(row: StackupRow) -> float:
+    """Return the height of a row that is not drawn to scale."""
+    if row.is_copper:
+        return COPPER_HEIGHT
+    if row.kind is LayerKind.MASK:
+        return MASK_HEIGHT
+    return DIELECTRIC_HEIGHT + min((row.thickness_mm or 0.0) * 16.0, 16.0)
+
+
+def _bands_to_scale(rows: Sequence[StackupRow], top: float) -> list[Band]:
     """Keep the proportions; as tall as the labels of either side need, a mask of unstated thickness left out."""
     kept = [row for row in rows if row.thickness_mm]
     coppers = sum(row.is_copper for row in kept)
@@ -145,34 +149,34 @@ def _bands_to_scale(rows: Sequence[StackupRow], top: float) -> list[_Band]:
     factor = height / (sum(row.thickness_mm or 0.0 for row in kept) or 1.0)
     bands, y = [], top
     for row in kept:
-        bands.append(_Band(row, y, (row.thickness_mm or 0.0) * factor))
+        bands.append(Band(row, y, (row.thickness_mm or 0.0) * factor))
         y += bands[-1].height
     return bands
 
 
-def _sheet(band: _Band, prefix: str) -> Iterator[str]:
-    """Draw one sheet: planes whole, signal layers in strips, cores and prepregs with their glass."""
-    row, y, height = band.row, _n(band.y), _n(band.height)
+def sheet(band: Band, prefix: str, left: float = SHEET_X, width: float = SHEET_WIDTH) -> Iterator[str]:
+    """Draw one sheet: planes whole, signal layers in strips, cores and prepregs with their glass (`patterns`)."""
+    row, x, y, height = band.row, _n(left), _n(band.y), _n(band.height)
     unstated = " unstated" if row.thickness_mm is None else ""
     if not row.is_copper:
-        yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, row.kind.value + unstated)
+        yield rect(left, band.y, width, band.height, row.kind.value + unstated)
         if row.kind in (LayerKind.CORE, LayerKind.PREPREG):
             fill = f"url(#{prefix}-{row.kind.value})"
-            yield f'<rect x="{SHEET_X}" y="{y}" width="{SHEET_WIDTH}" height="{height}" fill="{fill}"/>'
-            yield f'<path class="seam" d="M{SHEET_X} {y}h{SHEET_WIDTH}"/>'
+            yield f'<rect x="{x}" y="{y}" width="{_n(width)}" height="{height}" fill="{fill}"/>'
+            yield f'<path class="seam" d="M{x} {y}h{_n(width)}"/>'
         return
     if row.role not in (LayerRole.SIGNAL, LayerRole.MIXED, LayerRole.EMPTY):
-        yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, "copper" + unstated)
+        yield rect(left, band.y, width, band.height, "copper" + unstated)
         return
-    yield _rect(SHEET_X, band.y, SHEET_WIDTH, band.height, "prepreg")
+    yield rect(left, band.y, width, band.height, "prepreg")
     strip, gap = (84.0, 24.0) if row.role is LayerRole.MIXED else (16.0, 9.0)
-    x = float(SHEET_X)
-    while row.role is not LayerRole.EMPTY and x < SHEET_X + SHEET_WIDTH:
-        yield _rect(x, band.y, min(strip, SHEET_X + SHEET_WIDTH - x), band.height, "copper" + unstated)
-        x += strip + gap
+    at = left
+    while row.role is not LayerRole.EMPTY and at < left + width:
+        yield rect(at, band.y, min(strip, left + width - at), band.height, "copper" + unstated)
+        at += strip + gap
 
 
-def _barrel(bands: Sequence[_Band], span: ViaSpan, column: int, columns: int, prefix: str) -> Iterator[str]:
+def _barrel(bands: Sequence[Band], span: ViaSpan, column: int, columns: int, prefix: str) -> Iterator[str]:
     """Draw a via span: the barrel with its hole and outer pads, the part that is drilled away hatched."""
     at = {band.row.name: band for band in bands if band.row.is_copper}
     if span.top not in at or span.bottom not in at:
@@ -182,20 +186,20 @@ def _barrel(bands: Sequence[_Band], span: ViaSpan, column: int, columns: int, pr
     first, last = at[span.top].y, at[span.bottom].y + at[span.bottom].height
     yield f"<g><title>{escape_text(words.via_span(span))}</title>"
     for band in (at[span.top], at[span.bottom]):
-        yield _rect(x - 4, band.y, BARREL_WIDTH + 8, band.height, "pad")
-    yield _rect(x, first, BARREL_WIDTH, last - first, "barrel")
-    yield _rect(x + 3, first, BARREL_WIDTH - 6, last - first, "hole")
+        yield rect(x - 4, band.y, BARREL_WIDTH + 8, band.height, "pad")
+    yield rect(x, first, BARREL_WIDTH, last - first, "barrel")
+    yield rect(x + 3, first, BARREL_WIDTH - 6, last - first, "hole")
     for drill in span.backdrills:
         yield from _drilled(at, drill.start, drill.must_cut, x, prefix)
     yield "</g>"
 
 
-def _drilled(at: dict[str, _Band], start: str, must_cut: str, x: float, prefix: str) -> Iterator[str]:
+def _drilled(at: dict[str, Band], start: str, must_cut: str, x: float, prefix: str) -> Iterator[str]:
     if start not in at or must_cut not in at:
         return
     one, other = at[start], at[must_cut]
     first, last = min(one.y, other.y), max(one.y + one.height, other.y + other.height)
-    yield _rect(x - 5, first, BARREL_WIDTH + 10, last - first, "drilled")
+    yield rect(x - 5, first, BARREL_WIDTH + 10, last - first, "drilled")
     yield (
         f'<rect x="{_n(x - 5)}" y="{_n(first)}" width="{_n(BARREL_WIDTH + 10)}" height="{_n(last - first)}" '
         f'fill="url(#{prefix}-drilled)"/>'
@@ -204,14 +208,14 @@ def _drilled(at: dict[str, _Band], start: str, must_cut: str, x: float, prefix: 
 
 def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
     """Name the columns, and number the via spans as the lines below do."""
-    yield _text(SHEET_X - 10, 18, "layer, thickness", "quiet", anchor="end")
-    yield _text(SHEET_X + SHEET_WIDTH + 12, 18, "material or use", "quiet")
+    yield label(SHEET_X - 10, 18, "layer, thickness", "quiet", anchor="end")
+    yield label(SHEET_X + SHEET_WIDTH + 12, 18, "material or use", "quiet")
     for column in range(len(spans)):
         x = SHEET_X + SHEET_WIDTH / len(spans) * (column + 0.5)
-        yield _text(x, 18, str(column + 1), "strong", anchor="middle")
+        yield label(x, 18, str(column + 1), "strong", anchor="middle")
 
 
-def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool) -> Iterator[str]:
+def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool) -> Iterator[str]:
     """Label the rows; in the drawing to scale copper on the left, dielectrics on the right, spread with leaders."""
     if not to_scale:
         foil = any(band.row.foil for band in bands)
@@ -221,7 +225,7 @@ def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool)
             mark, kind = marks.get(words.file_row(band.row), ""), "" if band.row.is_copper else "quiet"
             text = describe(band.row, foil=foil)
             text = f"{mark}: {text}" if mark else text
-            yield _text(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
+            yield label(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
         return
     for side in (True, False):
         chosen = [band for band in bands if band.row.is_copper is side]
@@ -234,14 +238,14 @@ def _labels(bands: Sequence[_Band], marks: Mapping[str, str], *, to_scale: bool)
             if side:
                 yield from _name_and_thickness(band.row, y + 4, right=edge - 32)
             else:
-                yield _text(edge + 32, y + 4, _sheet_words(band.row), "quiet")
+                yield label(edge + 32, y + 4, _sheet_words(band.row), "quiet")
 
 
 def _name_and_thickness(row: StackupRow, y: float, right: float = SHEET_X - 10) -> Iterator[str]:
     shade = "strong" if row.is_copper else "quiet"
     letters = BOLD_LETTERS if row.is_copper else LEFT_LETTERS
-    yield _text(right - 84, y, words.full_name(row), shade, anchor="end", letters=letters)
-    yield _text(right, y, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
+    yield label(right - 84, y, words.full_name(row), shade, anchor="end", letters=letters)
+    yield label(right, y, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
 
 
 def _sheet_words(row: StackupRow) -> str:
@@ -278,7 +282,7 @@ def _spread(wanted: Sequence[float]) -> list[float]:
     return placed
 
 
-def _label_ends(bands: Sequence[_Band], *, to_scale: bool) -> Iterator[float]:
+def _label_ends(bands: Sequence[Band], *, to_scale: bool) -> Iterator[float]:
     """Where the last label of either side ends."""
     if to_scale:
         for side in (True, False):
@@ -306,7 +310,7 @@ def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool, le
         yield "no vias"
 
 
-def _patterns(prefix: str) -> str:
+def patterns(prefix: str) -> str:
     """Textures, so that nothing is told by colour alone: glass in cores and prepregs, hatching where drilled away."""
     weave = '<path class="glass" d="M0 4h5" fill="none"/>'
     return (
@@ -320,11 +324,12 @@ def _patterns(prefix: str) -> str:
     )
 
 
-def _rect(x: float, y: float, width: float, height: float, kind: str) -> str:
+def rect(x: float, y: float, width: float, height: float, kind: str) -> str:
+    """Return a rectangle of a class."""
     return f'<rect class="{kind}" x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"/>'
 
 
-def _text(
+def label(
     x: float, y: float, content: str, kind: str = "", *, anchor: str = "start", letters: int = RIGHT_LETTERS
 ) -> str:
     """Return a line of text; a long one is cut, and whole in its tooltip."""
