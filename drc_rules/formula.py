@@ -128,7 +128,7 @@ def read_formula(text: str) -> Formula:
 
 def needed(expression: str) -> set[str]:
     """Return the symbols in an expression."""
-    return {word for word in _WORD.findall(expression) if word not in (*_FUNCTIONS, "π", "and", "or")}
+    return {word for word in _WORD.findall(expression) if word not in (*_FUNCTIONS, "π", "or")}
 
 
 def substituted(expression: str, values: Mapping[str, Value]) -> str:
@@ -177,6 +177,8 @@ def _value(node: ast.expr, values: Mapping[str, float]) -> float:
             return -_value(operand, values)
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_value(one, values) for one in arguments))
+        case ast.BoolOp(op=ast.Or(), values=parts):
+            return float(any(_value(one, values) for one in parts))
         case ast.Compare(left=left, ops=signs, comparators=rest):
             sides = [_value(one, values) for one in (left, *rest)]
             return float(all(_compare(sign, sides[k], sides[k + 1]) for k, sign in enumerate(signs)))

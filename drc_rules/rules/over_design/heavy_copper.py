@@ -114,7 +114,7 @@ def _used(ctx: Context, row: RailDeclaration, ratio: float) -> float | None:
 
 
 FORMULA = """
-max(u, W_asked / W_lighter) > 1
+u > 1 or W_asked > W_lighter
 
 u: share of a declared limit that the worst rail would use with the lighter copper
 W: weight of the planes [oz]

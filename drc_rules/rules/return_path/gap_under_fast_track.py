@@ -44,7 +44,15 @@ def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
     return ctx.return_paths.referenced
 
 
-@rule("RET001", kinds=("return_path_gap",), over=_tracks)
+FORMULA = """
+L ≤ L_max
+
+L: longest way over one gap of the plane that carries the return current; 0 without any [mm]
+L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split between two nets [mm]
+"""
+
+
+@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA)
 def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
@@ -59,6 +67,8 @@ def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Ite
         for gap in ctx.return_paths.gaps(part, plane):
             if _counts(ctx, part, gap):
                 found.setdefault((plane, gap.kind, gap.plane_nets), []).append(gap)
+    if shares:
+        _show(ctx, part, [gap for gaps in found.values() for gap in gaps])
     for (plane, _, _), gaps in found.items():
         yield _draft(ctx, part, gaps, shares[plane])
 
@@ -67,6 +77,16 @@ def _counts(ctx: Context, part: Referenced, gap: Gap) -> bool:
     if gap.kind in (GapKind.RING, GapKind.PAD):
         return False
     return gap.kind is GapKind.SPLIT or too_long(ctx, part.group, gap.length_mm)
+
+
+def _show(ctx: Context, part: Referenced, counted: list[Gap]) -> None:
+    """Show the longest gap, of splits where there are any: those count whatever their length."""
+    splits = [gap.length_mm for gap in counted if gap.kind is GapKind.SPLIT]
+    ctx.shows(
+        f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}",
+        L=max(splits or (gap.length_mm for gap in counted), default=0.0),
+        L_max=0.0 if splits else part.group.lumped_mm[-1],
+    )
 
 
 def _draft(ctx: Context, part: Referenced, gaps: list[Gap], share: float) -> Draft:
@@ -103,6 +123,7 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
         return
     board, layer = ctx.board, ctx.board.copper_layers[part.layer].name
     names = [board.nets[net], *sorted({board.nets[one] for one in part.nets} - {board.nets[net]})]
+    ctx.shows(f"{part.group.title} on {layer} without a plane", L=length, L_max=part.group.lumped_mm[-1])
     yield Draft(
         title=f"{part.group.title}: {count_of(names)} on {layer} without a plane, {names[0]} for {length:.1f} mm",
         why="no filled copper lies above or below them, so that their return current flows anywhere",

@@ -72,7 +72,7 @@ def _striplines(ctx: Context, _clause: Clause) -> Iterator[FastStripline]:
 
 
 FORMULA = """
-min(p / p_max, L / L_max) ≤ 1
+p ≤ p_max or L ≤ L_max
 
 p: share of the tracks' length without ground on this side [%]
 p_max: share that breakouts and pin fields may take [%]

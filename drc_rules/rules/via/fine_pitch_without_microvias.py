@@ -36,15 +36,27 @@ def _bgas(ctx: Context, _clause: Clause) -> tuple[Bga, ...]:
     return bgas(ctx.board)
 
 
-@rule("VIA010", kinds=("bga_pitch_needs_hdi",), over=_bgas)
+FORMULA = """
+p > p_fine or n > 0
+
+p: pitch of the balls [mm]
+p_fine: finest pitch that through vias serve, with 0.01 mm for rounding [mm]
+n: 1 where microvias lie among such balls
+"""
+
+
+@rule("VIA010", kinds=("bga_pitch_needs_hdi",), over=_bgas, formula=FORMULA)
 def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iterator[Draft]:
     """Yield a finding for a fine-pitch BGA without microvias."""
     finest = clause.limit.max or 0.0
     rows, vias = microvias(ctx.board), ctx.board.vias
-    if bga.pitch_mm > finest + ROUNDING_MM:
-        return
     reference = str(ctx.board.footprints.reference[bga.footprint])
-    if any_inside(vias.x_mm[rows], vias.y_mm[rows], bga.box_mm):
+    is_fine = bga.pitch_mm <= finest + ROUNDING_MM
+    has_microvias = is_fine and any_inside(vias.x_mm[rows], vias.y_mm[rows], bga.box_mm)
+    ctx.shows(reference, p=bga.pitch_mm, p_fine=finest + ROUNDING_MM, n=int(has_microvias))
+    if not is_fine:
+        return
+    if has_microvias:
         yield from _too_few(ctx, bga, reference)
         return
     yield Draft(

@@ -32,7 +32,7 @@ import numpy as np
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.fast_vias import ask_generation, figures_of, unknown_use
+from drc_rules.fast_vias import ask_generation, figures_of, nets_in_words, unknown_use
 from drc_rules.interfaces import family
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
@@ -77,7 +77,18 @@ def _is_supply(ctx: Context, net: int) -> bool:
     return bool(ctx.link_losses.links.rails.signs[net] & (RailSign.GROUND | RailSign.NAME | RailSign.BYPASS))
 
 
-@rule("VIA012", kinds=("backdrill_needed",), over=_drills)
+FORMULA = """
+m = f / f_N
+m < m_min
+
+m: resonance of the whole stub, undrilled, over Nyquist
+f: its resonance in the worst case [GHz]
+f_N: Nyquist frequency of the interface [GHz]
+m_min: from here on no rule of thumb asks for a drill
+"""
+
+
+@rule("VIA012", kinds=("backdrill_needed",), over=_drills, formula=FORMULA)
 def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[Draft]:
     """Yield one finding per depth and kind of net with needless drills."""
     first = alike.holes[0].hole
@@ -125,10 +136,12 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
             missing = missing or ask_generation(ctx, group)
             continue
         try:
-            times = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low / nyquist
+            resonance = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low
         except MissingFact as fact:
             missing = missing or fact
             continue
+        times = resonance / nyquist
+        ctx.shows(nets_in_words(ctx, group), f=resonance, f_N=nyquist, m_min=least)
         if times >= least:
             found += [mine[h.net, h.x_mm, h.y_mm] for h in group.holes if (h.net, h.x_mm, h.y_mm) in mine]
             worst = min(worst, times)
