@@ -8,12 +8,10 @@ from itertools import groupby
 from rich.text import Text
 
 from drc_rules.impedance_table import LineTarget
-from drc_rules.line_effects import LineEffect, LineState, PlannedLine, changed
+from drc_rules.line_effects import LineEffect, PlannedLine, changed
 from stackwright.page import Column, Page, styled
+from stackwright.reporters import deltas
 from stackwright.words import count
-
-MM_PER_INCH = 25.4
-FAR_PCT = 10.0
 
 
 def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, str]) -> None:
@@ -39,21 +37,21 @@ def _block(page: Page, target: LineTarget, rows: Sequence[LineEffect]) -> None:
     columns = [Column(), Column(), Column(), Column(right=True), Column(), Column()]
     page.rows(columns, [head, *(_cells(row) for row in rows)], indent=4)
     for row in rows:
-        for problem in dict.fromkeys(p for p in (row.before.problem, row.after.problem) if p):
+        for problem in deltas.problems(row):
             page.line(styled(row.layer, "yellow"), f": {problem}", indent=4)
 
 
 def _cells(row: LineEffect) -> tuple[str | Text, ...]:
     a, b = row.before, row.after
-    off = None if b.impedance_ohm is None else 100 * (b.impedance_ohm / row.target.target.ohm - 1)
-    style = "yellow" if off is not None and abs(off) > FAR_PCT else ""
+    off = deltas.off_pct(row)
+    style = "yellow" if off is not None and abs(off) > deltas.FAR_PCT else ""
     return (
         row.layer,
-        f"{row.width_mm:g}" + ("" if row.gap_mm is None else f"/{row.gap_mm:g}"),
-        f"{_ohm(a)} -> {_ohm(b)}",
+        deltas.size(row),
+        f"{deltas.ohm(a)} -> {deltas.ohm(b)}",
         styled("" if off is None else f"{off:+.1f} %", style),
-        f"{_db(a)} -> {_db(b)}" if row.target.nyquist_ghz else "",
-        f"{_share(a)} -> {_share(b)}",
+        f"{deltas.db_per_inch(a)} -> {deltas.db_per_inch(b)}" if row.target.nyquist_ghz else "",
+        f"{deltas.share(a)} -> {deltas.share(b)}",
     )
 
 
@@ -68,22 +66,10 @@ def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
         rule, state = one.rule, one.state
         gap = "" if rule.gap_mm is None else f"/{rule.gap_mm:g}"
         asked = f"{one.target.target.ohm:g}" if one.target else "nobody"
-        db = _db(state) if one.target and one.target.nyquist_ghz else ""
-        share = _share(state) if one.target else ""
-        rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", _ohm(state), asked, db, share))
+        db = deltas.db_per_inch(state) if one.target and one.target.nyquist_ghz else ""
+        share = deltas.share(state) if one.target else ""
+        rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", deltas.ohm(state), asked, db, share))
     page.rows([Column(max_width=26), *[Column()] * 6], [head, *rows])
     for one in lines:
         if one.state.problem:
             page.line(styled(one.rule.layer, "yellow"), f": {one.state.problem}", indent=2)
-
-
-def _ohm(state: LineState) -> str:
-    return "?" if state.impedance_ohm is None else f"{state.impedance_ohm:.1f}"
-
-
-def _db(state: LineState) -> str:
-    return "?" if state.loss_db_per_mm is None else f"{state.loss_db_per_mm * MM_PER_INCH:.2f}"
-
-
-def _share(state: LineState) -> str:
-    return "?" if state.yield_pct is None else f"{state.yield_pct:.0f} %"

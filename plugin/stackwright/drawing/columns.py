@@ -1,0 +1,138 @@
+"""Stackups as columns that stand beside one another, drawn to the same heights; what differs carries a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from drc_rules.board_diff import RowPair
+from drc_rules.stackup_view import StackupRow
+from stackup_lib.board import LayerKind
+from stackwright.drawing import words
+from stackwright.drawing.svg import Band, describe, escape_text, label, patterns, readable_height, rect, sheet
+
+Mark = Literal["", "changed", "added", "removed"]
+SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": "\u2212"}
+"""What stands before a row that differs, in drawings and tables: colour says nothing alone."""
+
+TOP, FOOT = 6.0, 6.0
+GAP_HEIGHT = 18.0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The measures of a column, in pixels; `letters` is what fits at its right, `full` says all that a row states."""
+
+    width: int
+    sheet_left: int
+    sheet_width: int
+    letters: int
+    name_letters: int
+    full: bool
+
+
+NARROW = Layout(width=252, sheet_left=78, sheet_width=50, letters=21, name_letters=11, full=False)
+WIDE = Layout(width=510, sheet_left=162, sheet_width=100, letters=40, name_letters=15, full=True)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place in a column: a row, or None where only its neighbour has one."""
+
+    row: StackupRow | None
+    height: float
+    mark: Mark = ""
+
+
+def paired(pairs: Sequence[RowPair], changed: frozenset[str]) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+    """Return two columns of equal heights: the rows of two stackups, what differs marked in both.
+
+    Args:
+        pairs: see `drc_rules.board_diff.row_pairs`.
+        changed: names, in the second stackup, of the rows that both have and that differ.
+    """
+    old, new = [], []
+    for was, now in pairs:
+        height = max(readable_height(row) for row in (was, now) if row is not None)
+        if was is not None and now is not None:
+            mark: Mark = "changed" if now.name in changed else ""
+            old.append(Slot(was, height, mark))
+            new.append(Slot(now, height, mark))
+        else:
+            old.append(Slot(was, height, "removed" if was else ""))
+            new.append(Slot(now, height, "added" if now else ""))
+    return tuple(old), tuple(new)
+
+
+def plain(rows: Sequence[StackupRow]) -> tuple[Slot, ...]:
+    """Return a column of its own."""
+    return tuple(Slot(row, readable_height(row)) for row in rows)
+
+
+def column(slots: Sequence[Slot], layout: Layout, *, title: str, ident: str) -> str:
+    """Return one stackup as an SVG element for a page that holds the style of `stackwright.drawing.svg`.
+
+    Args:
+        slots: top to bottom.
+        layout: how wide it is.
+        title: what it is of, for those who cannot see it.
+        ident: beginning of the ids in it.
+    """
+    height = TOP + sum(slot.height for slot in slots) + FOOT
+    name = escape_text(title)
+    parts = [
+        f'<svg class="stackup-drawing column" viewBox="0 0 {layout.width} {height:.0f}" width="{layout.width}" '
+        f'height="{height:.0f}" role="img" aria-label="{name}">',
+        f"<title>{name}</title>",
+        patterns(ident),
+        *_slots(slots, layout, ident),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _slots(slots: Sequence[Slot], layout: Layout, ident: str) -> Iterator[str]:
+    y = TOP
+    foil = any(slot.row is not None and slot.row.foil for slot in slots)
+    for slot in slots:
+        if slot.row is None:
+            middle = y + slot.height / 2
+            yield f'<path class="leader nothing" d="M{layout.sheet_left} {middle:g}h{layout.sheet_width}"/>'
+        else:
+            yield from _row(slot, slot.row, y, layout, ident, foil=foil)
+        y += slot.height
+
+
+def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, foil: bool) -> Iterator[str]:
+    band = Band(row, y, slot.height)
+    left, right = layout.sheet_left, layout.sheet_left + layout.sheet_width
+    yield from sheet(band, ident, left, layout.sheet_width)
+    if slot.mark:
+        yield rect(left - 1, y + 1, layout.sheet_width + 2, slot.height - 2, f"outline-of {slot.mark}")
+    base = band.middle + 4
+    shade = "strong" if row.is_copper else "quiet"
+    if layout.full:
+        yield label(left - 76, base, words.full_name(row), shade, anchor="end", letters=layout.name_letters)
+        yield label(left - 8, base, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
+    else:
+        name = words.full_name(row) if row.is_copper else _thickness(row)
+        yield label(left - 8, base, name, shade, anchor="end", letters=layout.name_letters)
+    said = describe(row, foil=foil) if layout.full else _in_short(row)
+    sign = f"{SIGNS[slot.mark]} " if slot.mark else ""
+    kind = "differs" if slot.mark else ("" if row.is_copper else "quiet")
+    yield label(right + 8, base, f"{sign}{said}", kind, letters=layout.letters)
+
+
+def _thickness(row: StackupRow) -> str:
+    if row.kind is LayerKind.MASK:
+        return "mask"
+    return "?" if row.thickness_mm is None else f"{row.thickness_mm:.4g} mm"
+
+
+def _in_short(row: StackupRow) -> str:
+    """Return what a narrow column can say of a row."""
+    if not row.is_copper:
+        return "" if words.is_mask(row) else words.material(row)
+    role = "" if row.role is None else row.role.value
+    return ", ".join(part for part in (words.thickness(row), role) if part)

@@ -1,0 +1,49 @@
+"""A line before and after a change, in words: ohm, decibels per inch, and the share of a production near its target."""
+
+from __future__ import annotations
+
+from drc_rules.line_effects import LineEffect, LineState
+
+MM_PER_INCH = 25.4
+FAR_PCT = 10.0
+"""Farther off its target than this, a line is pointed out."""
+UNKNOWN = "?"
+
+
+def ohm(state: LineState) -> str:
+    """Return the impedance without its unit."""
+    return UNKNOWN if state.impedance_ohm is None else f"{state.impedance_ohm:.1f}"
+
+
+def db_per_inch(state: LineState) -> str:
+    """Return the loss at the target's Nyquist frequency without its unit."""
+    return UNKNOWN if state.loss_db_per_mm is None else f"{state.loss_db_per_mm * MM_PER_INCH:.2f}"
+
+
+def share(state: LineState) -> str:
+    """Return the share of a typical production within 10 % of the target."""
+    return UNKNOWN if state.yield_pct is None else f"{state.yield_pct:.0f} %"
+
+
+def size(effect: LineEffect) -> str:
+    """Return width, and gap of a pair, in mm."""
+    return f"{effect.width_mm:g}" + ("" if effect.gap_mm is None else f"/{effect.gap_mm:g}")
+
+
+def off_pct(effect: LineEffect) -> float | None:
+    """Return how far the line is off its target after the change, in percent."""
+    now = effect.after.impedance_ohm
+    return None if now is None else 100 * (now / effect.target.target.ohm - 1)
+
+
+def step(before: float | None, after: float | None, digits: int) -> str:
+    """Return by how much a figure moves, with its sign; "" where it does not move or is not known."""
+    if before is None or after is None:
+        return ""
+    moved = round(after - before, digits)
+    return f"{moved:+.{digits}f}".replace("-", "\u2212") if moved else ""
+
+
+def problems(effect: LineEffect) -> list[str]:
+    """Return why a figure is not known, each reason once."""
+    return list(dict.fromkeys(p for p in (effect.before.problem, effect.after.problem) if p))
