@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from stackup_lib.errors import ConfigError, did_you_mean
+from stackup_lib.toml_text import TomlError, read_toml
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -81,8 +81,8 @@ def read_model(path: Path, model: type[Model]) -> Model:
 def parse_model(text: str, model: type[Model], where: str) -> Model:
     """Read TOML text into a model; raises `ConfigError` like `read_model`, naming `where`."""
     try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        data = read_toml(text)
+    except TomlError as error:
         raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
     try:
         return model.model_validate(data)

@@ -53,6 +53,10 @@ _RULE = re.compile(r"[-:=_]+")
 _TOTAL = re.compile(r"\s*(total|overall|sum|board|finished|tolerance|note)\b", re.IGNORECASE)
 
 
+MOST_LINES = 20_000
+"""A table of a stackup has some dozens; each is looked at under every delimiter."""
+
+
 class FabRow(Frozen):
     """One row of the fab's stackup; None and "" mean that the table does not say.
 
@@ -101,6 +105,8 @@ def read_fab_table(text: str, where: str) -> FabStackup:
     Raises:
         ConfigError: no header is found, or a row or a cell cannot be understood; names line and column.
     """
+    if text.count("\n") > MOST_LINES:
+        raise ConfigError(where, f"has more than {MOST_LINES} lines, no stackup does", "give the stackup's table alone")
     cells = _split(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     rows: list[FabRow] = []
     widths: list[FabWidth] = []

@@ -7,7 +7,6 @@ tables, dotted keys), nothing is written, and the user is told which lines to se
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from drc_rules.config import parse_config
 from drc_rules.plan_file import Plan, toml_string
 from stackup_lib.errors import NotWrittenError
+from stackup_lib.toml_text import TomlError, read_toml
 
 Value = str | float
 Key = tuple[tuple[str, ...], str]
@@ -63,7 +63,7 @@ def edit_settings(
     Raises:
         NotWrittenError: the text is laid out in a way that cannot be edited safely.
     """
-    before = tomllib.loads(text)
+    before = read_toml(text)
     wanted, lines = deepcopy(before), text.removesuffix("\n").split("\n")
     was, done = [], []
     for path, key in retire:
@@ -80,8 +80,8 @@ def edit_settings(
         return SettingsEdit(text, (), ())
     new = "\n".join(lines) + "\n"
     try:
-        agrees = _without_empty(tomllib.loads(new)) == _without_empty(wanted)
-    except tomllib.TOMLDecodeError:
+        agrees = _without_empty(read_toml(new)) == _without_empty(wanted)
+    except TomlError:
         agrees = False
     if not agrees:
         step = "set them by hand: " + "; ".join([*done, *(f"remove {one}" for one in was)])
@@ -125,8 +125,8 @@ def _path_of(line: str) -> tuple[str, ...] | None:
     if not _HEAD.match(line):
         return None
     try:
-        data: object = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        data: object = read_toml(line)
+    except TomlError:
         return None
     path: list[str] = []
     while isinstance(data, dict) and data:

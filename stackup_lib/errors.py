@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_SAID = 1000
+"""Characters of what an error says."""
+
 
 class StackwrightError(Exception):
     """The check could not be made.
@@ -20,11 +23,16 @@ class StackwrightError(Exception):
     def __init__(self, where: str, what: str, next_step: str) -> None:
         super().__init__(where, what, next_step)
         self.where = where
-        self.what = what
+        self.what = _shortened(what)
         self.next_step = next_step
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}; {self.next_step}"
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle where a file's own words make it long: an error stays one line."""
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 100]} ... {text[-90:]}"
 
 
 class BoardFileError(StackwrightError):

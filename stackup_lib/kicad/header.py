@@ -38,7 +38,7 @@ def load(text: str) -> Listed:
         return _plain(parsed[0])
     except (sexpdata.ExpectClosingBracket, sexpdata.ExpectNothing, sexpdata.ExpectSExp) as bad:
         raise MalformedError(f"this block cannot be parsed: {bad}") from None
-    except (AttributeError, IndexError, AssertionError, TypeError):
+    except (AttributeError, IndexError, AssertionError, TypeError, RecursionError):
         raise MalformedError("this block cannot be parsed") from None
 
 

@@ -18,10 +18,9 @@ _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
 
 def read_outline(source: Source, footprints: Footprints) -> Outline:
     """Return every line, arc, circle, rectangle, polygon and curve on Edge.Cuts as polylines, in file order."""
-    marks = _marks(source.data)
     parts: list[tuple[Floats, Floats]] = []
     blocks = source.blocks
-    board = _holding(marks, source.items(*_BOARD), blocks.items.start, blocks.items.end)
+    board = _holding(source.data, source.items(*_BOARD), blocks.items.start, blocks.items.end)
     for offset, node in source.nodes(board):
         with source.at(offset):
             if _on_edge(node):
@@ -29,7 +28,7 @@ def read_outline(source: Source, footprints: Footprints) -> Outline:
                 parts.append((np.array(x), np.array(y)))
     owners = source.items("footprint", "module")
     inside = source.children(owners, *_FOOTPRINT)
-    inside = _holding(marks, inside, blocks.children.start, blocks.children.end)
+    inside = _holding(source.data, inside, blocks.children.start, blocks.children.end)
     rows = np.searchsorted(owners, blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(rows, source.nodes(inside, child=True), strict=True):
         with source.at(offset):
@@ -44,20 +43,10 @@ def read_outline(source: Source, footprints: Footprints) -> Outline:
     )
 
 
-def _marks(data: bytes) -> Ints:
-    """Offsets of every mention of Edge.Cuts: few, and only items that hold one need a closer look."""
-    found: list[int] = []
-    at = data.find(_LAYER)
-    while at >= 0:
-        found.append(at)
-        at = data.find(_LAYER, at + 1)
-    return np.array(found, dtype=np.int64)
-
-
-def _holding(marks: Ints, chosen: Ints, start: Ints, end: Ints) -> Ints:
-    """Those of the chosen lists that hold at least one mark."""
-    held = np.searchsorted(marks, end[chosen]) > np.searchsorted(marks, start[chosen])
-    return chosen[held]
+def _holding(data: bytes, chosen: Ints, start: Ints, end: Ints) -> Ints:
+    """Those of the chosen lists that mention Edge.Cuts: few, and only they need a closer look."""
+    spans = zip(start[chosen].tolist(), end[chosen].tolist(), strict=True)
+    return chosen[[data.find(_LAYER, *span) >= 0 for span in spans]]
 
 
 def _on_edge(node: tree.Node) -> bool:
@@ -93,7 +82,7 @@ def _arc(node: tree.Node, start: tuple[float, float], end: tuple[float, float]) 
         raise tree.MalformedError(f"({tree.head_of(node)} ...) has neither (mid ...) nor (angle ...)")
     begin = math.atan2(end[1] - start[1], end[0] - start[0])
     radius = math.hypot(end[0] - start[0], end[1] - start[1])
-    return shapes.sweep(start, radius, begin, math.radians(angle))
+    return shapes.sweep(start, radius, begin, math.radians(max(-360.0, min(360.0, angle))))
 
 
 def _pts(node: tree.Node) -> tree.Node:

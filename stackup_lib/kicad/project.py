@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,8 @@ _FIELDS = {
     "diff_pair_gap_mm": "diff_pair_gap",
 }
 _NM_PER_MM = 1_000_000
+MOST = 1e12
+"""No number of a project is larger: sizes, also those in nanometres, and priorities end near 2e9."""
 
 
 @dataclass
@@ -76,8 +77,8 @@ class _Reader:
         found = holder.get(key)
         if found is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            raise self.error(f"{path}{key}", "is not a number")
+        if isinstance(found, bool) or not isinstance(found, int | float) or not abs(found) <= MOST:
+            raise self.error(f"{path}{key}", "is not a number that a project can hold")
         return float(found)
 
 

@@ -128,6 +128,15 @@ def parse_design_rules(text: str, path: Path | None = None, user_layers: Collect
     )
 
 
+def structure_fault(text: str) -> RulesFault | None:
+    """Return where parentheses or quotes of a rules text do not match, so that KiCad ignores all of it."""
+    try:
+        _tree(_COMMENT.sub("", text))
+    except _FaultError as error:
+        return error.fault
+    return None
+
+
 def _tree(text: str) -> list[_Node]:
     root = _List(1)
     stack = [root]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from stackup_lib.errors import NotWrittenError
 from stackup_lib.kicad.reader import NEWEST_VERSION
+from stackup_lib.kicad.rules_file import structure_fault
 from stackup_lib.kicad.spans import length_text, quoted
 from stackup_lib.planned import PlannedRule
 
@@ -21,7 +22,6 @@ _NET_CLASS_FUNCTION_SINCE = 20241229
 """KiCad 9; before, a net has one class and the condition compares its name."""
 _VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
 _COPPER = re.compile(r"(?:F|B|In[1-9]\d?)\.Cu")
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[()"]', re.DOTALL)
 _WIDTH = 100
 
 
@@ -68,16 +68,9 @@ def _decoded(text: bytes | None, label: str) -> str:
 def _refuse_broken(text: str, label: str) -> None:
     if not _VERSION.match(text):
         raise NotWrittenError(label, "does not begin with (version 1), so KiCad ignores it", "mend it first")
-    depth = 0
-    code = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
-    for token in _TOKEN.findall(code):
-        depth += {"(": 1, ")": -1}.get(token, 0)
-        if depth < 0 or token == '"':  # noqa: S105 - a quote that none closes
-            break
-    else:
-        if depth == 0:
-            return
-    raise NotWrittenError(label, "has parentheses or quotes that do not match, so KiCad ignores it", "mend it first")
+    if (fault := structure_fault(text)) is not None:
+        what = f"has parentheses or quotes that do not match (line {fault.line}), so KiCad ignores it"
+        raise NotWrittenError(label, what, "mend it first")
 
 
 def _own_part(text: str, label: str) -> tuple[int, int] | None:

@@ -16,6 +16,8 @@ _TOKEN = re.compile(r'[()]|"[^"\\]*(?:\\.[^"\\]*)*"|(?:\\[\\"]?|[^\s()"\\])+', r
 """A backslash before a quote escapes it outside strings as well: the scan counts quotes that way."""
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _LONGEST = 64
+MOST = 1e10
+"""No number of a board is larger: KiCad's coordinates end at 2147 mm, net numbers and times below this."""
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -69,6 +71,7 @@ def number(token: object, name: str) -> float:
         and len(token) < _LONGEST
         and _NUMBER.fullmatch(token)
         and math.isfinite(found := float(token))
+        and abs(found) <= MOST
     ):
         return found
     raise MalformedError(f"({name} ...) holds {_shown(token)} where a number belongs")

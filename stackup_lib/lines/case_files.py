@@ -12,13 +12,13 @@ import csv
 import io
 import json
 import math
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from stackup_lib.errors import StackwrightError
 from stackup_lib.lines.cases import NOT_BOARD_LINES, REMARKS, is_known_geometry
+from stackup_lib.toml_text import TomlError, read_toml
 
 VALUE_COLUMNS = ("value_ohm", "value", "published_value")
 PARAMETER_COLUMNS = ("parameters", "parameters_mm")
@@ -208,8 +208,8 @@ def _loss_cases(
 
 def _toml(path: Path, text: str) -> Iterator[Case]:
     try:
-        entries = tomllib.loads(text).get("case")
-    except tomllib.TOMLDecodeError as error:
+        entries = read_toml(text).get("case")
+    except TomlError as error:
         raise CaseFileError(str(path), f"broken TOML ({error})", "correct it") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise CaseFileError(str(path), "has no [[case]]", "give a file of reference cases")
