@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -72,12 +73,15 @@ def check_up(
     chosen = choose_rules(options.select, options.ignore)
     config = find_config(path, config_path)
     data = _bytes_of(path) if text is None else text
+    beside = ThreadPoolExecutor(1)
+    hashed = beside.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
+    beside.shutdown(wait=False)
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
     outcome = run(context, requirements.clauses, all_rules(), chosen)
     drills = _backdrills(context)
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     report = Report(
-        board=board_facts(context, hashlib.sha256(data or b"").hexdigest()),
+        board=board_facts(context, hashed.result().hexdigest()),
         profile=profile.name if profile else None,
         form=requirements.form,
         headline=headline,

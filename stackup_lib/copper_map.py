@@ -22,9 +22,14 @@ NO_COPPER = -1
 
 @dataclass(eq=False)
 class CopperMap:
-    """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use."""
+    """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use.
+
+    Attributes:
+        foreign: by layer, what of another net lies in a fill, "" for nothing; kept here for who looks again.
+    """
 
     board: Board
+    foreign: dict[int, str] = field(default_factory=dict)
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
     _edges: dict[int, FillEdges] = field(default_factory=dict)
     _beside: tuple[Ints, Ints] | None = None

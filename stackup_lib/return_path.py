@@ -129,6 +129,7 @@ class ReturnPath:
         self.board: Board = copper.board
         self._edges: dict[int, PlaneEdges] = {}
         self._holes: dict[int, tuple[Complexes, Floats]] = {}
+        self._cut: dict[bytes, _Pieces] = {}
 
     def gaps(self, rows: Ints, plane: int, height_mm: float) -> tuple[Gap, ...]:
         """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
@@ -149,7 +150,7 @@ class ReturnPath:
         if len(layers) > 1:
             raise ValueError("tracks of one layer are looked at together")
         edges = self._plane(plane)
-        pieces = _pieces(self.board, rows)
+        pieces = self._pieces(rows)
         if not len(pieces.track):
             return ()
         found = edges.stretches(pieces.lines, _parallels(pieces.width_mm, height_mm))
@@ -167,7 +168,7 @@ class ReturnPath:
         `MissingFact` as `gaps` does.
         """
         self._plane(plane)
-        pieces = _pieces(self.board, rows)
+        pieces = self._pieces(rows)
         count = np.maximum(1, np.ceil(pieces.lines.length_mm / 0.5)).astype(np.int64)
         owner = np.repeat(np.arange(len(count)), count)
         step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
@@ -177,6 +178,13 @@ class ReturnPath:
         keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
         sums = np.bincount(place.ravel(), part, len(keys))
         return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}
+
+    def _pieces(self, rows: Ints) -> _Pieces:
+        """Tracks in straight pieces; the same ones are asked for with each of their planes."""
+        key = rows.tobytes()
+        if key not in self._cut:
+            self._cut[key] = _pieces(self.board, rows)
+        return self._cut[key]
 
     def _plane(self, layer: int) -> PlaneEdges:
         if layer not in self._edges:

@@ -77,7 +77,9 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
         raise MissingFact(f"the filled copper of {name}", REFILL)
     if board.format_version < PEN_DRAWN:
         raise MissingFact(f"the filled copper of {name} with its edge, which KiCad 5 did not store", REFILL)
-    what = _foreign_inside(copper, layer)
+    if layer not in copper.foreign:
+        copper.foreign[layer] = _foreign_inside(copper, layer)
+    what = copper.foreign[layer]
     if what:
         raise MissingFact(f"the filled copper of {name} as it is now: {what}, of another net, lies in it", REFILL)
 

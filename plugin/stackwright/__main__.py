@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
 import sys
+import threading
 from collections.abc import Callable
+from typing import NoReturn
 
 BROKEN = 2
 INTERRUPTED = 130
@@ -32,7 +35,16 @@ def main() -> None:
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code = guarded(_run)
-    sys.exit(_flushed(code))
+    _leave(_flushed(code))
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process; taking a large board's columns apart one by one first costs 4 % of its check."""
+    if threading.active_count() > 1:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _run() -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +25,17 @@ _PAD_KINDS = {
 _WORD = rb'("(?:[^"\\]|\\.)*"|[^\s()"]+)'
 _NAMED = re.compile(rb'\(\s*(?:property\s*"?(Reference|Value)"?|fp_text\s+(reference|value))\s*' + _WORD, re.DOTALL)
 _VARYING = re.compile(
-    rb'\((?:at|net|uuid|tstamp|pinfunction|pintype)\s(?:"[^"\\]*"|[^()"\\])*\)|(?<=^\(pad)\s+(?:"[^"\\]*"|[^\s()"\\]+)'
+    rb'(\((?:at|net|uuid|tstamp|pinfunction|pintype)\s(?:"[^"\\]*"|[^()"\\])*\)|(?<=^\(pad)\s+(?:"[^"\\]*"|[^\s()"\\]+))'
 )
 """What differs between the pads of one kind: they are parsed once per kind, these pieces once per pad."""
+_N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"
+_USUAL = re.compile(
+    rb'\s+("[^"\\]*"|[^\s()"\\]+)\(at ' + _N + rb" " + _N + rb"(?: " + _N + rb")?\)"
+    rb'(?:\(net (\d{1,9}|"[^"\\]*")(?: "[^"\\]*")?\))?'
+    rb'(?:\(pinfunction "[^"\\]*"\))?(?:\(pintype "[^"\\]*"\))?'
+    rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
+)  # fmt: skip
+"""Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
 _NAME = re.compile(rb"\(\s*(?:footprint|module)\s*" + _WORD)
 
 
@@ -104,8 +113,7 @@ def _names(source: Source, items: Ints, row_of: Ints) -> tuple[list[str], list[s
     return reference, value
 
 
-@dataclass(slots=True)
-class _Pad:
+class _Pad(NamedTuple):
     number: str
     at: tuple[float, float, float]
     kind: int
@@ -151,8 +159,8 @@ def _pads(source: Source, items: Ints, row_of: Ints, footprints: Footprints) -> 
 
 def _pad_of_kind(source: Source, start: int, end: int, kinds: dict[bytes, _Pad]) -> _Pad:
     """Parse a pad; of a kind that was met before, only what varies."""
-    written = source.data[start:end]
-    rest = _VARYING.sub(b"", written)
+    parts = _VARYING.split(source.data[start:end])
+    rest = b"".join(parts[::2])
     like = kinds.get(rest)
     if like is None:
         unknown = source.unknown.total()
@@ -160,9 +168,18 @@ def _pad_of_kind(source: Source, start: int, end: int, kinds: dict[bytes, _Pad])
         if source.unknown.total() == unknown:  # pads with unknown words are each parsed, and each counted
             kinds[rest] = like
         return like
-    pieces = b"".join(_VARYING.findall(written))
-    node = tree.parse(b"(pad" + pieces + b")", 0, len(pieces) + 5)
-    return replace(like, number=_number(node), at=_at(node), net=source.nets.of_item(node), uuid=_uuid(node))
+    pieces = b"".join(parts[1::2])
+    usual = _USUAL.fullmatch(pieces)
+    if usual is None:
+        node = tree.parse(b"(pad" + pieces + b")", 0, len(pieces) + 5)
+        return like._replace(number=_number(node), at=_at(node), net=source.nets.of_item(node), uuid=_uuid(node))
+    number, x, y, turn, net, uuid = usual.groups()
+    return like._replace(
+        number=tree.unquoted(number.decode("utf-8", "replace")),
+        at=(float(x), float(y), float(turn or 0.0)),
+        net=0 if net is None else source.nets.of_bytes(net),
+        uuid=(uuid or b"").decode("ascii"),
+    )
 
 
 def _number(node: tree.Node) -> str:
