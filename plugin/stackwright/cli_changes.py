@@ -14,6 +14,7 @@ Examples:
   stackwright diff HEAD card.kicad_pcb          what is not committed yet
   stackwright diff v1.2 main card.kicad_pcb     two commits
   stackwright diff main HEAD . --markdown --output comment.md
+  stackwright diff main HEAD . --html --output diff.html
 
 \b
 Exit codes:
@@ -45,14 +46,15 @@ def diff(
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="A comment for a pull request.")] = False,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="A page: both cross-sections side by side.")] = False,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Show what lies between two states of a board: stackup, ohms, decibels, yield, findings new and fixed."""
-    from stackwright.commands.diff import JSON, MARKDOWN, TEXT, Options, diff_boards
+    from stackwright.commands.diff import HTML, JSON, MARKDOWN, TEXT, Options, diff_boards
 
-    if json and markdown:
-        raise typer.BadParameter("--json and --markdown exclude each other")
+    named = [name for name, asked in ((JSON, json), (MARKDOWN, markdown), (HTML, html)) if asked]
+    if len(named) > 1:
+        raise typer.BadParameter(f"--{named[0]} and --{named[1]} exclude each other")
     if fail_on not in (None, "error", "warning", "info", "never"):
         raise typer.BadParameter("--fail-on takes error, warning, info or never")
-    form_ = JSON if json else MARKDOWN if markdown else TEXT
-    return diff_boards(old, new, board, Options(profile, form, config, fail_on, form_, output))
+    return diff_boards(old, new, board, Options(profile, form, config, fail_on, named[0] if named else TEXT, output))

@@ -21,9 +21,10 @@ from stackwright.page import terminal_console
 from stackwright.paths import find_board
 from stackwright.reporters import pull_request
 from stackwright.revisions import board_at, is_revision
+from stackwright.watched import watched
 
 CLEAN, FOUND = 0, 1
-TEXT, JSON, MARKDOWN = "text", "json", "markdown"
+TEXT, JSON, MARKDOWN, HTML = "text", "json", "markdown", "html"
 
 
 class DiffError(StackwrightError):
@@ -73,8 +74,9 @@ def diff_boards(old: str, new: str | None, typed: Path | None, options: Options)
     target = options.output if options.output != STDOUT else None
     if target:
         check_target(target, [before.board, after.board])
-    found, now = _compare(before, after, options)
-    written = _written(found, now, options)
+    with watched(after.board.name):
+        found, was, now = _compare(before, after, options)
+    written = _written(found, was, now, options)
     if target:
         write_file(target, written)
         show(f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed\n")
@@ -107,12 +109,12 @@ def _state(word: str, board: Path) -> State:
     raise DiffError(word, "is neither a file nor a commit that git knows here", "give two boards, or OLD NEW BOARD")
 
 
-def _compare(before: State, after: State, options: Options) -> tuple[BoardDiff, CheckUp]:
+def _compare(before: State, after: State, options: Options) -> tuple[BoardDiff, CheckUp, CheckUp]:
     said = CommandLine(options.profile, options.form)
     with ExitStack() as stack:
         was = _checked(stack.enter_context(_laid_out(before)), before, options, said)
         now = _checked(stack.enter_context(_laid_out(after)), after, options, said)
-        return board_diff(was, now), now
+        return board_diff(was, now), was, now
 
 
 @contextmanager
@@ -130,9 +132,13 @@ def _checked(path: Path, state: State, options: Options, said: CommandLine) -> C
     return CheckUp(checked.context, checked.report.model_copy(update={"board": facts}))
 
 
-def _written(found: BoardDiff, now: CheckUp, options: Options) -> str:
+def _written(found: BoardDiff, was: CheckUp, now: CheckUp, options: Options) -> str:
     if options.format == JSON:
         return json.dumps(DiffDocument(diff=found).model_dump(mode="json"), indent=2) + "\n"
     if options.format == MARKDOWN:
         return pull_request.render(found, now.report)
+    if options.format == HTML:
+        from stackwright.commands.diff_html import html_of
+
+        return html_of(found, was.report, now.report)
     return page(found).text(terminal_console() if options.output is None else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from drc_rules.line_effects import LineEffect, LineState
 
 MM_PER_INCH = 25.4
@@ -15,9 +17,15 @@ def ohm(state: LineState) -> str:
     return UNKNOWN if state.impedance_ohm is None else f"{state.impedance_ohm:.1f}"
 
 
+def per_inch(state: LineState) -> float | None:
+    """Return the loss at the target's Nyquist frequency in dB/inch."""
+    return None if state.loss_db_per_mm is None else state.loss_db_per_mm * MM_PER_INCH
+
+
 def db_per_inch(state: LineState) -> str:
     """Return the loss at the target's Nyquist frequency without its unit."""
-    return UNKNOWN if state.loss_db_per_mm is None else f"{state.loss_db_per_mm * MM_PER_INCH:.2f}"
+    loss = per_inch(state)
+    return UNKNOWN if loss is None else f"{loss:.2f}"
 
 
 def share(state: LineState) -> str:
@@ -40,10 +48,28 @@ def step(before: float | None, after: float | None, digits: int) -> str:
     """Return by how much a figure moves, with its sign; "" where it does not move or is not known."""
     if before is None or after is None:
         return ""
-    moved = round(after - before, digits)
-    return f"{moved:+.{digits}f}".replace("-", "\u2212") if moved else ""
+    moved = round(after, digits) - round(before, digits)  # the step between what is shown
+    return _signed(f"{moved:+.{digits}f}") if round(moved, digits) else ""
+
+
+def percent(value: float) -> str:
+    """Return a signed share, `+2.4 %`."""
+    return _signed(f"{value:+.1f} %")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "\u2212")
 
 
 def problems(effect: LineEffect) -> list[str]:
     """Return why a figure is not known, each reason once."""
     return list(dict.fromkeys(p for p in (effect.before.problem, effect.after.problem) if p))
+
+
+def all_problems(effects: Iterable[LineEffect]) -> list[str]:
+    """Return why figures are not known, with the layers that it concerns."""
+    layers: dict[str, list[str]] = {}
+    for effect in effects:
+        for problem in problems(effect):
+            layers.setdefault(problem, []).append(effect.layer)
+    return [f"{', '.join(names)}: {problem}" for problem, names in layers.items()]
