@@ -1,0 +1,138 @@
+"""A custom design rule never acts, or acts on more than it says.
+
+What it checks
+--------------
+Every rule of the `.kicad_dru` beside the board: whether its condition can be true at all (net classes, nets, areas,
+copper layers and types of vias or objects that it names and that are not there; `A.NetClass != 'Default'`), whether a
+later rule that applies wherever it does replaces its limits, and whether it asks for the class Default and is meant for
+the nets of no other class. A name that is not there is a warning where another is much like it, or where KiCad 10 has
+none such, else information: it may be left over, or come from a rules file for many boards.
+
+Why it matters
+--------------
+KiCad takes such a rule without a word: widths, gaps, clearances and vias that it seems to hold are not held.
+
+How to fix
+----------
+Spell the name as the board does; put general rules before special ones, for the last that applies counts; for the nets
+of no other class, use a limit in the net class Default itself.
+
+Sources
+-------
+KiCad 10.0.6, each tried on it: names compare by `*` and `?`, in `hasNetclass` and areas with their case; types of vias
+are Through, Blind, Buried and Micro (not "Blind/buried", as before); every net is of class Default besides its own, so
+`!= 'Default'` is never true; of several rules the last that states a bound decides, be it less strict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.clauses import Clause, Severity
+from drc_rules.context import Context
+from drc_rules.design_rule_reach import Missing, Names, idle_parts, names_of, never_applies, replaced_by
+from drc_rules.rule import Draft, rule
+from drc_rules.via_intents import readable_rules
+from stackup_lib.design_rules import DesignRule, DesignRules
+from stackup_lib.kicad.condition_tree import Comparison, parse_condition
+
+_WHY = "KiCad takes the rule without a word, and holds nothing against it"
+
+
+def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
+    found = readable_rules(ctx)
+    return (found,) if found is not None and found.rules else ()
+
+
+@rule("NET007", kinds=("design_rules_act",), over=_rules_beside)
+def idle_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[Draft]:
+    """Yield one finding per reason for which rules never act, whatever number of rules it concerns."""
+    names = names_of(ctx.board)
+    file = rules.path.name if rules.path is not None else "design rules"
+    acting = [one for one in rules.rules if one.constraints and one.severity != "ignore"]
+    never: dict[tuple[Missing, ...], list[DesignRule]] = {}
+    partly: dict[Missing, list[DesignRule]] = {}
+    for one in acting:
+        if found := never_applies(one, names):
+            never.setdefault(found, []).append(one)
+        for part in idle_parts(one, names):
+            partly.setdefault(part, []).append(one)
+    for reasons, idle in never.items():
+        yield _never(reasons, idle, file)
+    for part, idle in partly.items():
+        yield _partly(part, idle, file)
+    live = [one for one in acting if not never_applies(one, names)]
+    yield from _replaced(live, file)
+    yield from _meant_for_default(live, names, file)
+
+
+def _never(reasons: tuple[Missing, ...], idle: list[DesignRule], file: str) -> Draft:
+    meant = next((found for found in reasons if found.meant), None)
+    why = (meant or reasons[0]).reason
+    hint = f', but "{meant.meant}"' if meant else ""
+    is_certain = meant is not None or any("KiCad 10" in r.reason or "type" in r.reason for r in reasons)
+    return Draft(
+        title=f"{_rules(idle, file)} never {'applies' if len(idle) == 1 else 'apply'}: {why}{hint}",
+        why=_WHY,
+        fix=f"in Custom Rules, mend {reasons[0].text}, or remove the rule if it is left over",
+        ids=tuple(sorted({one.name for one in idle})),
+        severity=None if is_certain else Severity.INFO,
+    )
+
+
+def _partly(part: Missing, idle: list[DesignRule], file: str) -> Draft:
+    return Draft(
+        title=f'{_rules(idle, file)}: {part.text} is never true: {part.reason}, but "{part.meant}"',
+        why="KiCad takes the rule without a word, and leaves out what this part is to choose",
+        fix=f"in Custom Rules, mend {part.text}",
+        ids=(*sorted({one.name for one in idle}), part.text),
+    )
+
+
+def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
+    """Yield one finding per later rule that replaces what earlier ones state."""
+    by_later: dict[tuple[str, int], list[tuple[DesignRule, str]]] = {}
+    for position, one in enumerate(live):
+        for bound, later in replaced_by(one, live[position + 1 :]):
+            by_later.setdefault((later.name, later.line), []).append((one, bound))
+    for (name, line), found in by_later.items():
+        idle = list(dict.fromkeys(one for one, _ in found))
+        bounds = list(dict.fromkeys(bound for _, bound in found))
+        yield Draft(
+            title=f'{", ".join(bounds)} of {_rules(idle, file)} never counts: rule "{name}", line {line}, comes later',
+            why="of the rules that apply, KiCad takes the last one, be it less strict",
+            fix="in Custom Rules, put the general rule before the special ones",
+            ids=(name, *sorted({one.name for one in idle}), *bounds),
+        )
+
+
+def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Iterator[Draft]:
+    """Yield a finding for rules that ask for class Default alone, on a board where other classes have nets."""
+    if all(joined == "Default" for joined in names.joined):
+        return
+    caught = [one for one in live if _asks_for_default(one)]
+    if caught:
+        yield Draft(
+            title=f"{_rules(caught, file)}: NetClass == 'Default' holds for the nets of every class",
+            why="KiCad 10 counts every net as one of class Default too: its limit takes the place of other classes'",
+            fix="in Custom Rules, put it before the rules for other classes, or state the limit in the class Default",
+            ids=(*sorted({one.name for one in caught}), "Default"),
+            severity=Severity.INFO,
+        )
+
+
+def _asks_for_default(one: DesignRule) -> bool:
+    condition = parse_condition(one.condition or "")
+    return (
+        isinstance(condition, Comparison)
+        and condition.word == "A.NetClass"
+        and condition.operator == "=="
+        and condition.value.casefold() == "default"
+    )
+
+
+def _rules(idle: list[DesignRule], file: str) -> str:
+    """Name rules with their lines, of many the first three."""
+    named = ", ".join(f'"{one.name}"' for one in idle[:3]) + (f" and {len(idle) - 3} more" if len(idle) > 3 else "")
+    lines = ", ".join(str(one.line) for one in idle[:3])
+    return f"rule{'' if len(idle) == 1 else 's'} {named} ({file}:{lines})"
