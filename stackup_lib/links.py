@@ -247,7 +247,7 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
     roles = pad_roles(board, rails, parts, series)
     enders = _enders(board, roles)
     named = (n for n, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED))
-    found = chains([n for n in named if not rails.is_rail(n)], joints, enders)
+    found = _positive_first(chains([n for n in named if not rails.is_rail(n)], joints, enders), pairs)
     rows_of_net: dict[int, tuple[int, ...]] = {}
     for row, chain in enumerate(found):
         for net in chain:
@@ -265,6 +265,17 @@ def find_links(board: Board, pairs: Pairs | None = None) -> Links:
         net_length_mm=_net_lengths(board),
         net_vias=np.asarray(np.bincount(board.vias.net, minlength=len(board.nets)), dtype=np.int64),
     )
+
+
+def _positive_first(found: tuple[Chain, ...], pairs: Pairs) -> tuple[Chain, ...]:
+    """Put the positive trace of a pair before the negative one: nets are numbered as the file happens to name them."""
+    negative = set(pairs.negative.tolist())
+
+    def order(chain: Chain) -> tuple[int, bool]:
+        mates = [mate for mate in map(pairs.partner_of, chain) if mate is not None]
+        return min([*chain, *mates]), not negative.isdisjoint(chain)
+
+    return tuple(sorted(found, key=order))
 
 
 def _enders(board: Board, roles: Flags) -> dict[int, set[int]]:
