@@ -23,6 +23,7 @@ from stackup_lib.errors import StackwrightError
 from stackwright import revisions
 from stackwright.data_digest import data_digest
 from stackwright.drawing.board_map import board_map
+from stackwright.drawing.charts import charts_of
 from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
@@ -150,7 +151,7 @@ def check_one(
         board: the `.kicad_pcb`.
         settings: what the user said.
         live: the board's bytes where they are not the file's, e.g. from a running KiCad.
-        draw: with the board from above, for a page.
+        draw: with the board from above and the charts, for a page.
 
     Raises:
         StackwrightError: the check could not be made.
@@ -172,8 +173,9 @@ def check_one(
     if settings.against:
         report = _against(settings.against, board, report, settings, said)
     seen = board_map(checked.context, report.findings) if draw else None
+    charts = charts_of(checked) if draw else None
     config = _config_path(board, settings.config)
-    return Checked(report, config, data_digest(), options.fail_on or "error", map=seen), options
+    return Checked(report, config, data_digest(), options.fail_on or "error", map=seen, charts=charts), options
 
 
 def check_typed(typed: Path, settings: Settings) -> Answer:

@@ -23,7 +23,7 @@ from stackwright.drawing import words as said
 from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
-from stackwright.reporters import copper, losses, power
+from stackwright.reporters import charts, copper, losses, power
 from stackwright.reporters.grouping import Group, groups
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.pages import NO_RULE, environment, labelled
@@ -97,6 +97,7 @@ def _environment() -> Environment:
         copper=copper,
         power=power,
         losses=losses,
+        charts=charts,
         legend=legend,
         colour_of=colour_of,
         budget_bars=_budget_bars,

@@ -13,6 +13,7 @@ from stackwright import __version__
 
 if TYPE_CHECKING:
     from stackwright.drawing.board_map import BoardMap
+    from stackwright.drawing.charts import Charts
 
 FORMAT = "stackwright-report"
 VERSION = 1
@@ -27,7 +28,7 @@ class Checked:
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
-        map: the board from above, where a page is to show it.
+        map, charts: the board from above, and what its charts show, where a page is to show them.
     """
 
     report: Report
@@ -36,6 +37,7 @@ class Checked:
     fail_on: str = "error"
     timing: Mapping[str, float] | None = None
     map: BoardMap | None = None
+    charts: Charts | None = None
 
 
 @dataclass(frozen=True)

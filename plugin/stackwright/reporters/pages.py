@@ -12,7 +12,7 @@ from stackwright.drawing.svg import STYLE
 from stackwright.words import clean, count, number
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLE_SHEETS = ("report.css", "side_by_side.css")
+STYLE_SHEETS = ("report.css", "charts.css", "side_by_side.css")
 NO_RULE = "no rule yet"
 SYMBOLS = {
     "fit": "\u2713",
