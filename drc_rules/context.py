@@ -84,6 +84,12 @@ class Context:
         finally:
             self._used = outer
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Look at what decides nothing and is only shown beside the answer: however sure it is, nothing rests on it."""
+        with self.recording():
+            yield
+
     def need(self, fact: Fact[T]) -> T:
         """Return the fact's value; raises `MissingFact` when it is unknown or stale."""
         value = fact.need()

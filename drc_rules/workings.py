@@ -6,7 +6,8 @@ Only the clauses that are asked about are decided, with the rules' own functions
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -116,6 +117,14 @@ class TracedContext(Context):
         value = super().need(fact)
         self.facts.append(_in_words(self.board, fact))
         return value
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Forget what is looked at inside the block."""
+        kept = list(self.workings), list(self.facts)
+        with super().aside():
+            yield
+        self.workings, self.facts = kept
 
     def told(self) -> tuple[tuple[Working, ...], tuple[FactUsed, ...]]:
         """Return what was remembered since the last call."""

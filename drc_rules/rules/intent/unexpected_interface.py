@@ -31,11 +31,19 @@ from stackup_lib.board import Board
 SHOWN = 5
 
 
-@rule("NET003", kinds=("unexpected_interface",), over=whole_board)
+FORMULA = """
+n ≤ 0
+
+n: nets that read as a family that such a board does not carry
+"""
+
+
+@rule("NET003", kinds=("unexpected_interface",), over=whole_board, formula=FORMULA)
 def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding per family that should not be there."""
     for family in clause.limit.choices:
         nets = ctx.nets_of(family)
+        ctx.shows(family, n=len(nets))
         if not len(nets):
             continue
         ctx.rest_on_assignment(nets)

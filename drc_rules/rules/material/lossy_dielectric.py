@@ -90,7 +90,7 @@ def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:
 
 def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
     ply = fast.ply
-    with ctx.recording():  # what is shown beside the limit decides nothing, however sure it is
+    with ctx.aside():
         beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return Draft(
         title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",

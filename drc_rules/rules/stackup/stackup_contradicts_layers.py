@@ -33,17 +33,26 @@ from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 from stackup_lib.facts import MissingFact
 
+FORMULA = """
+|m - n| ≤ 0
 
-@rule("STK002", kinds=("stackup_matches_layers",), over=whole_board)
+m: copper layers in the stackup
+n: copper layers of the board
+"""
+
+
+@rule("STK002", kinds=("stackup_matches_layers",), over=whole_board, formula=FORMULA)
 def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding when the copper rows are not the board's copper layers."""
     if board.stackup is None:
         raise MissingFact("the stackup", DECLARE_STACKUP)
     in_stackup = [row.name for row in board.stackup.copper]
     in_table = [layer.name for layer in board.copper_layers]
+    odd = sorted(set(in_stackup) ^ set(in_table))
+    if in_stackup == in_table or len(in_stackup) != len(in_table):
+        ctx.shows("the stackup", m=len(in_stackup), n=len(in_table))
     if in_stackup == in_table:
         return
-    odd = sorted(set(in_stackup) ^ set(in_table))
     what = f": {', '.join(odd)}" if odd else ", in another order"
     yield Draft(
         title=f"the stackup has {len(in_stackup)} copper layers, the board {len(in_table)}{what}",

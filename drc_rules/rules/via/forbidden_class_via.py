@@ -25,6 +25,7 @@ or not; each was tried on it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.clauses import Clause, Severity
@@ -40,7 +41,16 @@ def _asked(ctx: Context, _clause: Clause) -> Iterable[AskedVia]:
     return asked_vias(ctx)
 
 
-@rule("VIA013", kinds=("class_via_allowed",), over=_asked)
+FORMULA = """
+v_min ≤ v ≤ v_max
+
+v: diameter, hole or ring of the via that is asked for [mm]
+v_min: the least that KiCad's data allow [mm]
+v_max: the most [mm]
+"""
+
+
+@rule("VIA013", kinds=("class_via_allowed",), over=_asked, formula=FORMULA)
 def forbidden_class_via(ctx: Context, _clause: Clause, asked: AskedVia) -> Iterator[Draft]:
     """Yield one finding per via that is asked for and that KiCad's data forbid."""
     need_no_doubt(asked.via)
@@ -58,6 +68,8 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     ring = f", a ring of {value_mm:.4g} mm" if what == "ring" else ""
     bound = "and more" if is_least else "at most"
     who = limit.source if limit.name == BOARD_SETUP else f'rule "{limit.name}" ({limit.source})'
+    least, most = (limit.value_mm, math.inf) if is_least else (0.0, limit.value_mm)
+    ctx.shows(f"{asked.who}, {what} of the via", v=value_mm, v_min=least, v_max=most)
     thing = {"diameter": "a diameter", "hole": "a hole", "ring": "a ring"}[what]
     count = f"; {len(routed)} are routed" if len(routed) else ""
     return Draft(
@@ -80,6 +92,7 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
     wanted, placed = asked.via.asked_mm or (0.0, 0.0), asked.via.placed_mm or (0.0, 0.0)
     what, at = ("diameter", 0) if placed[0] > wanted[0] else ("hole", 1)
     routed = routed_like(ctx, asked.nets, wanted)
+    ctx.shows(f"{asked.who}, {what} of the via", v=wanted[at], v_min=placed[at], v_max=math.inf)
     count = f"; {len(routed)} are routed as asked, and fail its check" if len(routed) else ""
     return Draft(
         title=(

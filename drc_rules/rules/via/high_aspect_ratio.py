@@ -63,11 +63,11 @@ FORMULA = """
 a = h / (d + p)
 round(a, 1) ≤ a_max
 
-a: aspect ratio [:1]
+a: aspect ratio [to 1]
 h: depth [mm]
 d: finished diameter as KiCad stores it [mm]
 p: what the drill is wider, for the plating; 0 where the diameter is taken as the drill [mm]
-a_max: greatest that is made [:1]
+a_max: greatest that is made [to 1]
 """
 
 

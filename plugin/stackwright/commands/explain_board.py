@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,10 +163,13 @@ def _clause(page: Page, answer: ClauseWorkings, *, show_all: bool) -> None:
     shown = _shown(answer, show_all=show_all)
     for one in shown:
         _object(page, answer, one)
-    left = len(answer.objects) - len(shown)
-    if left:
+    telling = len(_shown(answer, show_all=True))
+    if telling > len(shown):
         page.gap()
-        page.line(styled(f"and {count(left, 'further object')}: --all shows them", "dim"), indent=2)
+        page.line(styled(f"and {count(telling - len(shown), 'further object')}: --all shows them", "dim"), indent=2)
+    if shown and len(answer.objects) > telling:
+        page.gap()
+        page.line(styled(f"and {count(len(answer.objects) - telling, 'object')} that passed", "dim"), indent=2)
 
 
 def _shown(answer: ClauseWorkings, *, show_all: bool) -> Sequence[Decided]:
@@ -183,16 +187,17 @@ def _tally(answer: ClauseWorkings) -> Text:
     if not answer.objects:
         return text.append(f": {_why_not(answer)}")
     verdicts = [one.verdict for one in answer.objects]
+    if len(set(verdicts)) == 1:
+        return text.append(f": {count(len(verdicts), 'object')}{', all of them' if len(verdicts) > 1 else ''}")
     parts = [f"{verdicts.count(one)} {one.value}" for one in Verdict if one in verdicts]
     return text.append(f": of {count(len(verdicts), 'object')} {', '.join(parts)}")
 
 
 def _why_not(answer: ClauseWorkings) -> str:
     """Why nothing on the board is concerned."""
-    clause = answer.clause
-    if clause.interface:
-        return f"the board has nothing of {clause.interface} that this clause is about"
-    return "the board has nothing that this clause is about"
+    about = answer.rule.section("What it checks").split("\n\n", maxsplit=1)[0] if answer.rule else ""
+    first = " ".join(about.split()).split(". ")[0].rstrip(".")
+    return f"nothing on the board is concerned. What is looked at: {first[:1].lower()}{first[1:]}"
 
 
 def _object(page: Page, answer: ClauseWorkings, one: Decided) -> None:
@@ -250,10 +255,22 @@ def steps(formula: Formula, values: dict[str, Value], units: dict[str, str]) -> 
     for criterion in formula.criteria:
         holds = formula.holds(criterion, values)
         if holds is not None:
-            answer = styled("  holds", "green") if holds else styled("  does not hold", "bold red")
-            yield styled(f"{criterion}:  {substituted(criterion, values)}{_result(criterion, values)}").append_text(
-                answer
-            )
+            text = f"{criterion}:  {substituted(criterion, values)}{_result(criterion, values)}"
+            yield styled(text).append_text(_holds(formula, criterion, values, nominally=holds))
+
+
+def _holds(formula: Formula, criterion: str, values: Mapping[str, Value], *, nominally: bool) -> Text:
+    """Say whether a criterion holds: nominally, and over the whole of what is not known."""
+    ends: list[dict[str, Value]] = [
+        {name: getattr(value, end) if isinstance(value, Interval) else value for name, value in values.items()}
+        for end in ("low", "high")
+    ]
+    always = {formula.holds(criterion, one) for one in ends} == {nominally}
+    answer = "holds" if nominally else "does not hold"
+    return styled(
+        f"  {answer}{'' if always else ' nominally, but may not' if nominally else ' nominally, but may'}",
+        ("green" if nominally else "bold red") if always else "yellow",
+    )
 
 
 def _result(criterion: str, values: Mapping[str, Value]) -> str:
@@ -363,7 +380,10 @@ def _working_data(formula: Formula, working: Working) -> dict[str, object]:
 
 
 def _number_data(value: Value) -> object:
-    return value.model_dump() if isinstance(value, Interval) else value
+    """A number, or a range; None stands for the infinite, for which JSON has no word."""
+    if isinstance(value, Interval):
+        return {end: _number_data(number) for end, number in value.model_dump().items()}
+    return value if math.isfinite(value) else None
 
 
 def _fact_data(fact: FactUsed) -> dict[str, str]:
