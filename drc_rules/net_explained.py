@@ -144,7 +144,8 @@ def _taken(ctx: Context, links: Links, net: int) -> tuple[str, str]:
 def _classes(board: Board, name: str) -> Iterator[NetClassOf]:
     project = board.project
     for net_class in project.net_classes_of.get(name, ()):
-        patterns = [text for text, of in project.patterns if of == net_class and matcher(text)[0](name)]
+        of_class = [text for text, of in project.patterns if of == net_class]
+        patterns = [text for text in of_class if matcher(text, longest=len(name))[0](name)]
         if net_class in project.assignments.get(name, ()):
             by = "assigned by name"
         else:

@@ -63,7 +63,10 @@ def edit_settings(
     Raises:
         NotWrittenError: the text is laid out in a way that cannot be edited safely.
     """
-    before = read_toml(text)
+    try:
+        before = read_toml(text)
+    except TomlError as bad:
+        raise NotWrittenError(label, f"is not valid TOML: {bad}", "mend that line") from None
     wanted, lines = deepcopy(before), text.removesuffix("\n").split("\n")
     was, done = [], []
     for path, key in retire:

@@ -13,6 +13,8 @@ _VECTOR = re.compile(r"([^\[\] ]*)\[(\d{1,6})\.\.(\d{1,6})\]([}+\-PN]*)")
 _FORMATTING = "_^~"
 MAX_MEMBERS = 4096
 """Longer vectors are not taken apart: no bus has them, and `[0..999999]` must not fill the memory."""
+MOST_OF_GROUP = 65_536
+"""The same for a group of vectors: a short name must not become millions of words."""
 
 
 def members(name: str) -> list[str]:
@@ -23,7 +25,12 @@ def members(name: str) -> list[str]:
     group = _group(name)
     if group is None:
         return [name]
-    return [member for part in group for member in members(part)]
+    found: list[str] = []
+    for part in group:
+        found += members(part)
+        if len(found) > MOST_OF_GROUP:
+            return [name]
+    return found
 
 
 def _vector(name: str) -> list[str] | None:

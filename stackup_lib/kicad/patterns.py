@@ -7,14 +7,18 @@ KiCad 10.0.6.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import re
 import warnings
 from collections.abc import Callable
 
 Matcher = Callable[[str], bool]
-MAX_REPEATS = 6
-"""A regular expression with more unbounded repeats, or with one inside another, can take for ever on one name."""
+MOST_CHARACTERS = 1000
+MOST_STEPS = 1e6
+"""A regular expression that could try more ways than this on one name is not tried."""
+MOST_STEPS_IN_ALL = 3e9
+"""The same for all names of a board."""
 _SPECIAL = frozenset("\\[](){}|.+*?^$")
 _INLINE = re.compile(r"\(\?([ismx]+)\)")
 _FLAGS = {"i": re.IGNORECASE, "s": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
@@ -30,13 +34,14 @@ _POSIX = {
 }
 
 
-def matcher(pattern: str) -> tuple[Matcher, str | None]:
+def matcher(pattern: str, *, longest: int = 40, names: int = 1) -> tuple[Matcher, str | None]:
     """Return a test for net names, and a remark when the pattern was not tried as a regular expression.
 
-    Upper and lower case differ, as in KiCad.
+    Upper and lower case differ, as in KiCad. A pattern of a stranger must not be able to hold up a check: `longest` is
+    the length of the longest name that will be asked about, `names` their number.
     """
     wildcard = re.compile(_wildcard(pattern))
-    regular, remark = _regular(pattern)
+    regular, remark = _regular(pattern, longest, names)
     if regular is None:
         return lambda name: wildcard.fullmatch(name) is not None, remark
     return lambda name: wildcard.fullmatch(name) is not None or regular.match(name) is not None, remark
@@ -56,11 +61,17 @@ def _wildcard(pattern: str) -> str:
     return f"{parts[0]}{middle}.*{parts[-1]}"
 
 
-def _regular(pattern: str) -> tuple[re.Pattern[str] | None, str | None]:
+def _regular(pattern: str, longest: int, names: int) -> tuple[re.Pattern[str] | None, str | None]:
     if is_literal(pattern):
         return None, None
-    if _is_costly(pattern):
+    expression = _compiled(pattern) if len(pattern) <= MOST_CHARACTERS else None
+    if len(pattern) > MOST_CHARACTERS or (expression is not None and _is_costly(pattern, longest, names)):
         return None, f'net class pattern "{pattern}" is read as a wildcard only: as a regular expression it may not end'
+    return expression, None
+
+
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """The pattern as Python spells it, None when it is no regular expression."""
     inline = _INLINE.match(pattern)
     flags = functools.reduce(operator.or_, (_FLAGS[f] for f in inline.group(1))) if inline else re.RegexFlag(0)
     body = pattern[inline.end() :] if inline else pattern
@@ -71,18 +82,34 @@ def _regular(pattern: str) -> tuple[re.Pattern[str] | None, str | None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return re.compile(anchored, flags), None
+            return re.compile(anchored, flags)
     except (re.error, OverflowError, RecursionError):
-        return None, None
+        return None
 
 
-def _is_costly(pattern: str) -> bool:
-    """True for many unbounded repeats, for a repeated group that holds one or a choice, and back references."""
+def _ways(plain: str, length: int) -> int:
+    """In how many ways a name may be shared out among the repeats, times the choices; classes are one character."""
+    repeats = len(re.findall(r"[*+]|\{\d*,\d*\}", plain))
+    ways = math.comb(length + repeats, min(repeats, 40)) << min(len(re.findall(r"(?<![*+?}(])\?", plain)), 60)
+    open_groups = [1]
+    for char in plain:
+        if char == "(":
+            open_groups.append(1)
+        elif char == "|":
+            open_groups[-1] += 1
+        elif char == ")" and len(open_groups) > 1:
+            ways *= open_groups.pop()
+    return ways
+
+
+def _is_costly(pattern: str, longest: int, names: int) -> bool:
+    """True where names of that length can be taken apart in too many ways, for repeats in repeats, back references."""
     plain = re.sub(r"\\[^1-9]", "x", pattern)
-    if re.search(r"\\[1-9]", plain) or len(pattern) > 1000:
+    if re.search(r"\\[1-9]", plain):
         return True
     plain = re.sub(r"\[\^?\]?[^\]]*\]", "x", plain)
-    if len(re.findall(r"[*+]|\{\d*,\d*\}", plain)) > MAX_REPEATS:
+    ways = _ways(plain, longest)
+    if ways > MOST_STEPS or ways * names > MOST_STEPS_IN_ALL:
         return True
     risky: list[bool] = []
     for i, char in enumerate(plain):

@@ -112,7 +112,9 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
     classes.setdefault(DEFAULT, NetClass(name=DEFAULT, priority=LAST_PRIORITY))
     known = [(p, c) for p, c in parts.patterns if c in classes and c != DEFAULT]
     alternatives = [(member, name) for pattern, name in known for member in members(pattern)]
-    tests = [(matcher(member), name) for member, name in alternatives if not is_literal(member)]
+    names = list(nets)
+    asked = {"longest": max(map(len, names), default=0), "names": len(names)}
+    tests = [(matcher(member, **asked), name) for member, name in alternatives if not is_literal(member)]
     literal: dict[str, set[str]] = {}
     for member, name in alternatives:
         if is_literal(member):
@@ -131,7 +133,7 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
         return of_members.pop() if len(of_members) == 1 else frozenset()
 
     net_classes_of: dict[str, tuple[str, ...]] = {}
-    for net in nets:
+    for net in names:
         if net and (found := resolved(net)):
             net_classes_of[net] = tuple(sorted(found, key=lambda name: (classes[name].priority, name)))
     project = Project(
