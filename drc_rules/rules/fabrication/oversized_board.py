@@ -68,9 +68,11 @@ def _greatest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
 
 def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
     sides, greatest = sides_mm(ctx), _greatest(ctx, clause)
-    for word, side, most in zip(("shorter", "longer"), sides, greatest or (), strict=greatest is not None):
+    if greatest is None:
+        return
+    for word, side, most in zip(("shorter", "longer"), sides, greatest, strict=True):
         ctx.shows(f"{word} side", s=side, s_max=most)
-    if greatest is None or all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
+    if all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
         return
     who = own_fab(ctx).name or "your fab" if clause.limit.at_least == OWN else f"{clause.limit.at_least} fabs"
     worst = max(range(2), key=lambda k: sides[k] / greatest[k])
