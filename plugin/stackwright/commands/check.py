@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from drc_rules.baseline import board_name, gate, load_baseline
 from drc_rules.board_diff import known_findings
-from drc_rules.check import check_board, check_up, find_config
+from drc_rules.check import CheckUp, check_board, check_up, find_config
 from drc_rules.clauses import Severity
 from drc_rules.config import FILE_NAME, CheckOptions
 from drc_rules.declared import CommandLine
@@ -23,7 +24,6 @@ from stackup_lib.errors import StackwrightError
 from stackwright import revisions
 from stackwright.data_digest import data_digest
 from stackwright.drawing.board_map import board_map
-from stackwright.drawing.charts import charts_of
 from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
@@ -31,6 +31,9 @@ from stackwright.reporters import text
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.watched import shares_of, timing_lines, watched
 from stackwright.words import count, number
+
+if TYPE_CHECKING:
+    from stackwright.drawing.charts import Charts
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
 TEXT = "text"
@@ -173,9 +176,15 @@ def check_one(
     if settings.against:
         report = _against(settings.against, board, report, settings, said)
     seen = board_map(checked.context, report.findings) if draw else None
-    charts = charts_of(checked) if draw else None
+    charts = _charts(checked) if draw else None
     config = _config_path(board, settings.config)
     return Checked(report, config, data_digest(), options.fail_on or "error", map=seen, charts=charts), options
+
+
+def _charts(checked: CheckUp) -> Charts:
+    from stackwright.drawing.charts import charts_of  # noqa: PLC0415 - only pages need the physics behind them
+
+    return charts_of(checked)
 
 
 def check_typed(typed: Path, settings: Settings) -> Answer:
