@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from drc_rules.report import Accepted, Finding, KnownFinding, Report
 from drc_rules.suppressions import with_accepted
 from stackup_lib.errors import ConfigError
+from stackup_lib.plain_file import no_device
 
 FILE_NAME = "stackwright-baseline.json"
 REWRITE = "write it anew with `stackwright baseline`"
@@ -48,7 +49,7 @@ def load_baseline(path: Path) -> Baseline:
         ConfigError: it cannot be read, or is no baseline.
     """
     try:
-        return Baseline.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        return Baseline.model_validate(json.loads(no_device(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", REWRITE) from error
     except (ValidationError, ValueError, RecursionError) as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from stackup_lib.errors import ConfigError, did_you_mean
+from stackup_lib.plain_file import no_device
 from stackup_lib.toml_text import TomlError, read_toml
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def read_model(path: Path, model: type[Model]) -> Model:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says where.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = no_device(path).read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a readable file") from error
     except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stackup_lib.errors import BoardFileError, did_you_mean
+from stackup_lib.plain_file import no_device
 
 BOARD = ".kicad_pcb"
 PROJECT = ".kicad_pro"
@@ -34,6 +35,7 @@ def find_board(typed: Path) -> Path:
             return _board_of_project(typed)
         if not typed.exists():
             raise BoardFileError(str(typed), "no such file", _nearest(typed))
+        no_device(typed)
     except OSError as error:
         raise BoardFileError(
             str(typed), f"cannot be read ({error.strerror})", "check the path and its rights"

@@ -12,6 +12,7 @@ from stackup_lib.board import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad.buses import members
 from stackup_lib.kicad.patterns import is_literal, matcher
+from stackup_lib.plain_file import no_device
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -172,7 +173,7 @@ def _read(path: Path) -> Parts:
 
 def _load(path: Path) -> dict[str, Json]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = no_device(path).read_text(encoding="utf-8-sig")
     except OSError as bad:
         raise BoardFileError(
             str(path), f"cannot be read ({bad.strerror})", "check the name and its permissions"

@@ -17,6 +17,7 @@ from stackup_lib.kicad.tokens import known
 from stackup_lib.kicad.tracks import read_tracks
 from stackup_lib.kicad.vias import read_vias
 from stackup_lib.kicad.zones import read_zones
+from stackup_lib.plain_file import no_device
 from stackup_lib.stopwatch import timed
 
 NEWEST_VERSION = 20260206
@@ -84,7 +85,7 @@ def _content(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise BoardFileError(str(path), "is a folder", _GIVE_BOARD)
-        return path.read_bytes()
+        return no_device(path).read_bytes()
     except FileNotFoundError:
         raise BoardFileError(str(path), "does not exist", "check the name") from None
     except OSError as bad:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from stackup_lib.design_rules import Constraint, DesignRule, DesignRules, RulesFault
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad.rules_syntax import condition_problem, layer_problem
+from stackup_lib.plain_file import no_device
 
 MOST_DEPTH = 64
 """KiCad's own rules need four levels."""
@@ -104,7 +105,7 @@ def read_design_rules(path: Path, user_layers: Collection[str] | None = None) ->
         BoardFileError: the file is there and cannot be opened.
     """
     try:
-        data = path.read_bytes()
+        data = no_device(path).read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
