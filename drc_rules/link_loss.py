@@ -187,6 +187,7 @@ class LinkLosses:
             except StackwrightError as error:
                 missing.append((mine, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
         known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
+        missing.sort(key=lambda row: [self.ctx.board.nets[net] for net in row[0]])
         return tuple(known), tuple(missing)
 
     def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from drc_rules.loss_table import loss_rows
 from drc_rules.rail_table import rail_rows
 from drc_rules.report import ClauseVerdict, Finding
 from drc_rules.rule import all_rules
-from stackup_lib.board import NO_LAYER, Board, Flags, Small, Zones
+from stackup_lib.board import NO_LAYER, Board, Project, Small, Zones
 from stackup_lib.facts import MissingFact
 from stackup_lib.frozen import Frozen
 from stackup_lib.stackup import StackupLayer
@@ -175,7 +175,7 @@ _SIDES = {
 
 
 def _exchange(words: Mapping[str, str]) -> Callable[[str], str]:
-    """Return what replaces every word by its opposite, all at once; `tenting_front` has a word behind its underscore."""
+    """Return what replaces every word by its opposite, all at once; `tenting_front` ends in one."""
     pattern = re.compile(
         r"(?<![A-Za-z0-9])(?:"
         + "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True))
@@ -211,7 +211,7 @@ def _drilling_over(drilling: Columns, layer: Callable[[Small], Small]) -> Column
     return replace(drilling, **new)  # type: ignore[type-var]
 
 
-def _project_over(board: Board, swap: Callable[[str], str]) -> object:
+def _project_over(board: Board, swap: Callable[[str], str]) -> Project:
     profiles = tuple(
         profile.model_copy(
             update={
@@ -459,8 +459,7 @@ def _places(finding: Finding, variant: Variant) -> Iterator[Leaf]:
         found.append((variant.say(f"{place.layer} {place.net}"), at))
     for where, at in sorted(found):
         yield "place", where
-        for axis, coordinate in zip(("place.x", "place.y"), at, strict=False):
-            yield axis, coordinate
+        yield from zip(("place.x", "place.y"), at, strict=False)
 
 
 def differences(

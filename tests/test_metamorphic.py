@@ -1,4 +1,4 @@
-"""What changes nothing about a board changes nothing in what is found: how it lies, how its file is written, its names."""
+"""How a board lies, how its file is written and what its nets are called changes nothing in what is found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
 BOARDS = sorted(path.parent.name for path in ROOT.glob("*/*.kicad_pcb"))
 
 MESH = 0.02
-"""A rail is solved on a grid that lies on the board's own corner; its sides differ from grid to grid, by so much at most."""
+"""A rail is solved on a grid of cells; copper that lies otherwise between them differs by so much at most."""
 
 SOLVER = 1e-4
 """The field solver's own error: a line seen from below is another system of equations."""
@@ -40,7 +40,9 @@ class Change:
 
 CHANGES = {
     "moved by a metre": Change(lambda board: meta.moved(board, 1000, 1000)),
-    "moved over the sheet's corner, off any grid": Change(lambda board: meta.moved(board, -1234.5678, -987.654321)),
+    "moved over the sheet's corner, off any grid": Change(
+        lambda board: meta.moved(board, -1234.5678, -987.654321), within=MESH
+    ),
     "rotated by 90 degrees": Change(meta.rotated, within=MESH),
     "mirrored": Change(meta.mirrored),
     "turned over": Change(meta.flipped, within=SOLVER, in_order=False, keeps_keys=False),
@@ -62,6 +64,7 @@ REWRITTEN = Change(
         lambda b: meta.moved(b, -77.7777, 333.333),
         meta.mirrored,
     ),
+    within=MESH,
     without=("place",),
     keeps_keys=False,
 )
