@@ -53,6 +53,7 @@ _RULE = re.compile(r"[-:=_]+")
 _TOTAL = re.compile(r"\s*(total|overall|sum|board|finished|tolerance|note)\b", re.IGNORECASE)
 
 
+MOST_CHARACTERS = 500
 MOST_LINES = 20_000
 """A table of a stackup has some dozens; each is looked at under every delimiter."""
 
@@ -145,7 +146,13 @@ def _cut(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
             found = [(reader.line_num, row) for row in reader]
         except csv.Error:
             found = []
-    return [(number, ["" if _RULE.fullmatch(c.strip()) else c.strip() for c in row]) for number, row in found]
+    return [(number, [_cell(text) for text in row]) for number, row in found]
+
+
+def _cell(text: str) -> str:
+    """A cell with single blanks, and no longer than anybody means: header cells are searched for units."""
+    words = " ".join(text[: 4 * MOST_CHARACTERS].split())[:MOST_CHARACTERS]
+    return "" if _RULE.fullmatch(words) else words
 
 
 def _head(row: Sequence[str]) -> _Head | None:

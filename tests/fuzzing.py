@@ -44,7 +44,7 @@ PIECES = (
 )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=1024)
 def tokens(data: bytes) -> tuple[bytes, ...]:
     """Return words, strings, blanks and single signs; joined they are the data again."""
     return tuple(TOKEN.findall(data))
