@@ -71,6 +71,7 @@ class Settings:
     jobs: int | None = None
     suppress: bool = True
     timing: bool = False
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,8 @@ def check_one(
 
 
 def _charts(checked: CheckUp) -> Charts:
-    from stackwright.drawing.charts import charts_of  # noqa: PLC0415 - only pages need the physics behind them
+    """Compute the charts; only pages load the physics behind them."""
+    from stackwright.drawing.charts import charts_of
 
     return charts_of(checked)
 
