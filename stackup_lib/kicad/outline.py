@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from stackup_lib.board import Floats, Footprints, Ints, Outline
 from stackup_lib.kicad import shapes, tree
+from stackup_lib.kicad.scan import Span
 from stackup_lib.kicad.source import Source
 
 _LAYER = b"Edge.Cuts"
@@ -18,17 +20,18 @@ _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
 
 def read_outline(source: Source, footprints: Footprints) -> Outline:
     """Return every line, arc, circle, rectangle, polygon and curve on Edge.Cuts as polylines, in file order."""
+    marks = _marks(source.data)
     parts: list[tuple[Floats, Floats]] = []
     blocks = source.blocks
-    board = _holding(source.data, source.items(*_BOARD), blocks.items.start, blocks.items.end)
+    board = _named(source.item_name, _holding(marks, blocks.items), _BOARD)
     for offset, node in source.nodes(board):
         with source.at(offset):
             if _on_edge(node):
                 x, y = corners(node)
                 parts.append((np.array(x), np.array(y)))
     owners = source.items("footprint", "module")
-    inside = source.children(owners, *_FOOTPRINT)
-    inside = _holding(source.data, inside, blocks.children.start, blocks.children.end)
+    inside = _named(source.child_name, _holding(marks, blocks.children), _FOOTPRINT)
+    inside = inside[np.isin(blocks.parent[inside], owners)]
     rows = np.searchsorted(owners, blocks.parent[inside]).tolist()
     for row, (offset, node) in zip(rows, source.nodes(inside, child=True), strict=True):
         with source.at(offset):
@@ -43,10 +46,25 @@ def read_outline(source: Source, footprints: Footprints) -> Outline:
     )
 
 
-def _holding(data: bytes, chosen: Ints, start: Ints, end: Ints) -> Ints:
-    """Those of the chosen lists that mention Edge.Cuts: few, and only they need a closer look."""
-    spans = zip(start[chosen].tolist(), end[chosen].tolist(), strict=True)
-    return chosen[[data.find(_LAYER, *span) >= 0 for span in spans]]
+def _marks(data: bytes) -> Ints:
+    """Offsets of every mention of Edge.Cuts: few, and only items that hold one need a closer look."""
+    found: list[int] = []
+    at = data.find(_LAYER)
+    while at >= 0:
+        found.append(at)
+        at = data.find(_LAYER, at + 1)
+    return np.array(found, dtype=np.int64)
+
+
+def _holding(marks: Ints, span: Span) -> Ints:
+    """The lists that hold at least one mark, ascending."""
+    rows = np.searchsorted(span.start, marks, side="right") - 1
+    rows, marks = rows[rows >= 0], marks[rows >= 0]
+    return np.unique(rows[marks < span.end[rows]])
+
+
+def _named(name_of: Callable[[int], str], rows: Ints, names: tuple[str, ...]) -> Ints:
+    return rows[[name_of(row) in names for row in rows.tolist()]]
 
 
 def _on_edge(node: tree.Node) -> bool:

@@ -7,11 +7,7 @@ the same blocks for KiCad's own tab layout, for one long line, and for anything 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import repeat
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +15,6 @@ from numpy.typing import NDArray
 from stackup_lib.board import Ints
 
 _CHUNK = 1 << 20
-_AT_ONCE = 2
-"""Chunks looked at at a time: what comes after in one thread takes half as long."""
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
@@ -124,44 +118,26 @@ def scan(data: bytes) -> Blocks:
     Raises:
         TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
     """
+    bytes_of = np.frombuffer(data, dtype=np.uint8)
     state, newlines = _Collector(), []
-    with ThreadPoolExecutor(_AT_ONCE) as pool:  # NumPy lets go of the interpreter while it looks through a chunk
-        for chunk in pool.map(_look_through, repeat(data), _chunks(data)):
-            newlines.append(chunk.newlines)
-            if state.end is None:
-                state.take(chunk.positions, chunk.kinds)
-    item, child = state.column("item"), state.column("child")
-    items, children = Span(item, state.column("item_end")), Span(child, state.column("child_end"))
-    open_item = int(item[-1]) if len(item) > len(items.end) else None
-    parent = np.searchsorted(item, child, side="right") - 1
-    return Blocks(items, children, parent, _joined(newlines), state.end, open_item)
-
-
-class _Chunk(NamedTuple):
-    """What one chunk holds, by offset in the file: line feeds; unescaped parentheses and quotes with what each is."""
-
-    newlines: Ints
-    positions: Ints
-    kinds: NDArray[np.uint8]
-
-
-def _chunks(data: bytes) -> Iterator[tuple[int, int]]:
     begin, size = 0, len(data)
     while begin < size:
         stop = min(size, begin + _CHUNK)
         while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
             stop += 1
-        yield begin, stop
+        chunk = bytes_of[begin:stop]
+        newlines.append(np.flatnonzero(chunk == 10) + begin)
+        if state.end is None:
+            positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
+            if data.find(b"\\", begin, stop) >= 0:
+                positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
+            state.take(positions + begin, chunk[positions])
         begin = stop
-
-
-def _look_through(data: bytes, span: tuple[int, int]) -> _Chunk:
-    begin, stop = span
-    chunk = np.frombuffer(data, dtype=np.uint8, count=stop - begin, offset=begin)
-    positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
-    if data.find(b"\\", begin, stop) >= 0:
-        positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
-    return _Chunk(np.flatnonzero(chunk == 10) + begin, positions + begin, chunk[positions])
+    item, child = state.column("item"), state.column("child")
+    items, children = Span(item, state.column("item_end")), Span(child, state.column("child_end"))
+    open_item = int(item[-1]) if len(item) > len(items.end) else None
+    parent = np.searchsorted(item, child, side="right") - 1
+    return Blocks(items, children, parent, _joined(newlines), state.end, open_item)
 
 
 def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:
@@ -197,9 +173,10 @@ def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
     if len(whole):
         window = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _KEY_BYTES)
         keys = np.ascontiguousarray(window[start[whole] + 1]).view(np.uint64).ravel()
-        unique, inverse = np.unique(keys, return_inverse=True)
+        opens = np.append(True, keys[1:] != keys[:-1])  # alike ones stand together: a drawing is a thousand lines
+        unique, inverse = np.unique(keys[opens], return_inverse=True)
         table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
-        codes[whole] = table[inverse]
+        codes[whole] = table[inverse][np.cumsum(opens) - 1]
     for row in np.flatnonzero(codes < 0).tolist():
         codes[row] = names.setdefault(head(data, int(start[row])), len(names))
     return codes, [name.decode("utf-8", "replace") for name in names]

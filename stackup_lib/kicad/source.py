@@ -125,6 +125,10 @@ class Source:
         """Return the first word of a top-level item."""
         return self._names[int(self._kind[item])]
 
+    def child_name(self, child: int) -> str:
+        """Return the first word of a list inside a top-level item."""
+        return self._child_names[int(self._child_kind[child])]
+
     def nodes(self, rows: Ints, *, child: bool = False) -> Iterator[tuple[int, tree.Node]]:
         """Yield offset and parsed list of the given items (or children)."""
         span = self.blocks.children if child else self.blocks.items
