@@ -18,6 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.browser.chromium import chromium_path
 from tests.kicad_editor import editor_command
+from tests.kicad_python import kicad_python
 
 DEMO_PLACES = (
     "${STACKWRIGHT_DEMOS}",
@@ -31,6 +32,7 @@ SKIPPED_WITHOUT = {
     "browser": "no Chromium on the PATH (set STACKWRIGHT_CHROMIUM)",
     "kicad": "no kicad-cli 10 on the PATH",
     "demo": "no KiCad demo boards (set STACKWRIGHT_DEMOS)",
+    "pcbnew": "no Python with KiCad's pcbnew (set STACKWRIGHT_KICAD_PYTHON)",
     "editor": "no kicad-pcbnew-api on the PATH (set STACKWRIGHT_KICAD_EDITOR)",
 }
 
@@ -63,6 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["browser"]))
         if item.get_closest_marker("editor") and editor_command() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["editor"]))
+        if item.get_closest_marker("pcbnew") and kicad_python() is None:
+            item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["pcbnew"]))
         if item.get_closest_marker("demo") and demo_folder() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["demo"]))
 

@@ -1,0 +1,126 @@
+"""Our facts against a real KiCad's, value by value, for every board there is: mismatch zero."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fixtures import make_boards
+from stackup_lib.kicad import read_board
+from tests.conftest import KicadCli, demo_folder
+from tests.kicad5_boards import whole_board
+from tests.kicad_facts import compare
+from tests.kicad_python import Facts, kicads_facts
+
+CopyBoard = Callable[[Path], Path]
+FIXTURES = Path(make_boards.__file__).parent / "boards"
+PARTS = {"tracks", "vias", "pads", "zones", "nets", "net classes", "layers", "board thickness", "length per net"}
+
+
+def demo_names() -> list[str]:
+    folder = demo_folder()
+    found = sorted(str(p.relative_to(folder)) for p in folder.rglob("*.kicad_pcb")) if folder else []
+    return found or ["no demo boards"]
+
+
+@pytest.mark.pcbnew
+@pytest.mark.demo
+@pytest.mark.parametrize("name", demo_names())
+def test_demo_boards_hold_what_kicad_finds(name: str, demo_boards: Path, copy_board: CopyBoard) -> None:
+    """Layers, stackup, tracks and their lengths, vias, pads, zones, fills and net classes are KiCad's own."""
+    board = copy_board(demo_boards / name)
+    found = compare(read_board(board), kicads_facts(board))
+    assert found.mismatches == []
+    assert set(found.values) >= PARTS
+
+
+@pytest.mark.pcbnew
+@pytest.mark.parametrize("name", make_boards.board_names())
+def test_fixture_boards_hold_what_kicad_finds(name: str, copy_board: CopyBoard) -> None:
+    """So do our own boards, backdrills included."""
+    board = copy_board(FIXTURES / name / f"{name}.kicad_pcb")
+    found = compare(read_board(board), kicads_facts(board))
+    assert found.mismatches == []
+    assert set(found.values) >= PARTS
+
+
+@pytest.mark.pcbnew
+def test_a_board_of_kicad_5_holds_what_kicad_finds(tmp_path: Path) -> None:
+    """Net classes in the board, drills left to them, overbars, and fills that a pen draws."""
+    path = tmp_path / "old.kicad_pcb"
+    path.write_text(whole_board().text(), encoding="utf-8")
+    found = compare(read_board(path), kicads_facts(path), by_uuid=False)
+    assert found.mismatches == []
+    assert found.values["fill area"] > 0
+
+
+@pytest.fixture(scope="module")
+def backdrilled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Facts]:
+    """A board with backdrills, and what KiCad finds in it."""
+    folder = tmp_path_factory.mktemp("backdrilled")
+    source = FIXTURES / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit"
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        (folder / f"b{suffix}").write_bytes(source.with_suffix(suffix).read_bytes())
+    return folder / "b.kicad_pcb", kicads_facts(folder / "b.kicad_pcb")
+
+
+CHANGES: dict[str, Callable[[Facts], object]] = {
+    "tracks": lambda f: f["tracks"][0].update({"width": f["tracks"][0]["width"] + 1}),
+    "segment length": lambda f: f["tracks"][0].update({"length": f["tracks"][0]["length"] + 1.0}),
+    "vias": lambda f: next(v for v in f["vias"] if v["machining"]).update({"machining": {}}),
+    "pads": lambda f: f["pads"][0].update({"net": "other"}),
+    "footprints": lambda f: f["footprints"][0].update({"back": not f["footprints"][0]["back"]}),
+    "zones": lambda f: f["zones"][0].update({"priority": 7}),
+    "outline area": lambda f: f["zones"][0].update({"outline": (4, 0, 1.0)}),
+    "fill corners": lambda f: f["zones"][0]["fills"].clear(),
+    "nets": lambda f: f["nets"].pop("GND"),
+    "net classes": lambda f: f["nets"]["GND"].update({"track_width": 1}),
+    "board thickness": lambda f: f.update({"thickness": f["thickness"] + 1}),
+    "board size": lambda f: f.update({"edge": (1, 1)}),
+    "layers": lambda f: f["layers"].reverse(),
+    "stackup": lambda f: f.update({"settings": f["settings"].replace("(epsilon_r 3.23)", "(epsilon_r 3.24)", 1)}),
+}
+
+
+@pytest.mark.pcbnew
+@pytest.mark.parametrize("table", CHANGES)
+def test_a_difference_would_be_seen(table: str, backdrilled: tuple[Path, Facts]) -> None:
+    """One changed value in what KiCad finds is a mismatch of its table."""
+    path, facts = backdrilled
+    changed = copy.deepcopy(facts)
+    CHANGES[table](changed)
+    board = read_board(path)
+    assert compare(board, facts).mismatches == []
+    assert any(line.startswith(table) for line in compare(board, changed).mismatches)
+
+
+@pytest.mark.kicad
+@pytest.mark.demo
+@pytest.mark.parametrize("name", demo_names())
+def test_drilled_holes_are_kicads_own(
+    name: str, demo_boards: Path, copy_board: CopyBoard, kicad_cli: KicadCli, tmp_path: Path
+) -> None:
+    """Holes by size, form, plating and source: the table that `pcb export stats` prints."""
+    path = copy_board(demo_boards / name)
+    out = tmp_path / "stats.json"
+    kicad_cli("pcb", "export", "stats", "--format", "json", "-o", out, path)
+    theirs: dict[tuple[object, ...], int] = {}
+    for row in json.loads(out.read_text(encoding="utf-8"))["drill_holes"]:
+        sizes = (float(row[side].removesuffix(" mm")) for side in ("x_size", "y_size"))
+        key = row["source"], *(round(size, 4) for size in sizes), row["plated"]
+        theirs[key] = theirs.get(key, 0) + row["count"]
+    board = read_board(path)
+    ours: dict[tuple[object, ...], int] = {}
+    for drill in board.vias.drill_mm.tolist():
+        key = "Via", round(drill, 4), round(drill, 4), True
+        ours[key] = ours.get(key, 0) + 1
+    pads = board.pads
+    for x, y, kind in zip(pads.drill_x_mm.tolist(), pads.drill_y_mm.tolist(), pads.kind.tolist(), strict=True):
+        if x > 0:
+            key = "Pad", round(x, 4), round(y, 4), kind == 1
+            ours[key] = ours.get(key, 0) + 1
+    assert ours == theirs
