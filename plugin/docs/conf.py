@@ -6,15 +6,22 @@ project's own Markdown, and git leaves them out.
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 PLUGIN = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(PLUGIN), str(PLUGIN.parent)]
 
-from docs.pages import write_pages  # noqa: E402 - found only by the path above
-from stackwright import __version__  # noqa: E402
+from stackwright import __version__  # noqa: E402 - found only by the path above
+from stackwright.__main__ import SINGLE_THREAD  # noqa: E402
+
+for name in SINGLE_THREAD:
+    os.environ.setdefault(name, "1")
+
+from docs.pages import write_pages  # noqa: E402 - after the number of threads is set
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -43,7 +50,17 @@ highlight_language = "text"
 pygments_style = "friendly"
 
 
+def _opens_one_branch(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Callable[..., str]], _doctree: object
+) -> None:
+    """Let the tree at the side hold the branch of its own page only: the whole would be most of every page."""
+    whole = context.get("toctree")
+    if whole is not None:
+        context["toctree"] = lambda **options: whole(**{**options, "collapse": True})
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", lambda sphinx: write_pages(Path(sphinx.srcdir)))
+    app.connect("html-page-context", _opens_one_branch, priority=400)  # before the theme asks for the tree
     return {"parallel_read_safe": True, "parallel_write_safe": True}
