@@ -105,11 +105,12 @@ def _alike(via: IntendedVia) -> tuple[object, ...]:
     return via.asked_mm, limits, via.doubts
 
 
-def routed_like(ctx: Context, nets: tuple[int, ...], size_mm: tuple[float, float]) -> Ints:
-    """Return the rows of the nets' vias that are no microvias and have this diameter and hole."""
+def routed_like(ctx: Context, nets: tuple[int, ...] | None, size_mm: tuple[float, float]) -> Ints:
+    """Return the rows of vias that are no microvias and have this diameter and hole; None for those of every net."""
     vias = ctx.board.vias
     same = (np.abs(vias.size_mm - size_mm[0]) < NANOMETRE) & (np.abs(vias.drill_mm - size_mm[1]) < NANOMETRE)
-    return np.flatnonzero(same & (vias.kind != ViaKind.MICRO) & np.isin(vias.net, nets))
+    same &= vias.kind != ViaKind.MICRO
+    return np.flatnonzero(same if nets is None else same & np.isin(vias.net, nets))
 
 
 def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
@@ -143,3 +144,8 @@ def broken_limit(via: IntendedVia) -> tuple[str, float, Statement] | None:
         if limit is not None:
             return what, value, limit
     return None
+
+
+def size_in_words(size_mm: tuple[float, float]) -> str:
+    """Return diameter and hole as KiCad shows them, e.g. `0.45/0.2 mm`."""
+    return f"{size_mm[0]:g}/{size_mm[1]:g} mm"

@@ -32,7 +32,15 @@ from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
-from drc_rules.via_intents import AskedVia, asked_vias, broken_limit, need_no_doubt, places_of, routed_like
+from drc_rules.via_intents import (
+    AskedVia,
+    asked_vias,
+    broken_limit,
+    need_no_doubt,
+    places_of,
+    routed_like,
+    size_in_words,
+)
 from stackup_lib.intended import Statement
 from stackup_lib.kicad.via_settings import BOARD_SETUP
 
@@ -74,7 +82,7 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     count = f"; {len(routed)} are routed" if len(routed) else ""
     return Draft(
         title=(
-            f"{asked.who} {asked.ask} vias of {_size(size_mm)}{ring}: "
+            f"{asked.who} {asked.ask} vias of {size_in_words(size_mm)}{ring}: "
             f"{who} wants {thing} of {limit.value_mm:g} mm {bound}{count}"
         ),
         why="every via that KiCad places there fails KiCad's own design rule check",
@@ -96,8 +104,8 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
     count = f"; {len(routed)} are routed as asked, and fail its check" if len(routed) else ""
     return Draft(
         title=(
-            f"{asked.who} {asked.ask} vias of {_size(wanted)}, Board Setup for a {what} of {placed[at]:g} mm and more: "
-            f"KiCad's router places {_size(placed)}{count}"
+            f"{asked.who} {asked.ask} vias of {size_in_words(wanted)}, Board Setup for a {what} of "
+            f"{placed[at]:g} mm and more: KiCad's router places {size_in_words(placed)}{count}"
         ),
         why="the class and Board Setup contradict one another: the via that is placed is not the one that was planned",
         fix="in Board Setup, change the class's via, or the least size under Constraints",
@@ -108,7 +116,3 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
         places=places_of(ctx, routed),
         severity=Severity.INFO,
     )
-
-
-def _size(size_mm: tuple[float, float]) -> str:
-    return f"{size_mm[0]:g}/{size_mm[1]:g} mm"

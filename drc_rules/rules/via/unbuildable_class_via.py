@@ -1,0 +1,128 @@
+"""The via that a net class asks for cannot be made through this board, and none is routed yet.
+
+What it checks
+--------------
+The through via that KiCad places for the nets of a class (the preferred size of the last design rule that applies, else
+the net class, and no smaller than Board Setup allows): its hole, its ring, and its depth over its drilled diameter
+through the board's stackup, against a tier of fabs or your own fab. Sizes that are routed already are left to the
+rules that judge every hole and ring of the board.
+
+Why it matters
+--------------
+Whoever routes the class next places hundreds of them in good faith: one number in the class is changed in a minute,
+the vias of a routed board are not.
+
+How to fix
+----------
+In Board Setup, Net Classes, another via for the class; or a thinner board.
+
+Sources
+-------
+The capability lists behind the rules on holes, rings and aspect ratios. `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio`
+take the place of the tiers, each for itself. Past the best tier is a warning here, for nothing is drilled yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.fab_holes import NO_DIAMETER_MM
+from drc_rules.fab_limits import NANOMETRE, Bar, bar, bar_of, is_replaced, own_fab
+from drc_rules.fabs import Tier
+from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
+from drc_rules.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
+from drc_rules.numbers import at_precision
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from drc_rules.via_intents import AskedVia, asked_vias, need_no_doubt, routed_like, size_in_words
+from stackup_lib.facts import MissingFact
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What a clause limits; None where it does not."""
+
+    hole: Bar | None
+    ring: Bar | None
+    ratio: Bar | None
+
+
+@dataclass(frozen=True)
+class _Defect:
+    words: str
+    measured: Measured
+    limit: float
+
+
+def _subjects(ctx: Context, clause: Clause) -> Iterator[tuple[AskedVia, _Limits]]:
+    limits = _limits(ctx, clause)
+    if limits != _Limits(None, None, None):
+        for asked in asked_vias(ctx):
+            if not len(routed_like(ctx, None, asked.via.placed_mm or (0.0, 0.0))):
+                yield asked, limits
+
+
+def _limits(ctx: Context, clause: Clause) -> _Limits:
+    own = own_fab(ctx)
+    hole = bar(ctx, clause, "drill_mm", own.hole_mm)
+    if hole is not None and hole.tier is not None:
+        hole = Bar(max(hole.value - PLATING_ALLOWANCE_MM, NO_DIAMETER_MM), hole.who, hole.tier)
+    ratio = bar_of(ctx, clause, own.aspect_ratio)
+    if ratio is None and not is_replaced(clause, own.aspect_ratio):
+        tier = Tier(clause.limit.at_least or Tier.BEST)
+        ratio = Bar(greatest_aspect_ratio("through", tier), f"{tier} fabs", tier)
+    return _Limits(hole, bar(ctx, clause, "ring_mm", own.ring_mm), ratio)
+
+
+@rule("VIA014", kinds=("class_via_buildable",), over=_subjects)
+def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia, _Limits]) -> Iterator[Draft]:
+    """Yield one finding per via that is asked for, is not routed yet, and is past the limit."""
+    asked, limits = subject
+    need_no_doubt(asked.via)
+    placed_mm = asked.via.placed_mm or (0.0, 0.0)
+    found = list(_of_size(limits, placed_mm))
+    try:
+        found += _too_deep(ctx, limits.ratio, placed_mm[1]) if limits.ratio is not None else ()
+    except MissingFact:
+        if not found:
+            raise
+    if found:
+        yield Draft(
+            title=f"{asked.who} {asked.ask} vias of {size_in_words(placed_mm)}: {'; '.join(d.words for d in found)}",
+            why="no via of this size is routed yet: the next one that KiCad places for the class is the first",
+            fix="in Board Setup, Net Classes or Custom Rules, another via, before the class is routed",
+            ids=asked.asked_by,
+            measured=found[0].measured,
+            limit_value=found[0].limit,
+            limit_unit=found[0].measured.unit,
+        )
+
+
+def _of_size(limits: _Limits, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
+    diameter, hole = placed_mm
+    ring = (diameter - hole) / 2
+    if limits.hole is not None and hole < limits.hole.value - NANOMETRE:
+        words = f"a hole of {hole:g} mm, {limits.hole.says('make')} {limits.hole.value:g} mm"
+        yield _Defect(words, Measured(value=hole, unit="mm"), limits.hole.value)
+    if limits.ring is not None and ring < limits.ring.value - NANOMETRE:
+        words = f"a ring of {ring:.4g} mm, {limits.ring.says('hold')} {limits.ring.value:g} mm"
+        yield _Defect(words, Measured(value=round(ring, 4), unit="mm"), limits.ring.value)
+
+
+def _too_deep(ctx: Context, greatest: Bar, hole_mm: float) -> Iterator[_Defect]:
+    through = HoleGroup("through", 0, ctx.board.layer_count - 1, hole_mm, np.zeros(0, dtype=np.int64))
+    try:
+        depth = depth_mm(ctx, through)
+    except MissingFact:
+        if is_wide_for_any_board(ctx, through, greatest.value):
+            return
+        raise
+    ratio = depth / (hole_mm + PLATING_ALLOWANCE_MM)
+    if at_precision(ratio, 1) > greatest.value:
+        words = f"{depth:.2f} mm deep, {ratio:.1f}:1 as drilled, {greatest.says('make')} {greatest.value:g}:1"
+        yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
