@@ -2,8 +2,8 @@
 
 Run by hand or by CI: `python tests/bench/bench_check.py [BOARD] [--skip-drc] [--skip-sexpdata]`. BOARD is by default
 the largest demo board that KiCad brings. Times are of whole processes, the best of three. Foil, laminates and the
-interface of every net class of fast pairs are declared, so that every link is routed, solved and judged. The exit code
-is 1 when a bound is missed.
+interface of every net class of fast pairs are declared, so that every link is routed, solved and judged; "plain" is
+the board as it came, and "links" the rules on routed links alone. The exit code is 1 when a bound is missed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.bench.bench_reader import RATIO_SEXPDATA, SEXPDATA, main, run_python, tile, time_drc
 
 RUNS = 3
-RATIO_DRC = 15.0
-RIVALS = (("drc_s", RATIO_DRC, "kicad-cli pcb drc"), ("sexpdata_s", RATIO_SEXPDATA, "sexpdata.load"))
+ON_LINKS = "IMP,LOS,VIA,NET"
+"""The families that judge routed links; the others come on top."""
+
+RIVALS = (
+    ("check_s", "drc_s", 10.0, "kicad-cli pcb drc"),
+    ("check_plain_s", "drc_s", 10.0, "kicad-cli pcb drc"),
+    ("check_links_s", "drc_s", 15.0, "kicad-cli pcb drc"),
+    ("check_links_plain_s", "drc_s", 15.0, "kicad-cli pcb drc"),
+    ("check_s", "sexpdata_s", RATIO_SEXPDATA, "sexpdata.load"),
+)
 
 INTERFACES = {
     "85Ohm-diff_PCIE": ("pcie4", "direct"),
@@ -73,6 +81,9 @@ def measure(board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
         config.write_text(settings(board), encoding="utf-8")
         options = ("--config", config, "--profile", "training", "--fail-on", "never")
         found["check_s"], found["check_peak_mb"] = command("check", board, *options)
+        found["check_links_s"], _ = command("check", board, *options, "--select", ON_LINKS)
+        found["check_plain_s"], _ = command("check", board, "--fail-on", "never")
+        found["check_links_plain_s"], _ = command("check", board, "--fail-on", "never", "--select", ON_LINKS)
         for times in (2, 4):
             tiled = folder / f"tiled{times}.kicad_pcb"
             tile(board, times, tiled)
