@@ -33,6 +33,7 @@ Examples:
   stackwright check . --fail-on warning --min-coverage 80
   stackwright check . --format json --output report.json
   stackwright check . --format html --output report.html
+  stackwright check card.kicad_pcb --format html --full --output report.html
   stackwright check . --format sarif --output s.sarif --format junit --output j.xml --format text
 
 \b
@@ -173,6 +174,13 @@ def check(
     no_suppressions: Annotated[
         bool, typer.Option("--no-suppressions", help="Disregard [[suppress]] in stackwright.toml.")
     ] = False,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="With --format html: every workload's verdict, and stackups that would mend it, side by side.",
+        ),
+    ] = False,
     timing: Annotated[
         bool, typer.Option("--timing", help="Show where the time goes: reading, solving, each rule.")
     ] = False,
@@ -197,7 +205,10 @@ def check(
         jobs=jobs,
         suppress=not no_suppressions,
         timing=timing,
+        full=full,
     )
+    if full and not any(one.format == Format.HTML for one in settings.wanted):
+        raise typer.BadParameter("--full goes with --format html")
     return check_boards(boards, settings)
 
 

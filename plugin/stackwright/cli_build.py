@@ -60,6 +60,7 @@ Examples:
   stackwright suggest --profile training-b200
   stackwright suggest --profile inference-pcie --form pcie-fhhl --length pcie5=120
   stackwright suggest card.kicad_pcb --profile inference-pcie --plan card.stackwright-plan.toml
+  stackwright suggest card.kicad_pcb --html --output stackups.html
 
 \b
 Exit codes:
@@ -163,6 +164,8 @@ def suggest(
     plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply` and `new`.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
     json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="A page: the stackups side by side.")] = False,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
 ) -> int:
     """Suggest stackups that meet what a workload asks, ranked; for a board its least change first.
 
@@ -171,6 +174,8 @@ def suggest(
     from stackwright.commands.suggest import Wanted, suggest_stackups
     from stackwright.commands.suggest_options import choices_of
 
+    if json and html:
+        raise typer.BadParameter("--json and --html exclude each other")
     choices = choices_of(
         interfaces=interface,
         lengths=length,
@@ -181,7 +186,7 @@ def suggest(
         power_copper_oz=power_oz,
         build_ups=build_ups,
     )
-    wanted = Wanted(board, profile, form, choices, limit, plan, pick, json, config)
+    wanted = Wanted(board, profile, form, choices, limit, plan, pick, json, config, html, output)
     return suggest_stackups(wanted)
 
 

@@ -16,7 +16,7 @@ from drc_rules.baseline import board_name, gate, load_baseline
 from drc_rules.board_diff import known_findings
 from drc_rules.check import CheckUp, check_board, check_up, find_config
 from drc_rules.clauses import Severity
-from drc_rules.config import FILE_NAME, CheckOptions
+from drc_rules.config import FILE_NAME, CheckOptions, Config
 from drc_rules.declared import CommandLine
 from drc_rules.impedance_option import impedance_said
 from drc_rules.report import Report
@@ -33,6 +33,7 @@ from stackwright.watched import shares_of, timing_lines, watched
 from stackwright.words import count, number
 
 if TYPE_CHECKING:
+    from stackwright.commands.check_full import Full
     from stackwright.drawing.charts import Charts
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
@@ -160,7 +161,8 @@ def check_one(
     Raises:
         StackwrightError: the check could not be made.
     """
-    options = _merged(settings, find_config(board, settings.config).check)
+    config = find_config(board, settings.config)
+    options = _merged(settings, config.check)
     said = CommandLine(
         settings.profile,
         settings.form,
@@ -178,8 +180,23 @@ def check_one(
         report = _against(settings.against, board, report, settings, said)
     seen = board_map(checked.context, report.findings) if draw else None
     charts = _charts(checked) if draw else None
-    config = _config_path(board, settings.config)
-    return Checked(report, config, data_digest(), options.fail_on or "error", map=seen, charts=charts), options
+    outcome = Checked(
+        report,
+        _config_path(board, settings.config),
+        data_digest(),
+        options.fail_on or "error",
+        map=seen,
+        charts=charts,
+        full=_full(board, checked, config, said) if draw and settings.full else None,
+    )
+    return outcome, options
+
+
+def _full(board: Path, checked: CheckUp, config: Config, said: CommandLine) -> Full:
+    """Compute what takes as long as the check again; only who asks for it waits."""
+    from stackwright.commands.check_full import in_full
+
+    return in_full(board, checked, config, said)
 
 
 def _charts(checked: CheckUp) -> Charts:

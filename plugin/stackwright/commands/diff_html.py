@@ -38,7 +38,7 @@ class LossChange:
 def html_of(diff: BoardDiff, old: Report, new: Report) -> str:
     """Return the page of a diff with the reports of both states; the same states give the same bytes."""
     keys = {finding.key for finding in diff.new}
-    made = environment(signs=columns.SIGNS, deltas=deltas, most_listed=MOST_LISTED)
+    made = environment(most_listed=MOST_LISTED)
     return made.get_template("diff.html").render(
         diff=diff,
         old=old,
@@ -62,9 +62,9 @@ def _drawings(diff: BoardDiff, old: Report, new: Report) -> Iterator[tuple[str, 
         return
     different = frozenset(row.layer for row in diff.rows if row.kind == "changed")
     pair = columns.paired(tuple(row_pairs(old.stackup, new.stackup)), different)
-    for word, title, view, slots in zip(
-        ("Before", "After"), (diff.before, diff.after), (old.stackup, new.stackup), pair, strict=True
-    ):
+    names = PurePath(diff.before).name, PurePath(diff.after).name
+    titles = names if names[0] != names[1] else (diff.before, diff.after)
+    for word, title, view, slots in zip(("Before", "After"), titles, (old.stackup, new.stackup), pair, strict=True):
         name = f"Cross-section {word.lower()}: {title}"
         drawn = columns.column(slots, columns.WIDE, title=name, ident=word.lower())
         yield word, title, words.total(view), Markup(drawn)  # noqa: S704 - column() escapes what comes from the board

@@ -60,22 +60,29 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new:
         config: its settings.
         new: where no change of the board's own stackup will do, search for a new one, which takes seconds.
     """
-    failing = {one.kind for one in row.short if one.by_stackup and one.severity is Severity.ERROR}
+    failing = _failing(row)
     if not failing:
         return None
     if failing & LAYERS and not new:
         return Way(profile=row.profile, needs_new=True)
-    form = None if row.form_origin is FormOrigin.SIZE else row.form
+    form = _form(row)
     project = project_of(board, config, CommandLine(row.profile, form))
     try:
         found = suggestion_for(board_path, project, row.profile, form, new=new)
     except StackwrightError as error:
         return Way(profile=row.profile, why_none=f"{error.what}; {error.next_step}")
+    return way_of(row, found, board_path, new=new)
+
+
+def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True) -> Way | None:
+    """Return what suggestions that are there make of a workload; `new` says that new stackups were searched."""
+    if not _failing(row):
+        return None
     if found.why_no_change:
         fact, _, how = found.why_no_change.partition(": ")
         return Way(profile=row.profile, why_none=fact, how_to_give=how)
     if found.changes:
-        return _changed(row, found, board_path, form)
+        return _changed(row, found, board_path)
     if found.answers.ranked:
         best = found.answers.ranked[0]
         named = best.candidate
@@ -87,11 +94,20 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new:
     return Way(profile=row.profile, why_none=_why_none(found), would_help=would_help)
 
 
-def _changed(row: Fitness, found: Suggested, board_path: Path, form: str | None) -> Way:
+def _failing(row: Fitness) -> set[str]:
+    """Return the kinds of clauses that fail with an error and that a stackup decides."""
+    return {one.kind for one in row.short if one.by_stackup and one.severity is Severity.ERROR}
+
+
+def _form(row: Fitness) -> str | None:
+    return None if row.form_origin is FormOrigin.SIZE else row.form
+
+
+def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     change = found.changes[0]
     proposal = propose(found.plans[0].model_copy(update={"net_class": (), "rule": ()}), board_path, Parts())
     judged = fitness_of(
-        proposal.after, proposal.settings_after, CommandLine(row.profile, form), profiles=(row.profile,)
+        proposal.after, proposal.settings_after, CommandLine(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]
     way = Way(
         profile=row.profile,

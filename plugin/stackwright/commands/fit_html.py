@@ -12,7 +12,8 @@ from drc_rules.fitness import Fitness, FitnessReport
 from drc_rules.proofs import paste_lines
 from drc_rules.report import Headline
 from stackwright.commands.fit_changes import Way
-from stackwright.commands.fit_words import form_words, step, to_go
+from stackwright.commands.fit_words import form_words, step
+from stackwright.commands.scorecard import anchor, scorecard
 from stackwright.reporters.pages import environment, labelled
 from stackwright.words import clean
 
@@ -21,18 +22,16 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
     """Return the page; same board and settings give the same bytes."""
     made = environment(
         step=step,
-        to_go=to_go,
         form_words=form_words,
-        anchor=_anchor,
+        anchor=anchor,
         questions=_questions,
-        errors=lambda row: row.count(Severity.ERROR),
-        warnings=lambda row: row.count(Severity.WARNING),
     )
     fit = [row for row in report.rows if row.headline is Headline.FIT]
     plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
     return made.get_template("fit.html").render(
         report=report,
         ways=ways,
+        rows=scorecard(report, ways, anchors=True),
         best=report.rows[0].headline.value,
         verdict="fit for" if plain else "fit with warnings" if fit else "fit for none",
         fit=plain,
@@ -41,10 +40,6 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
         facts=[labelled(line) for line in report.board.lines],
         title=f"{PurePath(report.board.path).name}: what it is fit for",
     )
-
-
-def _anchor(row: Fitness) -> str:
-    return "workload-" + "".join(char if char.isalnum() else "-" for char in row.profile)
 
 
 def _questions(row: Fitness) -> Markup:

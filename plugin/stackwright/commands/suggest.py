@@ -29,7 +29,7 @@ from stackwright.commands.new_plan import plan_of_answer
 from stackwright.commands.suggest_json import json_text
 from stackwright.commands.suggest_page import page_of
 from stackwright.commands.suggest_words import shortened
-from stackwright.output import check_target, show, write_file
+from stackwright.output import STDOUT, check_target, show, write_file
 from stackwright.page import terminal_console
 from stackwright.paths import find_board
 
@@ -53,6 +53,8 @@ class Wanted:
     pick: int = 1
     as_json: bool = False
     config: Path | None = None
+    as_html: bool = False
+    output: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,9 @@ def suggest_stackups(wanted: Wanted) -> int:
         StackwrightError: the board cannot be read, an option makes no sense, or the plan cannot be written.
     """
     board_path = find_board(wanted.board) if wanted.board is not None else None
-    if wanted.plan is not None:
-        check_target(wanted.plan, [path for path in (wanted.board, board_path) if path is not None])
+    for target in (wanted.plan, wanted.output):
+        if target is not None and target != STDOUT:
+            check_target(target, [path for path in (wanted.board, board_path) if path is not None])
     project = _project(board_path, wanted) if board_path else None
     choices = wanted.choices.over(project.config.goals) if project else wanted.choices
     selection = selection_for(*_names(wanted, project), choices, project)
@@ -122,11 +125,27 @@ def suggest_stackups(wanted: Wanted) -> int:
         result = _search(selection, found, project, board_path, max(wanted.limit, wanted.pick))
     if wanted.plan is not None:
         _write(result, wanted)
-    if wanted.as_json:
-        show(json_text(result))
-    else:
-        show(page_of(result, wanted.pick, wanted.plan, wanted.board).text(terminal_console()))
+    _deliver(_written(result, project, wanted), wanted.output)
     return FOUND if result.entries else NOT_REACHED
+
+
+def _written(result: Suggested, project: Project | None, wanted: Wanted) -> str:
+    if wanted.as_json:
+        return json_text(result)
+    if wanted.as_html:
+        from stackwright.commands.suggest_html import html_of
+
+        return html_of(result, project)
+    page = page_of(result, wanted.pick, wanted.plan, wanted.board)
+    return page.text(terminal_console() if wanted.output in (None, STDOUT) else None)
+
+
+def _deliver(text: str, output: Path | None) -> None:
+    if output is None or output == STDOUT:
+        show(text)
+        return
+    write_file(output, text)
+    show(f"suggestions written to {output}\n")
 
 
 def _project(board_path: Path, wanted: Wanted) -> Project:
@@ -166,6 +185,13 @@ def suggestion_for(
     if result.changes or result.why_no_change or not new:
         return result
     return replace(result, answers=suggest(found.goals, found.judge, 1))
+
+
+def every_suggestion(board_path: Path, project: Project, profile: str, form: str | None, limit: int) -> Suggested:
+    """Return changes of a board's stackup for a workload, and at most `limit` new ones."""
+    choices = project.config.goals
+    selection = selection_for(profile, form, choices, project)
+    return _search(selection, goals_for(selection, project, choices), project, board_path, limit)
 
 
 def _search(

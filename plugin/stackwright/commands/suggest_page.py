@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from drc_rules.goals import From
-from stackup_lib.interval import Interval
 from stackup_lib.synthesis import CandidateRow, Evaluated, LostGroup
+from stackwright.commands.suggest_lines import line_words
 from stackwright.page import Column, Page, styled
 from stackwright.words import count, number, some
 
@@ -139,23 +139,10 @@ def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
     if not one.lines:
         return
     page.heading("lines", "width/gap in mm; loss from low to high over tolerances, at Nyquist")
-    groups: dict[tuple[str, str, str, str, str], list[str]] = {}
-    goals = {goal.name: goal for goal in result.found.goals.lines}
-    for line in one.lines:
-        size = f"{line.width_mm:.3f}" + (f"/{line.gap_mm:.3f}" if line.gap_mm is not None else "")
-        ohm = _span(line.impedance_ohm, 1)
-        loss = f"{_span(line.loss_db_per_inch, 2)} dB/inch" if line.loss_db_per_inch else ""
-        legal = f"{line.longest_legal_mm:.0f} mm at most" if line.longest_legal_mm else ""
-        wanted = goals[line.goal].longest_mm
-        legal += f", {wanted:g} wanted" if legal and wanted else ""
-        groups.setdefault((line.goal, size, ohm, loss, legal), []).append(line.layer)
-    for (goal, size, ohm, loss, legal), layers in groups.items():
-        page.line(styled(f"{size}  ", "bold"), f"{goal} on {', '.join(layers)}", indent=2)
-        page.line(", ".join(part for part in (f"{ohm} ohm", loss, legal) if part), indent=4)
-
-
-def _span(interval: Interval, digits: int) -> str:
-    return f"{interval.nominal:.{digits}f} ({interval.low:.{digits}f} to {interval.high:.{digits}f})"
+    for line in line_words(one, result.found):
+        page.line(styled(f"{line.size}  ", "bold"), f"{line.goal} on {', '.join(line.layers)}", indent=2)
+        loss = f"{line.loss} dB/inch" if line.loss else ""
+        page.line(", ".join(part for part in (f"{line.ohm} ohm", loss, line.legal) if part), indent=4)
 
 
 def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:

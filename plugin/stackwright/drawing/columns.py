@@ -17,7 +17,8 @@ SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": 
 """What stands before a row that differs, in drawings and tables: colour says nothing alone."""
 
 TOP, FOOT = 6.0, 6.0
-GAP_HEIGHT = 18.0
+BOLD_TAKES = 4
+"""Letters fewer that a label of bold ones has room for."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Layout:
 
 
 NARROW = Layout(width=252, sheet_left=78, sheet_width=50, letters=21, name_letters=11, full=False)
-WIDE = Layout(width=510, sheet_left=162, sheet_width=100, letters=40, name_letters=15, full=True)
+WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=21, full=True)
 
 
 @dataclass(frozen=True)
@@ -118,16 +119,22 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
     else:
         name = words.full_name(row) if row.is_copper else _thickness(row)
         yield label(left - 8, base, name, shade, anchor="end", letters=layout.name_letters)
-    said = describe(row, foil=foil) if layout.full else _in_short(row)
+    said = _in_full(row, foil=foil) if layout.full else _in_short(row)
     sign = f"{SIGNS[slot.mark]} " if slot.mark else ""
     kind = "differs" if slot.mark else ("" if row.is_copper else "quiet")
-    yield label(right + 8, base, f"{sign}{said}", kind, letters=layout.letters)
+    letters = layout.letters - (BOLD_TAKES if slot.mark else 0)
+    yield label(right + 8, base, f"{sign}{said}", kind, letters=letters)
 
 
 def _thickness(row: StackupRow) -> str:
     if row.kind is LayerKind.MASK:
         return "mask"
     return "?" if row.thickness_mm is None else f"{row.thickness_mm:.4g} mm"
+
+
+def _in_full(row: StackupRow, *, foil: bool) -> str:
+    """Return what a wide column says: of a dielectric its material and loss, for its pattern tells the kind."""
+    return describe(row, foil=foil).removeprefix(f"{words.kind(row)}, ").removesuffix(" at 10 GHz")
 
 
 def _in_short(row: StackupRow) -> str:

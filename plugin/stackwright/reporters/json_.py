@@ -12,6 +12,7 @@ from stackup_lib.errors import StackwrightError
 from stackwright import __version__
 
 if TYPE_CHECKING:
+    from stackwright.commands.check_full import Full
     from stackwright.drawing.board_map import BoardMap
     from stackwright.drawing.charts import Charts
 
@@ -29,6 +30,7 @@ class Checked:
         fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
         map, charts: the board from above, and what its charts show, where a page is to show them.
+        full: the scorecard and the stackups to choose from, where they were asked for.
     """
 
     report: Report
@@ -38,6 +40,7 @@ class Checked:
     timing: Mapping[str, float] | None = None
     map: BoardMap | None = None
     charts: Charts | None = None
+    full: Full | None = None
 
 
 @dataclass(frozen=True)

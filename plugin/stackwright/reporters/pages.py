@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from stackwright import __version__
+from stackwright.drawing.columns import NARROW, SIGNS, Slot, column
 from stackwright.drawing.svg import STYLE
+from stackwright.reporters import deltas
 from stackwright.words import clean, count, number
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -43,6 +46,7 @@ def environment(**names: object) -> Environment:
     )
     css = Markup(style_sheet())  # noqa: S704 - our own
     made.globals.update(symbols=SYMBOLS, number=number, count=count, version=__version__, css=css)
+    made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn)
     made.globals.update(names)
     return made
 
@@ -50,6 +54,19 @@ def environment(**names: object) -> Environment:
 def style_sheet() -> str:
     """Return the one style of all pages, drawings included."""
     return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE_SHEETS) + STYLE
+
+
+class Drawable(Protocol):
+    """A stackup with a title."""
+
+    title: str
+    slots: tuple[Slot, ...]
+
+
+def _drawn(one: Drawable, ident: str) -> Markup:
+    """Return a stackup as a narrow column."""
+    name = f"Cross-section: {one.title}"
+    return Markup(column(one.slots, NARROW, title=name, ident=ident))  # noqa: S704 - column() escapes
 
 
 def labelled(line: str) -> tuple[str, str]:

@@ -1,0 +1,104 @@
+"""What `stackwright check --full` adds to a page: the board against every workload, and stackups that would mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.check import CheckUp
+from drc_rules.clauses import Severity
+from drc_rules.config import Config
+from drc_rules.declared import CommandLine
+from drc_rules.fitness import Fitness, FitnessReport, fitness_of
+from drc_rules.goals import Project, project_of
+from drc_rules.goals_judge import DECIDED
+from drc_rules.report import Headline, Report, Verdict
+from stackup_lib.board import Board
+from stackup_lib.errors import StackwrightError
+from stackup_lib.stopwatch import stretch
+from stackwright.commands.fit_changes import Way, way_of, way_to
+from stackwright.commands.scorecard import ScoreRow, scorecard
+from stackwright.commands.side_by_side import MOST, SideBySide, side_by_side
+from stackwright.commands.suggest import Suggested, every_suggestion
+
+NEAREST = 2
+"""Workloads, beside the declared one, towards which a way is looked for."""
+
+
+@dataclass(frozen=True)
+class Full:
+    """What is added to a report.
+
+    Attributes:
+        rows: the scorecard.
+        stackups: the board's own stackup and those to choose from; None where there is nothing to choose.
+        why_none: why not.
+    """
+
+    rows: tuple[ScoreRow, ...]
+    stackups: SideBySide | None
+    why_none: str = ""
+
+
+def in_full(board_path: Path, checked: CheckUp, config: Config, said: CommandLine) -> Full:
+    """Judge a checked board against every workload, and look for stackups where its own is at fault.
+
+    Raises:
+        StackwrightError: a workload that the settings name is not there any more.
+    """
+    board = checked.context.board
+    with stretch("workloads"):
+        fitness = fitness_of(board, config, said)
+    with stretch("stackups"):
+        why_none = _why_no_search(checked.report)
+        found, project, failure = None, None, ""
+        if not why_none:
+            found, project, failure = _suggested(board_path, checked, config, said)
+        ways = _ways(fitness, found, board_path, board, config)
+        stackups = side_by_side(found, project) if found else None
+    return Full(scorecard(fitness, ways), stackups, why_none or failure)
+
+
+def _why_no_search(report: Report) -> str:
+    """Return why no stackup is looked for; "" where one is."""
+    if report.profile is None:
+        return "No workload is stated, so nothing is known that a stackup should meet: --profile names one."
+    if not _mends(report):
+        return "No clause fails that another stackup would mend."
+    return ""
+
+
+def _mends(report: Report) -> bool:
+    """Tell whether a clause fails that a stackup decides."""
+    return any(
+        verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
+        for verdict in report.verdicts
+    )
+
+
+def _suggested(
+    board_path: Path, checked: CheckUp, config: Config, said: CommandLine
+) -> tuple[Suggested | None, Project | None, str]:
+    profile = checked.report.profile or ""
+    try:
+        project = project_of(checked.context.board, config, said)
+        return every_suggestion(board_path, project, profile, checked.report.form, MOST), project, ""
+    except StackwrightError as error:
+        return None, None, f"No stackup can be worked out: {error.what}; {error.next_step}"
+
+
+def _ways(
+    fitness: FitnessReport, found: Suggested | None, board_path: Path, board: Board, config: Config
+) -> dict[str, Way]:
+    """Return ways to the declared workload and the nearest others."""
+    short = [row for row in fitness.rows if row.headline is Headline.NOT_FIT]
+    ways: dict[str, Way | None] = {}
+    for row in _asked(short):
+        own = found if row.is_declared else None
+        ways[row.profile] = way_of(row, own, board_path) if own else way_to(row, board_path, board, config, new=False)
+    return {profile: way for profile, way in ways.items() if way is not None}
+
+
+def _asked(short: list[Fitness]) -> list[Fitness]:
+    own = [row for row in short if row.is_declared]
+    return [*own, *[row for row in short if not row.is_declared][:NEAREST]]
