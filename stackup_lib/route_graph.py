@@ -217,7 +217,8 @@ class _Builder:
         radius = np.minimum(half_x, half_y)
         over_x = np.maximum(np.abs(own.real) - half_x + radius, 0)
         over_y = np.maximum(np.abs(own.imag) - half_y + radius, 0)
-        is_round = np.isin(pads.shape[rows], ("circle", "oval"))
+        shapes = pads.shape[rows]
+        is_round = (shapes == "circle") | (shapes == "oval")
         return np.asarray(in_box & (~is_round | (np.hypot(over_x, over_y) <= radius + TOUCH_MM)))
 
     def _join_hubs(self) -> None:
