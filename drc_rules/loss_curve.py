@@ -27,7 +27,7 @@ LOWEST_GHZ = 0.1
 REACH = 1.5
 """Curves end at so many times Nyquist: beyond it hardly any power of the signal is left."""
 
-STEPS = 24
+STEPS = 18
 """Points, drawn densest at low frequencies, where copper loss rises as the root."""
 
 IN_TABLE = (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from drc_rules.loss_curve import LossCurve, LossPoint
-from stackwright.drawing.axes import Point, Scale, apart, between, label, named, path
+from stackwright.drawing.axes import Point, Scale, apart, between, named, path
 from stackwright.drawing.budget_bars import PARTS, PATTERNS
 
 WIDTH, HEIGHT = 560, 320
@@ -246,7 +245,9 @@ def _nyquist(chart: _Chart) -> Iterator[str]:
         y = chart.y.at(share)
         yield f'<path class="limit" d="M{x - 18:.1f} {y:.1f}h36"/>'
         yield f'<text class="mark may" x="{x - 24:.1f}" y="{y + 4:.1f}">may lose {share:.1f} dB</text>'
-    if at is not None and at.total_db.nominal is not None and math.isfinite(at.total_db.nominal):
+    if at is not None and at.total_db.nominal is not None:
         y = chart.y.at(at.total_db.nominal)
         yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-        yield f'<text class="mark may" x="{x - 9:.1f}" y="{y - 8:.1f}">{label(f"{at.total_db.nominal:.1f} dB")}</text>'
+        is_close = share is not None and 0 < y - chart.y.at(share) < 2 * LINE
+        dx, dy, side = (9, LINE + 2, "after") if is_close else (-9, -8, "may")
+        yield f'<text class="mark {side}" x="{x + dx:.1f}" y="{y + dy:.1f}">{at.total_db.nominal:.1f} dB</text>'

@@ -56,7 +56,7 @@ def loss_cells(point: LossPoint) -> tuple[str, ...]:
     parts = (point.dielectric_db, point.copper_db, point.roughness_db, point.holes_db, total.nominal)
     low = "" if total.low is None else f"{total.low:.2f}"
     return (
-        f"{point.frequency_ghz:g}",
+        f"{point.frequency_ghz:.4g}",
         *("all" if db is None else f"{db:.2f}" for db in parts),
         f"{low} to {'all' if total.high is None else f'{total.high:.2f}'}",
     )
