@@ -11,6 +11,8 @@ from itertools import groupby
 Scale = Callable[[float], float]
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 760.0, 56.0, 12.0, 12.0, 40.0
+CROWDED = 100
+"""More marks than this are drawn finer."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Axis:
 
 def log_axis(low: float, high: float, label: str, ticks: Iterable[float]) -> Axis:
     """Return an axis of powers."""
-    return Axis(low, high, [(t, f"{t:g}") for t in ticks], label, math.log10)
+    return Axis(low, high, [(t, f"{t:g}".replace("e-0", "e-")) for t in ticks], label, math.log10)
 
 
 def percent_axis(ends: tuple[float, float], label: str, ticks: Iterable[float], linear_to: float | None = None) -> Axis:
@@ -71,11 +73,15 @@ def percent_axis(ends: tuple[float, float], label: str, ticks: Iterable[float], 
 
 
 def group_axis(marks: Sequence[Mark], label: str = "") -> Axis:
-    """Return an axis on which marks stand one after the other; each group is named in the middle of its marks."""
+    """Return an axis on which marks stand one after the other; each group is named in the middle of its marks.
+
+    Names of one line stand on two in turn, so that those of small groups do not run into each other.
+    """
     ticks = []
-    for name, group in groupby(marks, key=lambda mark: mark.group):
+    for number, (name, group) in enumerate(groupby(marks, key=lambda mark: mark.group)):
         places = [mark.x for mark in group]
-        ticks.append(((places[0] + places[-1]) / 2, name))
+        lower = "\n" * (number % 2) if len(name) > 2 and "\n" not in name else ""
+        ticks.append(((places[0] + places[-1]) / 2, lower + name))
     return Axis(-1, marks[-1].x + 1, ticks, label)
 
 
@@ -114,12 +120,14 @@ def chart(
     across = axes[0].scale(LEFT, WIDTH - RIGHT)
     up = axes[1].scale(height - BOTTOM, TOP)
     shapes = [*_frame(axes, across, up, height), *_band(band, up)]
-    for mark in marks:
+    drawn = list(marks)
+    for mark in drawn:
         shapes += _mark(mark, across, up)
+    crowded = " crowded" if len(drawn) > CROWDED else ""
     legend = "".join(f'<span class="key {kind}">{escape(words)}</span>' for kind, words in keys)
     return "\n".join(
         [
-            '<figure class="chart">',
+            f'<figure class="chart{crowded}">',
             f'<svg viewBox="0 0 {WIDTH:g} {height:g}" role="img" aria-label="{escape(name)}">',
             f"<title>{escape(name)}</title>",
             *shapes,
@@ -142,9 +150,11 @@ def _frame(axes: tuple[Axis, Axis], across: Scale, up: Scale, height: float) -> 
             y = bottom + 14 + 11 * line
             yield f'<text x="{across(value):.1f}" y="{y:g}" text-anchor="middle">{escape(part)}</text>'
     yield f'<path class="axis" d="M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"/>'
-    yield f'<text class="label" transform="translate(11 {(TOP + bottom) / 2:g})rotate(-90)">{escape(axes[1].label)}</text>'
+    turned = f'transform="translate(11 {(TOP + bottom) / 2:g})rotate(-90)"'
+    yield f'<text class="label" {turned}>{escape(axes[1].label)}</text>'
     if axes[0].label:
-        yield f'<text class="label" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{height - 6:g}">{escape(axes[0].label)}</text>'
+        middle = (LEFT + WIDTH - RIGHT) / 2
+        yield f'<text class="label" x="{middle:g}" y="{height - 6:g}">{escape(axes[0].label)}</text>'
 
 
 def _band(band: tuple[float, float] | None, up: Scale) -> Iterator[str]:
@@ -159,5 +169,5 @@ def _band(band: tuple[float, float] | None, up: Scale) -> Iterator[str]:
 def _mark(mark: Mark, across: Scale, up: Scale) -> Iterator[str]:
     x = across(mark.x)
     bar = f'<path class="bar" d="M{x:.1f} {up(mark.low):.1f}V{up(mark.high):.1f}"/>'
-    dot = f'<circle cx="{x:.1f}" cy="{up(mark.y):.1f}" r="2.6"/>' if mark.y is not None else ""
+    dot = f'<circle cx="{x:.1f}" cy="{up(mark.y):.1f}" r="2.4"/>' if mark.y is not None else ""
     yield f'<g class="{mark.kind}"><title>{escape(mark.tip)}</title>{bar}{dot}</g>'

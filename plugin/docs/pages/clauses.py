@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from docs.pages.markdown import Page, code, facts, link, page, prose, table, title
+from docs.pages.markdown import Page, facts, link, page, prose, table, title
 from docs.pages.rules import asked, families, family_title, name_of, rule_of
 from drc_rules.clauses import Clause, Limit, Source
 from drc_rules.documents import documents
@@ -20,14 +20,29 @@ def name_of_clause(clause_id: str) -> str:
 
 
 def limit_words(limit: Limit) -> str:
-    """A limit with all that it says, in the words of its fields."""
+    """A limit in words."""
+    unit = f" {limit.unit}" if limit.unit else ""
     said = []
-    for name, value in limit.model_dump(exclude_defaults=True).items():
-        if name != "unit":
-            shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else f"{value}"
-            unit = f" {limit.unit}" if name in ("min", "max") and limit.unit else ""
-            said.append(f"{code(name)} {prose(shown + unit)}")
-    return "; ".join(said)
+    if limit.min is not None and limit.max is not None:
+        said.append(f"{limit.min:g} to {limit.max:g}{unit}")
+    elif limit.min is not None:
+        said.append(f"at least {limit.min:g}{unit}")
+    elif limit.max is not None:
+        said.append(f"at most {limit.max:g}{unit}")
+    if limit.at_least is not None:
+        is_tier = limit.unit == "fab tier"
+        said.append(f"within the fab tier {limit.at_least}" if is_tier else f"{limit.at_least} or better")
+    if limit.at_ghz is not None:
+        said.append(f"at {limit.at_ghz:g} GHz")
+    if limit.decimals is not None:
+        said.append(f"compared at {limit.decimals} decimals")
+    if limit.required is not None:
+        said.append("has to be there" if limit.required else "must not be there")
+    if limit.choices:
+        said.append(f"one of {', '.join(limit.choices)}")
+    if limit.named:
+        said.append(f"met by name: {', '.join(limit.named)}")
+    return prose("; ".join(said))
 
 
 def source_words(source: Source) -> str:
@@ -83,10 +98,11 @@ def _page(clause_id: str, found: list[Shipped]) -> Page:
         blocks += [prose(shipped.clause.title) + ".", _facts(shipped)]
     return page(
         name_of_clause(clause_id),
+        f"[Clauses](/clauses/index.md) / {prose(clause_id)}",
         title(clause_id),
         *several,
         *blocks,
-        f"In a shell: `stackwright explain {clause_id}`. All clauses: [Clauses](/clauses/index.md).",
+        f"In a shell: `stackwright explain {clause_id}`",
         orphan=True,
     )
 

@@ -29,8 +29,9 @@ def pages() -> Iterator[Page]:
     yield page(
         "fabs/index",
         title("Fabs"),
-        "What fabs make, in three tiers: past the best is an error, past advanced a warning, past standard information. "
-        "What your own fab states takes the place of the tiers: see `[fab]` under [settings](/settings/index.md).",
+        "What fabs make, in three tiers: past the best is an error, past advanced a warning, past standard "
+        "information. What your own fab states takes the place of the tiers: see `[fab]` under "
+        "[settings](/settings/index.md).",
         title("Limits", 2),
         table((*header, "from"), _limits()),
         title("Aspect ratios", 2),

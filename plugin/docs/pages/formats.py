@@ -67,7 +67,12 @@ def _rows(stem: str, schema: Schema, above: str) -> Iterator[tuple[str, str, str
         type_ = type_words(value, lambda one: _refer(stem, one))
         bounds = bounds_words(value)
         meaning = prose(str(value.get("description", "")))
-        yield code(above + name), type_ + (f", {bounds}" if bounds else ""), "" if required else "may be absent", meaning
+        yield (
+            code(above + name),
+            type_ + (f", {bounds}" if bounds else ""),
+            "" if required else "may be absent",
+            meaning,
+        )
         inner = as_schema(value.get("items")) if value.get("type") == "array" else value
         mark = "[]." if inner is not value else "."
         yield from _rows(stem, inner, f"{above}{name}{mark}")

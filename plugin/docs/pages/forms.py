@@ -31,7 +31,7 @@ def pages() -> Iterator[Page]:
     yield page(
         "forms/index",
         title("Form factors"),
-        "What a form factor asks of outline and thickness: `form = \"NAME\"` in `stackwright.toml`, or `--form NAME`.",
+        'What a form factor asks of outline and thickness: `form = "NAME"` in `stackwright.toml`, or `--form NAME`.',
         table(("form", "title", "size mm", "thickness mm", "power W"), rows),
         tree(name_of_form(name) for name in forms()),
     )

@@ -87,5 +87,3 @@ def _shown(value: object) -> str:
 
 def _number(value: float | None) -> str:
     return f"{value:g}" if value is not None else ""
-
-

@@ -45,7 +45,7 @@ def pages() -> Iterator[Page]:
     yield page(
         "profiles/index",
         title("Profiles"),
-        "A profile says what a workload, or one type of board for it, asks of a board: `profile = \"NAME\"` in "
+        'A profile says what a workload, or one type of board for it, asks of a board: `profile = "NAME"` in '
         "`stackwright.toml`, or `--profile NAME`. `stackwright profiles --for ...` finds the one for a model.",
         table(("profile", "for", "workload", "form factor"), rows),
         "`board` holds for any board, also without a profile: the state of the board itself.",

@@ -1,7 +1,7 @@
 """Validation: every reference value of the physics beside ours, drawn with error bars and printed beneath.
 
-What is drawn is what the tests hold: solved by `stackwright validate`'s own function, or by the tests' own functions where
-a comparison needs more than a cross section.
+What is drawn is what the tests hold: solved by the function behind `stackwright validate`, or by the tests' own where a
+comparison needs more than a cross section.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from functools import cache
 from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import Page, folded, link, page, prose, table, title, tree
 from docs.pages.project import REFERENCE, taken
+from docs.pages.validation_loss import blocks as loss_blocks
 from stackup_lib.lines.case_files import Case, read_cases
 from stackup_lib.lines.validation import Outcome, summarize, validate
+from tests.test_published_cases import GROUPS, group_of, outcomes
 
 FOLDER = REFERENCE.parent
 EXACT, SKIN, PUBLISHED = (FOLDER / f"{name}_cases.toml" for name in ("exact", "loss", "published"))
@@ -42,16 +44,10 @@ def pages() -> Iterator[Page]:
         *_exact(),
         *_skin(),
         *_published(),
-        *_further(),
+        *loss_blocks(),
         tree(["validation/reference"]),
     )
     yield page("validation/reference", taken(REFERENCE))
-
-
-def _further() -> Iterator[str]:
-    from docs.pages import validation_loss
-
-    yield from validation_loss.blocks()
 
 
 @cache
@@ -125,10 +121,7 @@ def _exact() -> Iterator[str]:
     yield chart(
         "Impedance and effective permittivity against exact solutions, difference in per cent by case",
         "A dot within its bar is met. Hammerstad and Jensen's formula is itself good to 0.1 %.",
-        (
-            group_axis(_named_in_lines(marks)),
-            log_axis(FLOOR_PCT, 1, "difference, %", [1e-8, 1e-6, 1e-4, 1e-2, 1]),
-        ),
+        (group_axis(marks), log_axis(FLOOR_PCT, 1, "difference, %", [1e-8, 1e-6, 1e-4, 1e-2, 1])),
         marks,
         keys=[("met", "our difference"), ("bars", "our own error estimate and the reference's uncertainty")],
     )
@@ -157,11 +150,6 @@ def _skin() -> Iterator[str]:
     yield folded(f"All {len(outcomes)} values", rows_of(outcomes))
 
 
-def _named_in_lines(marks: Sequence[Mark]) -> list[Mark]:
-    """Names of groups broken where they have a space, so that they stand beside each other."""
-    return [Mark(m.x, m.y, m.low, m.high, group=m.group.replace(" ", "\n").replace("-", "-\n", 1)) for m in marks]
-
-
 @cache
 def _last_digits() -> dict[tuple[str, str], float]:
     """Half a unit of the last digit that was published, in per cent, by case and figure."""
@@ -175,8 +163,6 @@ def _last_digits() -> dict[tuple[str, str], float]:
 
 
 def _published() -> Iterator[str]:
-    from tests.test_published_cases import GROUPS, group_of, outcomes
-
     solved = [o for o in outcomes() if o.difference_pct is not None]
     order = list(GROUPS)
     marks = []
@@ -188,12 +174,14 @@ def _published() -> Iterator[str]:
         marks.append(Mark(0, off, off - about, off + about, kind, tip, group_of(o)))
     placed = in_groups(marks, gap=6.0)
     yield title("Impedance against other programs", 2)
-    yield _sum_up(outcomes(), LIMIT_PCT) + " Nobody publishes an uncertainty: the bar is half of the last digit printed."
+    yield (
+        _sum_up(outcomes(), LIMIT_PCT) + " Nobody publishes an uncertainty: the bar is half of the last digit printed."
+    )
     yield chart(
         "Impedances that other programs publish, ours less theirs in per cent by case",
         "Linear to 0.2 %, by powers beyond. Shaded: 0.5 %.",
         (
-            group_axis(_under_each_other(placed)),
+            group_axis(placed),
             percent_axis((-10, 10), "ours less theirs, %", [-10, -5, -2, -0.5, -0.1, 0, 0.1, 0.5, 2, 5, 10], 0.2),
         ),
         placed,
@@ -208,9 +196,3 @@ def _published() -> Iterator[str]:
     rows = [(f"`{name}`", prose(group["solver"]), prose(group["source"])) for name, group in GROUPS.items()]
     yield folded("Who they are", table(("", "program", "published in"), rows))
     yield folded(f"All {len(outcomes())} values", rows_of(outcomes()))
-
-
-def _under_each_other(marks: Sequence[Mark]) -> list[Mark]:
-    """Names of small groups one line lower in turn, so that they do not run into each other."""
-    names = list(dict.fromkeys(m.group for m in marks))
-    return [Mark(m.x, m.y, m.low, m.high, group="\n" * (names.index(m.group) % 2) + m.group) for m in marks]

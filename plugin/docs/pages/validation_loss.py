@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
+from docs.pages.charts import Axis, Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import folded, prose, table, title
+from stackup_lib.lines.tolerance import sensitivities
 from tests.test_lines_tolerance import CASES as SENSITIVITIES
 from tests.test_lines_tolerance import NAMES, _as_reference, _site_of
 from tests.test_measured_loss import (
@@ -19,8 +20,6 @@ from tests.test_measured_loss import (
 )
 from tests.test_power_sheets import CASES as SHEETS
 from tests.test_power_sheets import solve as solve_sheet
-
-from stackup_lib.lines.tolerance import sensitivities
 
 GHZ = (0.5, 1, 2, 5, 10, 20, 50, 100)
 
@@ -44,8 +43,8 @@ def _solvers() -> Iterator[str]:
         rows.append((prose(case["id"]), f"{ghz:g}", f"{theirs:.4f}", f"{ours:.4f}", f"{off:+.1f}"))
     yield title("Loss against field solvers", 2)
     yield (
-        f"{len(marks)} values of smooth lines by Ansys HFSS and 2D Extractor. Neither states an uncertainty, so there are "
-        "no bars; 2 % are shaded."
+        f"{len(marks)} values of smooth lines by Ansys HFSS and 2D Extractor. Neither states an uncertainty, so there "
+        "are no bars; 2 % are shaded."
     )
     yield chart(
         "Loss of smooth lines against field solvers, ours less theirs in per cent over frequency",
@@ -62,10 +61,11 @@ def _measured() -> Iterator[str]:
     yield title("Loss against measured boards", 2)
     inside = sum(p.low <= p.measured <= p.high for p in points())
     yield (
-        f"{len(points())} points of {len(LINES)} lines on two boards; {inside} of them lie inside our interval. The bar is "
-        "that interval: Df by 10 %, the foil from the smoothest to the roughest that its name allows (without a name: "
-        "any foil), nickel from the least to the most lossy. It is wide where foil or nickel are not known, because the "
-        "loss is. The dot is our nominal figure; zero is what was measured, with its own uncertainty (one sigma)."
+        f"{len(points())} points of {len(LINES)} lines on two boards; {inside} of them lie inside our interval. The "
+        "bar is that interval: Df by 10 %, the foil from the smoothest to the roughest that its name allows (without a "
+        "name: any foil), nickel from the least to the most lossy. It is wide where foil or nickel are not known, "
+        "because the loss is. The dot is our nominal figure; zero is what was measured, with its own "
+        "uncertainty (one sigma)."
     )
     for name, given in LINES.items():
         marks, rows = [], []
@@ -128,7 +128,7 @@ def _curve() -> Iterator[str]:
         "Loss of the bare Astra line, ours less measured in per cent at every gigahertz",
         "Shaded: 10 %.",
         (
-            percent_axis((0, 36), "", []).__class__(0, 36, [(g, f"{g}") for g in range(0, 36, 5)], "GHz"),
+            Axis(0, 36, [(g, f"{g}") for g in range(0, 36, 5)], "GHz"),
             percent_axis((-20, 30), "ours less measured, %", [-20, -10, 0, 10, 20, 30]),
         ),
         marks,
@@ -151,8 +151,8 @@ def _tolerances() -> Iterator[str]:
     placed = in_groups(marks)
     yield title("How impedance follows each dimension", 2)
     yield (
-        f"{len(marks)} derivatives d ln Z / d ln X of {len(SENSITIVITIES)} lines against another solver, which prints four "
-        "decimals: the bar is half of the last one. What a fab's tolerances are worth rests on them."
+        f"{len(marks)} derivatives d ln Z / d ln X of {len(SENSITIVITIES)} lines against another solver, which prints "
+        "four decimals: the bar is half of the last one. What a fab's tolerances are worth rests on them."
     )
     yield chart(
         "Derivatives of impedance against another solver, difference in units of the last printed decimal",

@@ -1,0 +1,219 @@
+"""The documentation builds without a warning from what the program holds, and every link within it leads somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from drc_rules.documents import documents
+from drc_rules.forms import forms
+from drc_rules.interfaces import interface_ids
+from drc_rules.requirements import profile_names
+from drc_rules.rule import all_rules
+from stackwright.commands.shipped import shipped_clauses
+
+NEEDED = ("sphinx", "furo", "myst_parser")
+pytestmark = pytest.mark.skipif(
+    not all(importlib.util.find_spec(name) for name in NEEDED), reason="the docs extra is not installed"
+)
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "plugin" / "docs"
+
+
+@dataclass
+class Read(HTMLParser):
+    """What a page links to, what it fetches to be shown, which anchors it has, and its words."""
+
+    links: list[str] = field(default_factory=list)
+    fetched: list[str] = field(default_factory=list)
+    anchors: set[str] = field(default_factory=set)
+    words: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Sort a tag's addresses."""
+        given = dict(attrs)
+        self.anchors.add(given.get("id") or "")
+        if tag == "a":
+            self.anchors.add(given.get("name") or "")
+            self.links.append(given.get("href") or "#")
+        elif tag in ("img", "script", "source", "iframe"):
+            self.fetched.append(given.get("src") or "")
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload"):
+            self.fetched.append(given.get("href") or "")
+
+    def handle_data(self, data: str) -> None:
+        """Keep the words."""
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        """All words with single spaces."""
+        return " ".join(" ".join(self.words).split())
+
+
+@dataclass(frozen=True)
+class Site:
+    """The built pages, by path below their folder."""
+
+    folder: Path
+    pages: dict[str, Read]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """All pages, built once, warnings as errors; written by hand is copied, so that nothing stays behind."""
+    work = tmp_path_factory.mktemp("docs")
+    source, built = work / "source", work / "built"
+    source.mkdir()
+    for page in SOURCE.glob("*.md"):
+        shutil.copy(page, source)
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-n",
+        "-W",
+        "--keep-going",
+        "-c",
+        *map(str, (SOURCE, source, built)),
+    ]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, cwd=work)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stderr == ""
+    return Site(built, {path.relative_to(built).as_posix(): _read(path) for path in built.rglob("*.html")})
+
+
+def _read(path: Path) -> Read:
+    read = Read()
+    read.feed(path.read_text(encoding="utf-8"))
+    return read
+
+
+def test_every_rule_clause_profile_and_form_has_a_page(site: Site) -> None:
+    """What the program can explain, the documentation has a page for."""
+    wanted = {f"rules/{rule.code}.html" for rule in all_rules()}
+    wanted |= {f"clauses/{shipped.clause.id}.html" for shipped in shipped_clauses()}
+    wanted |= {f"profiles/{name}.html" for name in (*profile_names(), "board")}
+    wanted |= {f"forms/{name}.html" for name in forms()}
+    assert wanted - set(site.pages) == set()
+
+
+def test_a_rules_page_says_what_the_program_says(site: Site) -> None:
+    """Summary, sections and deciding clauses of each rule stand on its page, word for word."""
+    for rule in all_rules():
+        said = site.pages[f"rules/{rule.code}.html"].text
+        for part in (rule.summary, rule.section("How to fix")):
+            plain = re.sub(r"[\s`]+", "", part)
+            assert plain in re.sub(r"\s+", "", said), rule.code
+
+
+def test_a_clauses_page_names_document_and_rule(site: Site) -> None:
+    """Each clause's page links the rule that decides it and the section of the document that it stands in."""
+    for shipped in shipped_clauses():
+        clause = shipped.clause
+        links = site.pages[f"clauses/{clause.id}.html"].links
+        decider = next(rule for rule in all_rules() if clause.kind in rule.kinds)
+        assert f"../rules/{decider.code}.html" in links
+        if clause.source.document in documents():
+            assert f"../documents/index.html#document-{clause.source.document}" in links
+
+
+def test_all_interfaces_and_documents_are_told(site: Site) -> None:
+    """No interface and no document is left out of its table."""
+    interfaces, told = site.pages["interfaces/index.html"].text, site.pages["documents/index.html"].text
+    assert [one for one in interface_ids() if one not in interfaces.split()] == []
+    assert [key for key in documents() if key not in told.split()] == []
+
+
+def test_every_link_within_the_pages_leads_somewhere(site: Site) -> None:
+    """Files exist, and so do the anchors in them."""
+    dead = []
+    for name, page in site.pages.items():
+        for address in (*page.links, *page.fetched):
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (site.folder / name).parent / unquote(parts.path) if parts.path else site.folder / name
+            if not target.is_file():
+                dead.append((name, address))
+            elif parts.fragment and target.suffix == ".html":
+                there = target.resolve().relative_to(site.folder.resolve()).as_posix()
+                if unquote(parts.fragment) not in site.pages[there].anchors:
+                    dead.append((name, address))
+    assert dead == []
+
+
+def test_every_page_is_reached_from_the_first(site: Site) -> None:
+    """Nothing is written that nobody can find."""
+    reached, open_ = {"index.html"}, ["index.html"]
+    while open_:
+        name = open_.pop()
+        for address in site.pages[name].links:
+            parts = urlsplit(address)
+            if parts.scheme or not parts.path.endswith(".html"):
+                continue
+            target = ((site.folder / name).parent / unquote(parts.path)).resolve()
+            there = target.relative_to(site.folder.resolve()).as_posix()
+            if there not in reached:
+                reached.add(there)
+                open_.append(there)
+    assert set(site.pages) - reached <= {"genindex.html", "search.html"}
+
+
+def test_links_to_the_web_are_well_formed(site: Site) -> None:
+    """Whether somebody answers there is not asked: tests use no network."""
+    addresses = {a for page in site.pages.values() for a in page.links if urlsplit(a).scheme or urlsplit(a).netloc}
+    assert len(addresses) > 10
+    for address in addresses:
+        parts = urlsplit(address)
+        assert parts.scheme in ("http", "https"), address
+        assert re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)+", parts.netloc), address
+        assert not re.search(r"[\s<>\"{}|\\^`]", address), address
+
+
+def test_the_pages_fetch_nothing_from_the_web(site: Site) -> None:
+    """Reading the documentation tells nobody."""
+    fetched = {address for page in site.pages.values() for address in page.fetched}
+    assert fetched
+    assert [a for a in fetched if urlsplit(a).scheme not in ("", "data") or urlsplit(a).netloc] == []
+
+
+def test_validation_draws_every_value_with_its_bar(site: Site) -> None:
+    """As many dots as figures that were solved, each with an error bar, and a table beneath every chart."""
+    text = (site.folder / "validation" / "index.html").read_text(encoding="utf-8")
+    figures = re.findall(r'<figure class="chart.*?</figure>', text, re.DOTALL)
+    assert len(figures) >= 8
+    assert text.count("<details>") >= len(figures)
+    for figure in figures:
+        dots = figure.count("<circle")
+        assert dots
+        assert figure.count('class="bar"') == dots
+        assert "nan" not in figure
+    exact = next(figure for figure in figures if "exact solutions" in figure)
+    assert exact.count("<circle") == 196
+
+
+def test_wrong_pages_are_told(tmp_path: Path) -> None:
+    """A link that leads nowhere fails the build: the check of the pages can fail."""
+    (tmp_path / "index.md").write_text("# Wrong\n\n[nowhere](nowhere.md)\n", encoding="utf-8")
+    (tmp_path / "conf.py").write_text("extensions = ['myst_parser']\n", encoding="utf-8")
+    command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", str(tmp_path), str(tmp_path / "built")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "nowhere" in done.stderr
