@@ -20,9 +20,11 @@ from drc_rules.interfaces.names import (
 )
 from drc_rules.net_choice import chosen_nets
 from drc_rules.nets_view import title_of
+from drc_rules.via_intents import via_of_net
 from stackup_lib.board import Board
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.frozen import Frozen
+from stackup_lib.intended import Statement
 from stackup_lib.kicad.patterns import matcher
 from stackup_lib.links import Link, LinkPad, Links
 from stackup_lib.routes import Route
@@ -41,6 +43,26 @@ class NetClassOf(Frozen):
 
     name: str
     by: str
+
+
+class ViaSaid(Frozen):
+    """What KiCad is told of one size of the net's through vias, and by whom; None and "" where nobody says.
+
+    Attributes:
+        what: `diameter`, `hole` or `ring`.
+        asked_mm: preferred size, of which `asked_by` names rule, file and line, or net class.
+        least_mm, greatest_mm: what KiCad's own check lets pass.
+        doubts: rules, with file and line, that may say otherwise.
+    """
+
+    what: str
+    asked_mm: float | None
+    asked_by: str
+    least_mm: float | None
+    least_by: str
+    greatest_mm: float | None
+    greatest_by: str
+    doubts: tuple[str, ...]
 
 
 class RoutedNet(Frozen):
@@ -85,6 +107,7 @@ class NetTold(Frozen):
         taken_for: the interface or family, "rail", "ground", "unconnected pin", or "" for nothing.
         origin, confidence, why: of that.
         partner: the other net of its pair, "" for none; `paired_by` says by whose rule.
+        via: diameter, hole and ring of its through vias, as classes, custom rules and Board Setup say them.
         pads: `U1.A7` and so on.
         refused: two-pad parts that no link goes through, and why; none for a rail.
     """
@@ -100,6 +123,7 @@ class NetTold(Frozen):
     readings: tuple[Reading, ...]
     partner: str
     paired_by: str
+    via: tuple[ViaSaid, ...]
     pads: tuple[str, ...]
     links: tuple[LinkTold, ...]
     refused: tuple[str, ...]
@@ -124,6 +148,7 @@ def explain_net(ctx: Context, links: Links, config: Config, net: int) -> NetTold
         readings=tuple(_readings(ctx, config, net)),
         partner="" if partner is None else board.nets[partner],
         paired_by="" if pair is None else "KiCad's naming rule" if by_kicad else "spelling; KiCad does not pair them",
+        via=tuple(_via(ctx, net)),
         pads=tuple(pad.name for pad in links.pads_of(net)),
         links=tuple(_link_told(links, link) for link in links.of(net)),
         refused=tuple(_refusals(links, net)),
@@ -151,6 +176,29 @@ def _classes(board: Board, name: str) -> Iterator[NetClassOf]:
         else:
             by = f"pattern {patterns[0]}" if patterns else "a pattern of the project"
         yield NetClassOf(name=net_class, by=by)
+
+
+def _via(ctx: Context, net: int) -> Iterator[ViaSaid]:
+    via = via_of_net(ctx, net)
+    for what, asked in (("diameter", via.diameter), ("hole", via.hole), ("ring", None)):
+        least, greatest = via.limits[what].least, via.limits[what].greatest
+        yield ViaSaid(
+            what=what,
+            asked_mm=asked.value_mm if asked else None,
+            asked_by=_by(asked),
+            least_mm=least.value_mm if least else None,
+            least_by=_by(least),
+            greatest_mm=greatest.value_mm if greatest else None,
+            greatest_by=_by(greatest),
+            doubts=via.doubts,
+        )
+
+
+def _by(said: Statement | None) -> str:
+    """Who says it: a rule with file and line, a net class, Board Setup."""
+    if said is None:
+        return ""
+    return said.source if said.source.endswith(said.name) else f'rule "{said.name}", {said.source}'
 
 
 def _readings(ctx: Context, config: Config, net: int) -> Iterator[Reading]:

@@ -82,6 +82,17 @@ def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
     )
 
 
+def via_of_net(ctx: Context, net: int) -> IntendedVia:
+    """Return the via that KiCad is told to place for a net; rules that KiCad ignores do not count."""
+    try:
+        rules = design_rules_of(ctx)
+    except MissingFact:
+        rules = None
+    board = ctx.board
+    settings = read_via_settings(board.project.path)
+    return intended_via(board, board.nets[net], rules, settings, in_pair=_in_pair(ctx, net))
+
+
 def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
     """Yield the via of nets that are alike to KiCad, and those nets."""
     board, by_name = ctx.board, asks_by_net(rules)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drc_rules.check import find_config, prepare
 from drc_rules.declared import CommandLine
-from drc_rules.net_explained import LinkTold, NetTold, RoutedNet, explain_net
+from drc_rules.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
 from drc_rules.nets_view import NetGroup, NetsView, RailRow, find_net, nets_view
 from stackup_lib.kicad import read_board
 from stackup_lib.links import find_links
@@ -202,9 +202,19 @@ def _identity(told: NetTold) -> list[tuple[str, str]]:
         ("because", told.why),
         ("classes", "; ".join(f"{one.name} ({one.by})" for one in told.classes) or "Default only"),
         ("pair with", f"{told.partner}  ({told.paired_by})" if told.partner else "none"),
+        ("vias", "; ".join(words for said in told.via if (words := _via(said)))),
         ("pads", some(told.pads, 12)),
     ]
     return [(label, words) for label, words in rows if words]
+
+
+def _via(said: ViaSaid) -> str:
+    """One size of the net's vias: what is asked for, and what KiCad's check lets pass."""
+    bounds = (("", said.asked_mm, said.asked_by), ("at least ", said.least_mm, said.least_by))
+    stated = (*bounds, ("at most ", said.greatest_mm, said.greatest_by))
+    words = ", ".join(f"{bound}{value:g} mm ({by})" for bound, value, by in stated if value is not None)
+    doubt = f", unless {said.doubts[0]} says otherwise" if said.doubts and said.what != "ring" else ""
+    return f"{said.what} {words}{doubt}" if words else ""
 
 
 def _link(page: Page, link: LinkTold, title: str) -> None:
