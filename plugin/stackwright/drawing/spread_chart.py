@@ -11,7 +11,7 @@ from drc_rules.impedance_spread import LineSpread, TargetSpread
 from stackwright.drawing.axes import Point, Scale, label, named, path
 from stackwright.words import count
 
-WIDTH, LEFT, RIGHT = 780, 190, 112
+WIDTH, LEFT, RIGHT = 790, 200, 112
 TOP, BOTTOM, ROW, CURVE = 40, 26, 84, 52
 """A row is a curve and the words under it."""
 MARGIN = 0.115
@@ -137,7 +137,7 @@ def _row(chart: _Chart, row: int, line: LineSpread) -> Iterator[str]:
     yield f'<path class="total" d="{path((chart.x.at(ohm), y) for ohm, y in points)}"/>'
     yield f'<path class="axis" d="M{LEFT} {base:.1f}H{WIDTH - RIGHT}"/>'
     yield from _nominal(chart, line, base)
-    yield f'<text class="name" x="{LEFT - 12}" y="{base - 16:.1f}">{label(layers(line), 28)}</text>'
+    yield f'<text class="name" x="{LEFT - 12}" y="{base - 16:.1f}">{label(layers(line), 26)}</text>'
     yield f'<text class="small" x="{LEFT - 12}" y="{base:.1f}">{geometry(line)}, {count(line.nets, "net")}</text>'
     x = WIDTH - RIGHT + 12
     yield f'<text class="share" x="{x}" y="{base - 14:.1f}">{share(line)}</text>'
