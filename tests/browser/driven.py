@@ -52,6 +52,11 @@ class Tab:
         """Go to an address."""
         self._call("Page.navigate", url=url)
 
+    def prefer(self, scheme: str) -> None:
+        """Make the page light or dark, as a reader's system would."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._call("Emulation.setEmulatedMedia", features=[feature])
+
     def ask(self, expression: str) -> Any:
         """Return the value of an expression of JavaScript in the page."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -77,6 +82,11 @@ class Tab:
 
     def press(self, key: str) -> None:
         """Press a key."""
+        if key == "Tab":  # moves the focus by its code, and writes nothing
+            code = {"key": key, "code": key, "windowsVirtualKeyCode": 9}
+            self._call("Input.dispatchKeyEvent", type="rawKeyDown", **code)
+            self._call("Input.dispatchKeyEvent", type="keyUp", **code)
+            return
         text = {"text": "\r"} if key == "Enter" else {"text": key}
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key)

@@ -11,6 +11,7 @@ import pytest
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
+from tests.browser.axe import violations
 from tests.browser.driven import Tab, driven
 from tests.test_live_server import SMALL, Played, played
 
@@ -105,3 +106,11 @@ def test_the_end_of_the_session_is_said_once_and_the_report_stays(tab: Tab, serv
     assert "press Stackwright's button in KiCad again" in tab.ask("said.textContent")
     assert tab.ask("findings().length") == many > 0
     assert tab.ask("[...document.querySelectorAll('button')].every((one) => one.disabled)") is True
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_live_page_keeps_nobody_out(tab: Tab, scheme: str, axe: None) -> None:
+    """axe-core finds nothing grave in the page with its controls and its report."""
+    tab.prefer(scheme)
+
+    assert [str(one) for one in violations(tab) if one.is_grave] == []

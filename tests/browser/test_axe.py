@@ -1,0 +1,135 @@
+"""Every HTML page that we make is open to everybody: axe-core finds nothing grave, and a keyboard gets everywhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.axe import violations
+from tests.browser.driven import Tab, driven
+from tests.test_cli import run
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+BOARDS = ROOT / "fixtures" / "boards"
+SCHEMES = ("light", "dark")
+
+PAGES: dict[str, tuple[str, ...]] = {
+    "fails": ("check", "training_b200_lossy_prepreg", "--format", "html"),
+    "stubs": ("check", "inference_pcie_gen5_caps_no_backdrill", "--format", "html"),
+    "fits": ("check", "inference_pcie_gen5_fit", "--format", "html"),
+    "unknown": ("check", "no_stackup", "--format", "html"),
+    "many": ("check", "training_b200_ed_foil", "edge_jetson_carrier_fit", "default_stackup", "--format", "html"),
+    "fit": ("fit", "inference_pcie_gen5_fit", "--html"),
+    "diff": ("diff", "inference_pcie_gen5_caps_no_backdrill", "inference_pcie_gen5_caps_fit", "--html"),
+}
+"""Each page and the command that makes it; words with an underscore name boards."""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every page, made once as a user makes it."""
+    folder = tmp_path_factory.mktemp("pages")
+    return {name: made(folder / f"{name}.html", arguments) for name, arguments in PAGES.items()}
+
+
+def made(target: Path, arguments: tuple[str, ...]) -> Path:
+    """Make a page."""
+    boards = [BOARDS / word if (BOARDS / word).is_dir() else word for word in arguments]
+    ran = run(*boards, "--output", target)
+    assert ran.code in (0, 1), ran.err
+    return target
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    """A browser of its own."""
+    with driven(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_keeps_nobody_out(name: str, scheme: str, pages: dict[str, Path], tab: Tab, axe: None) -> None:
+    """No violation that axe-core calls serious or critical, in either scheme; what is less is printed."""
+    tab.prefer(scheme)
+    tab.open(pages[name].as_uri())
+    tab.wait_for("document.readyState === 'complete'")
+    tab.ask("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+    found = violations(tab)
+
+    for one in found:
+        sys.stdout.write(f"{name}, {scheme}: {one}\n")
+    assert [str(one) for one in found if one.is_grave] == []
+    assert tab.console == []
+
+
+def test_the_checker_sees_what_is_wrong(tab: Tab, tmp_path: Path, axe: None) -> None:
+    """Its silence means something: grey on grey, a picture without a word and a nameless button are grave."""
+    target = tmp_path / "bad.html"
+    target.write_text(
+        "<!doctype html><html lang=en><title>t</title><main><h1>Board</h1><p style='color:#999;background:#888'>Loss"
+        "</p><img src='data:,'><button></button><a href='#a'>further</a><ul><li>one</li></ul></main></html>",
+        encoding="utf-8",
+    )
+    tab.open(target.as_uri())
+    tab.wait_for("document.readyState === 'complete'")
+
+    found = {one.id for one in violations(tab) if one.is_grave}
+
+    assert {"color-contrast", "image-alt", "button-name"} <= found
+
+
+STOPS = """
+[...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')]
+  .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({contentVisibilityAuto: true}))
+  .filter((one) => one.type !== 'radio' || one.checked)
+  .map((one) => one.tagName + ' ' + (one.getAttribute('href') || one.id || one.textContent).trim().slice(0, 60))
+"""
+"""What a keyboard has to reach: what is visible now, and of each group of choices the chosen one."""
+
+HERE = """
+(() => {
+  const one = document.activeElement, style = getComputedStyle(one), box = one.getBoundingClientRect();
+  return {
+    name: one.tagName + ' ' + (one.getAttribute('href') || one.id || one.textContent).trim().slice(0, 60),
+    marked: (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== 'none',
+    seen: box.bottom > 0 && box.top < innerHeight && box.width > 0,
+  };
+})()
+"""
+
+
+@pytest.mark.parametrize("name", ["fails", "many", "fit", "diff"])
+def test_a_keyboard_gets_everywhere(name: str, pages: dict[str, Path], tab: Tab) -> None:
+    """Tab stops at every link and fold in the order of the page, each marked and in view; none is a trap."""
+    tab.prefer("light")
+    tab.open(pages[name].as_uri())
+    tab.wait_for("document.readyState === 'complete'")
+    stops = tab.ask(STOPS)
+
+    walked = []
+    for _ in stops:
+        tab.press("Tab")
+        walked.append(tab.ask(HERE))
+
+    assert len(stops) > 3
+    assert [one["name"] for one in walked] == stops
+    assert [one["name"] for one in walked if not one["marked"]] == []
+    assert [one["name"] for one in walked if not one["seen"]] == []
+
+
+def test_enter_opens_what_is_folded(pages: dict[str, Path], tab: Tab) -> None:
+    """A fold opens and closes by the keyboard alone."""
+    tab.open(pages["fails"].as_uri())
+    tab.wait_for("document.readyState === 'complete'")
+    tab.ask("document.querySelector('summary').focus()")
+    was = tab.ask("document.querySelector('details').open")
+
+    tab.press("Enter")
+
+    assert tab.ask("document.querySelector('details').open") is (not was)
