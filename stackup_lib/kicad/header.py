@@ -12,6 +12,7 @@ from typing import TypeAlias
 import sexpdata
 
 from stackup_lib.board import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.kicad import tree
 from stackup_lib.kicad.source import Source
 from stackup_lib.kicad.tokens import known
 from stackup_lib.kicad.tree import MalformedError, number
@@ -20,6 +21,9 @@ Listed: TypeAlias = "list[str | Listed]"
 
 _KINDS = {"copper": LayerKind.COPPER, "core": LayerKind.CORE, "prepreg": LayerKind.PREPREG}
 _COPPER_TYPES = ("signal", "power", "mixed", "jumper")
+_LISP_ONLY = re.compile(r"[;'\[\]]")
+"""To sexpdata a comment, a quote and brackets; to KiCad, which writes them without quotes, parts of a word."""
+
 _INNER = re.compile(r"In([1-9]\d{0,2})\.Cu", re.ASCII)
 _BOTTOM = 10_000
 _CANONICAL_NAMES_SINCE = 20200922
@@ -32,7 +36,10 @@ class _TextParser(sexpdata.Parser):  # type: ignore[misc] # sexpdata has no type
 
 
 def load(text: str) -> Listed:
-    """Return one list of a board as nested lists of strings, parsed by sexpdata."""
+    """Return one list of a board as nested lists of strings, parsed by sexpdata where it reads as KiCad does."""
+    if _LISP_ONLY.search(text):
+        written = text.encode()
+        return _unquoted(tree.parse(written, 0, len(written)))
     try:
         parsed = _TextParser(text, nil=None, true=None).parse()
         return _plain(parsed[0])
@@ -40,6 +47,10 @@ def load(text: str) -> Listed:
         raise MalformedError(f"this block cannot be parsed: {bad}") from None
     except (AttributeError, IndexError, AssertionError, TypeError, RecursionError):
         raise MalformedError("this block cannot be parsed") from None
+
+
+def _unquoted(node: tree.Node) -> Listed:
+    return [_unquoted(part) if isinstance(part, list) else tree.unquoted(part) for part in node]
 
 
 def _plain(parsed: object) -> Listed:

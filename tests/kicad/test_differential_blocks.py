@@ -10,6 +10,7 @@ import sexpdata
 
 from fixtures import make_boards
 from stackup_lib.kicad import tree
+from stackup_lib.kicad.header import load
 from stackup_lib.kicad.scan import Blocks, head, scan, without_comments
 from tests.conftest import demo_folder
 from tests.kicad5_boards import whole_board
@@ -122,6 +123,16 @@ def test_blocks_of_fixture_boards_are_sexpdatas(name: str) -> None:
 def test_blocks_of_written_boards_are_sexpdatas(text: str) -> None:
     """Other layouts, words without quotes, escaped quotes, and line ends of Windows."""
     assert assert_same_blocks(text.encode()) > 300
+
+
+@pytest.mark.parametrize("name", ["L[1;x'", "'L2]", "]", ";"])
+def test_words_that_only_lisp_takes_apart(name: str) -> None:
+    """KiCad 5 writes such layer names without quotes, and reads them back as they are."""
+    assert load(f"(layers (0 {name} signal) (31 Bottom signal hide))") == [
+        "layers",
+        ["0", name, "signal"],
+        ["31", "Bottom", "signal", "hide"],
+    ]
 
 
 def test_a_difference_would_be_seen() -> None:
