@@ -1,7 +1,9 @@
 """Reads the rules' case files: `fixtures/rules/<family>/<defect>.toml`, one per rule, named as the rule's file.
 
 A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
-finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict.
+finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict. What it
+`says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to give them;
+`measured` are the numbers beside the limit.
 """
 
 from __future__ import annotations
@@ -34,6 +36,9 @@ class Case(BaseModel):
     finds: list[str]
     severity: str | None = None
     verdicts: dict[str, str] = {}
+    says: list[str] = []
+    lacks: list[str] = []
+    measured: list[float] = []
 
 
 @dataclass(frozen=True)

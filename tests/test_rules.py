@@ -31,6 +31,12 @@ def test_a_rule_finds_what_its_case_says_and_nothing_else(loaded: Loaded, tmp_pa
         assert {f.severity.value for f in found} == {loaded.case.severity}
     verdicts = {v.clause.id: v.verdict.value for v in report.verdicts}
     assert loaded.case.verdicts.items() <= verdicts.items(), verdicts
+    said = [f"{f.why}\n{f.fix}" for f in found]
+    assert [piece for piece in loaded.case.says if not any(piece in text for text in said)] == [], said
+    lacking = [f"{m.fact}\n{m.how_to_give}" for v in report.verdicts if v.code == rule.code for m in v.missing]
+    assert [piece for piece in loaded.case.lacks if not any(piece in text for text in lacking)] == [], lacking
+    if loaded.case.measured:
+        assert [f.measured.value for f in found if f.measured] == pytest.approx(loaded.case.measured)
 
 
 NEVER_FIND = {"NET001", "NET002"}

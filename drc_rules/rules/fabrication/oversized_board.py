@@ -74,10 +74,12 @@ def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
         ctx.shows(f"{word} side", s=side, s_max=most)
     if all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
         return
-    who = own_fab(ctx).name or "your fab" if clause.limit.at_least == OWN else f"{clause.limit.at_least} fabs"
+    is_own = clause.limit.at_least == OWN
+    who = own_fab(ctx).name or "your fab" if is_own else f"{clause.limit.at_least} fabs"
+    told = greatest if is_own else (round(greatest[0]), round(greatest[1]))  # inches, which end in tenths of mm
     worst = max(range(2), key=lambda k: sides[k] / greatest[k])
     yield Draft(
-        title=f"the board is {in_words(sides)}; the greatest of {who}: {in_words(greatest)}",
+        title=f"the board is {in_words(sides)}; the greatest of {who}: {in_words(told)}",
         why="presses, drills and baths take panels of one size",
         fix="ask the fab before anything else, or split the board",
         ids=("size",),
