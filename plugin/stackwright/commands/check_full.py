@@ -18,8 +18,11 @@ from stackup_lib.errors import StackwrightError
 from stackup_lib.stopwatch import stretch
 from stackwright.commands.fit_changes import Way, way_of, way_to
 from stackwright.commands.scorecard import ScoreRow, scorecard
-from stackwright.commands.side_by_side import MOST, SideBySide, side_by_side
+from stackwright.commands.side_by_side import SideBySide, side_by_side
 from stackwright.commands.suggest import Suggested, every_suggestion
+
+LIMIT = 5
+"""As `stackwright suggest` has it, so that its numbers are the same."""
 
 NEAREST = 2
 """Workloads, beside the declared one, towards which a way is looked for."""
@@ -55,7 +58,7 @@ def in_full(board_path: Path, checked: CheckUp, config: Config, said: CommandLin
         if not why_none:
             found, project, failure = _suggested(board_path, checked, config, said)
         ways = _ways(fitness, found, board_path, board, config)
-        stackups = side_by_side(found, project) if found else None
+        stackups = side_by_side(found, project, _faulty(checked.report)) if found else None
     return Full(scorecard(fitness, ways), stackups, why_none or failure)
 
 
@@ -68,11 +71,21 @@ def _why_no_search(report: Report) -> str:
     return ""
 
 
-def _mends(report: Report) -> bool:
-    """Tell whether a clause fails that a stackup decides."""
-    return any(
-        verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
+def _mends(report: Report) -> set[str]:
+    """Return the clauses that fail and that a stackup decides."""
+    return {
+        verdict.clause.id
         for verdict in report.verdicts
+        if verdict.verdict is Verdict.FAILED and verdict.clause.kind in DECIDED and verdict.worst is not Severity.INFO
+    }
+
+
+def _faulty(report: Report) -> frozenset[str]:
+    """Return the rows at which those clauses fail: the place that a finding names first."""
+    clauses = _mends(report)
+    found = [*report.findings, *(one.finding for one in report.accepted)]
+    return frozenset(
+        one.places[0].layer for one in found if one.clause in clauses and one.places and one.places[0].layer
     )
 
 
@@ -82,7 +95,7 @@ def _suggested(
     profile = checked.report.profile or ""
     try:
         project = project_of(checked.context.board, config, said)
-        return every_suggestion(board_path, project, profile, checked.report.form, MOST), project, ""
+        return every_suggestion(board_path, project, profile, checked.report.form, LIMIT), project, ""
     except StackwrightError as error:
         return None, None, f"No stackup can be worked out: {error.what}; {error.next_step}"
 

@@ -9,7 +9,8 @@ from drc_rules.clauses import Severity
 from drc_rules.fitness import Fitness, FitnessReport
 from drc_rules.report import Headline
 from stackwright.commands.fit_changes import LAYERS, Way
-from stackwright.commands.fit_words import form_words, to_go
+from stackwright.commands.fit_words import to_go
+from stackwright.commands.suggest_words import what_changes
 from stackwright.words import count
 
 
@@ -60,7 +61,7 @@ def anchor(row: Fitness) -> str:
 def _row(row: Fitness, way: Way | None, *, anchors: bool) -> ScoreRow:
     return ScoreRow(
         profile=row.profile,
-        form=form_words(row),
+        form=row.form or "any form",
         is_declared=row.is_declared,
         headline=row.headline.value,
         fails=row.count(Severity.ERROR),
@@ -84,7 +85,7 @@ def _next_step(row: Fitness, way: Way | None) -> str:
         what = "" if way.is_change else "a new stackup: "
         price = f" (cost {way.cost_index:.0f}, {way.cost_tier})" if way.cost_index is not None else ""
         left = f"; {', '.join(way.short_then)} would still fail" if way.short_then else ""
-        return f"{what}{'; '.join(way.words)}{price}{left}"
+        return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
     failing = [one for one in row.short if one.severity is Severity.ERROR]
     if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
         return f"a new stackup: stackwright suggest --profile {row.profile}"

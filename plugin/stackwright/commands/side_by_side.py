@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drc_rules.board_diff import row_changes, row_pairs
@@ -24,6 +24,7 @@ from stackup_lib.synthesis.evaluate import Evaluator
 from stackwright.commands.apply import Parts, propose
 from stackwright.commands.suggest import Count, Suggested
 from stackwright.commands.suggest_lines import LineWords, line_words
+from stackwright.commands.suggest_words import what_changes, what_stays
 from stackwright.drawing import columns
 from stackwright.words import count
 
@@ -44,10 +45,12 @@ class Choice:
     """One column.
 
     Attributes:
+        pick: its number for `stackwright suggest --pick`; None for the one that stands.
         slots: its rows from top to bottom.
-        says: what it changes, or what it is.
+        says: what it changes, or what it is; of the one that stands what it fails.
         figures: what it costs and has, as label and text.
         checked: what the clauses that a stackup decides say of it; None where nobody asked them.
+        stays: routed widths that need not change.
         lines: geometries of a new stackup.
         moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
             are; of a change alone.
@@ -57,8 +60,10 @@ class Choice:
     title: str
     slots: tuple[columns.Slot, ...]
     says: tuple[str, ...] = ()
+    pick: int | None = None
     figures: tuple[tuple[str, str], ...] = ()
     checked: Count | None = None
+    stays: tuple[str, ...] = ()
     lines: tuple[LineWords, ...] = ()
     moved: tuple[LineEffect, ...] = ()
     solved: int = 0
@@ -82,11 +87,16 @@ class SideBySide:
     @property
     def answers(self) -> int:
         """How many there are to choose from."""
-        return sum(bool(choice.says) for choice in self.choices)
+        return sum(choice.pick is not None for choice in self.choices)
 
 
-def side_by_side(result: Suggested, project: Project | None) -> SideBySide:
+def side_by_side(result: Suggested, project: Project | None, faulty: frozenset[str] = frozenset()) -> SideBySide:
     """Lay answers out beside the board's own stackup, where there is a board.
+
+    Args:
+        result: the answers.
+        project: the board that they are for.
+        faulty: rows of its stackup that are at fault.
 
     Raises:
         StackwrightError: the board cannot be read again.
@@ -96,16 +106,17 @@ def side_by_side(result: Suggested, project: Project | None) -> SideBySide:
     choices: list[Choice] = []
     if project is not None:
         view = stackup_view(project.context)
-        choices.append(_now(result, project, view))
+        choices.append(_now(result, project, view, faulty))
         choices += _changes(result, project, view)
     new = result.answers.ranked[: MOST + bool(project) - len(choices)]
     several = len(new) > 1
     for index, one in enumerate(new, start=1):
-        choices.append(_new(one, result, f"New stackup {index}" if several else "New stackup"))
+        title = f"New stackup {index}" if several else "New stackup"
+        choices.append(replace(_new(one, result, title), pick=len(result.changes) + index))
     return SideBySide(asked, tuple(choices), tuple(_remarks(result)))
 
 
-def _now(result: Suggested, project: Project, view: StackupView) -> Choice:
+def _now(result: Suggested, project: Project, view: StackupView, faulty: frozenset[str]) -> Choice:
     figures: tuple[tuple[str, str], ...] = (("thickness", _mm(view.thickness_mm)),)
     why: tuple[str, ...] = ()
     try:
@@ -114,7 +125,15 @@ def _now(result: Suggested, project: Project, view: StackupView) -> Choice:
         pass
     else:
         figures, why = tuple(_figures(evaluated)), _why(evaluated)
-    return Choice("As it is", columns.plain(view.rows), figures=figures, checked=result.checked_now, why=why)
+    now = result.checked_now
+    return Choice(
+        "As it is",
+        columns.plain(view.rows, faulty),
+        says=tuple(f"fails {clause}" for clause in now.failed) if now else (),
+        figures=figures,
+        checked=now,
+        why=why,
+    )
 
 
 def _changes(result: Suggested, project: Project, view: StackupView) -> Iterator[Choice]:
@@ -130,7 +149,9 @@ def _changes(result: Suggested, project: Project, view: StackupView) -> Iterator
         yield Choice(
             "Least change" if index == 0 else "Another change",
             columns.paired(tuple(row_pairs(view, then)), different)[1],
-            says=one.words,
+            pick=index + 1,
+            says=what_changes(one.words) or one.words,
+            stays=what_stays(one.words),
             figures=tuple(_figures(one.result)),
             checked=result.checked_then[index],
             moved=changed(effects),

@@ -75,6 +75,12 @@ class Count:
         """`2 failed, 1 not verifiable, 12 passed`."""
         return f"{len(self.failed)} failed, {len(self.not_verifiable)} not verifiable, {self.passed} passed"
 
+    @property
+    def in_short(self) -> str:
+        """`2 failed, 12 passed`: without what there is none of."""
+        counts = (len(self.failed), "failed"), (len(self.not_verifiable), "not verifiable"), (self.passed, "passed")
+        return ", ".join(f"{many} {word}" for many, word in counts if many) or "nothing judged"
+
 
 @dataclass(frozen=True)
 class Suggested:

@@ -10,6 +10,20 @@ _NAME = r"(?:dielectric \d+|[A-Za-z0-9]+\.Cu)"
 _LIST = re.compile(rf"{_NAME}(?:(?:, | and ){_NAME})+")
 
 
+STAYS = " widths stay "
+"""In a phrase that says of routed lines that nothing is to be done."""
+
+
+def what_changes(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the phrases about something that changes."""
+    return tuple(one for one in words if STAYS not in one)
+
+
+def what_stays(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the phrases about routed widths that stay as they are."""
+    return tuple(one for one in words if STAYS in one)
+
+
 def shortened(words: str) -> str:
     """Return a phrase with its lists of layers written short."""
     return _LIST.sub(lambda found: _short(re.findall(_NAME, found[0])), words)

@@ -12,8 +12,8 @@ from stackup_lib.board import LayerKind
 from stackwright.drawing import words
 from stackwright.drawing.svg import Band, describe, escape_text, label, patterns, readable_height, rect, sheet
 
-Mark = Literal["", "changed", "added", "removed"]
-SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": "\u2212"}
+Mark = Literal["", "changed", "added", "removed", "fails"]
+SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": "\u2212", "fails": "\u2717"}
 """What stands before a row that differs, in drawings and tables: colour says nothing alone."""
 
 TOP, FOOT = 6.0, 6.0
@@ -33,7 +33,7 @@ class Layout:
     full: bool
 
 
-NARROW = Layout(width=252, sheet_left=78, sheet_width=50, letters=21, name_letters=11, full=False)
+NARROW = Layout(width=252, sheet_left=74, sheet_width=41, letters=21, name_letters=11, full=False)
 WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=21, full=True)
 
 
@@ -66,9 +66,9 @@ def paired(pairs: Sequence[RowPair], changed: frozenset[str]) -> tuple[tuple[Slo
     return tuple(old), tuple(new)
 
 
-def plain(rows: Sequence[StackupRow]) -> tuple[Slot, ...]:
-    """Return a column of its own."""
-    return tuple(Slot(row, readable_height(row)) for row in rows)
+def plain(rows: Sequence[StackupRow], faulty: frozenset[str] = frozenset()) -> tuple[Slot, ...]:
+    """Return a column of its own; `faulty` are names of rows that fail something, as the board file names them."""
+    return tuple(Slot(row, readable_height(row), "fails" if words.file_row(row) in faulty else "") for row in rows)
 
 
 def column(slots: Sequence[Slot], layout: Layout, *, title: str, ident: str) -> str:
@@ -82,8 +82,9 @@ def column(slots: Sequence[Slot], layout: Layout, *, title: str, ident: str) -> 
     """
     height = TOP + sum(slot.height for slot in slots) + FOOT
     name = escape_text(title)
+    kind = "column" if layout.full else "column narrow"
     parts = [
-        f'<svg class="stackup-drawing column" viewBox="0 0 {layout.width} {height:.0f}" width="{layout.width}" '
+        f'<svg class="stackup-drawing {kind}" viewBox="0 0 {layout.width} {height:.0f}" width="{layout.width}" '
         f'height="{height:.0f}" role="img" aria-label="{name}">',
         f"<title>{name}</title>",
         patterns(ident),
@@ -121,7 +122,7 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
         yield label(left - 8, base, name, shade, anchor="end", letters=layout.name_letters)
     said = _in_full(row, foil=foil) if layout.full else _in_short(row)
     sign = f"{SIGNS[slot.mark]} " if slot.mark else ""
-    kind = "differs" if slot.mark else ("" if row.is_copper else "quiet")
+    kind = ("marked" if slot.mark == "fails" else "differs") if slot.mark else ("" if row.is_copper else "quiet")
     letters = layout.letters - (BOLD_TAKES if slot.mark else 0)
     yield label(right + 8, base, f"{sign}{said}", kind, letters=letters)
 
@@ -141,5 +142,5 @@ def _in_short(row: StackupRow) -> str:
     """Return what a narrow column can say of a row."""
     if not row.is_copper:
         return "" if words.is_mask(row) else words.material(row)
-    role = "" if row.role is None else row.role.value
+    role = "" if row.role is None else row.role.value.removesuffix(" plane")
     return ", ".join(part for part in (words.thickness(row), role) if part)

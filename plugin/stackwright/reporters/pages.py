@@ -12,7 +12,7 @@ from stackwright import __version__
 from stackwright.drawing.columns import NARROW, SIGNS, Slot, column
 from stackwright.drawing.svg import STYLE
 from stackwright.reporters import deltas
-from stackwright.words import clean, count, number
+from stackwright.words import clean, count, number, some
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLE_SHEETS = ("report.css", "charts.css", "side_by_side.css")
@@ -46,7 +46,7 @@ def environment(**names: object) -> Environment:
     )
     css = Markup(style_sheet())  # noqa: S704 - our own
     made.globals.update(symbols=SYMBOLS, number=number, count=count, version=__version__, css=css)
-    made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn)
+    made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn, some=some)
     made.globals.update(names)
     return made
 
