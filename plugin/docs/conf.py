@@ -50,17 +50,24 @@ highlight_language = "text"
 pygments_style = "friendly"
 
 
-def _opens_one_branch(
-    _app: Sphinx, _page: str, _template: str, context: dict[str, Callable[..., str]], _doctree: object
-) -> None:
-    """Let the tree at the side hold the branch of its own page only: the whole would be most of every page."""
-    whole = context.get("toctree")
-    if whole is not None:
-        context["toctree"] = lambda **options: whole(**{**options, "collapse": True})
+def _adjust(_app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object) -> None:
+    """Let the tree at the side hold the branch of its own page only, and keyboards reach what is there.
+
+    The whole tree would be most of every page. Captions are headings without a level, and code that is wider than its
+    place cannot be scrolled without a pointer.
+    """
+    whole, body = context.get("toctree"), context.get("body")
+    if callable(whole):
+        of_page: Callable[..., str] = whole
+        context["toctree"] = lambda **options: of_page(**{**options, "collapse": True}).replace(
+            'role="heading"', 'role="heading" aria-level="2"'
+        )
+    if isinstance(body, str):
+        context["body"] = body.replace("<pre>", '<pre tabindex="0">')
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", lambda sphinx: write_pages(Path(sphinx.srcdir)))
-    app.connect("html-page-context", _opens_one_branch, priority=400)  # before the theme asks for the tree
+    app.connect("html-page-context", _adjust, priority=400)  # before the theme asks for the tree
     return {"parallel_read_safe": True, "parallel_write_safe": True}

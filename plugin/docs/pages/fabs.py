@@ -33,7 +33,7 @@ def pages() -> Iterator[Page]:
         "information. What your own fab states takes the place of the tiers: see `[fab]` under "
         "[settings](/settings/index.md).",
         title("Limits", 2),
-        table((*header, "from"), _limits()),
+        table(("limit", *header[1:], "from"), _limits()),
         title("Aspect ratios", 2),
         prose(_head_comment(FOLDER / "holes.toml")),
         table(("hole, depth over diameter", *header[1:]), [*ratios, clearance]),

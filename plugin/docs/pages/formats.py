@@ -58,7 +58,7 @@ def _refer(stem: str, name: str) -> str:
 
 
 def _keys(stem: str, schema: Schema) -> str:
-    return table(("key", "type", "", "meaning"), _rows(stem, schema, ""))
+    return table(("key", "type", "there", "meaning"), _rows(stem, schema, ""))
 
 
 def _rows(stem: str, schema: Schema, above: str) -> Iterator[tuple[str, str, str, str]]:
@@ -70,7 +70,7 @@ def _rows(stem: str, schema: Schema, above: str) -> Iterator[tuple[str, str, str
         yield (
             code(above + name),
             type_ + (f", {bounds}" if bounds else ""),
-            "" if required else "may be absent",
+            "always" if required else "may be absent",
             meaning,
         )
         inner = as_schema(value.get("items")) if value.get("type") == "array" else value

@@ -59,7 +59,7 @@ def _page(form: Form) -> Page:
         name_of_form(form.name),
         title(form.title),
         facts([("name", f"`{form.name}`"), ("note", prose(form.note))]),
-        table(("", "", "source"), rows),
+        table(("what", "value", "source"), rows),
         *(
             [title("Clauses", 2), table(("severity", "clause", "it asks", "rule"), clauses)]
             if clauses

@@ -6,15 +6,22 @@ import inspect
 import json
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from docs.pages.markdown import Page, code, page, prose, table, title
+from docs.pages.markdown import Page, block, code, page, prose, table, title
 from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
+from drc_rules.check import prepare
 from drc_rules.config import FILE_NAME, Config
+from drc_rules.declared import CommandLine
+from stackup_lib.kicad import read_board
+from stackwright.commands.settings_file import Answers, compose
 
+BOARDS = Path(__file__).resolve().parents[3] / "fixtures" / "boards"
+EXAMPLE = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
 ATTRIBUTE = re.compile(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
@@ -26,8 +33,16 @@ def pages() -> Iterator[Page]:
         f"`{FILE_NAME}` stands beside the board, or in a folder above it. It holds what KiCad has no field for. "
         "`stackwright init` writes one with comments, filled with what it can infer. A key that does not exist is an "
         'error that names the one that is meant; a value `"?"` counts as not given.',
+        title("What init writes", 2),
+        f"`stackwright init` beside `{EXAMPLE.name}`, which comes with the program:",
+        block(_written(), "toml"),
         *_model(Config, (), FILE_NAME),
     )
+
+
+def _written() -> str:
+    context, _, _ = prepare(read_board(EXAMPLE), Config(), CommandLine())
+    return compose(context, Answers())
 
 
 def _model(model: type[BaseModel], place: tuple[str, ...], heading: str) -> Iterator[str]:
@@ -81,11 +96,15 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
 
 
 def explained(model: type[BaseModel]) -> tuple[str, dict[str, str]]:
-    """A model's docstring without its list of attributes, and the meaning of each key that the list names."""
-    said = inspect.getdoc(model) or ""
-    text, _, attributes = said.partition("\nAttributes:\n")
+    """Docstrings of a model and of those it extends, without lists of attributes; the meaning of each key listed."""
     meanings: dict[str, str] = {}
-    for found in ATTRIBUTE.finditer(attributes):
-        meaning = " ".join(found[2].split())
-        meanings |= {name.strip(): meaning for name in found[1].split(",")}
-    return "\n\n".join(prose(" ".join(part.split())) for part in text.split("\n\n")), meanings
+    texts: list[str] = []
+    for one in model.__mro__:
+        if not issubclass(one, BaseModel) or one is BaseModel or not one.__doc__:
+            continue
+        text, _, attributes = inspect.cleandoc(one.__doc__).partition("\nAttributes:\n")
+        texts += [prose(" ".join(part.split())) for part in text.split("\n\n")]
+        for found in ATTRIBUTE.finditer(attributes):
+            meaning = " ".join(found[2].split())
+            meanings |= {name.strip(): meaning for name in found[1].split(",") if name.strip() not in meanings}
+    return "\n\n".join(texts), meanings

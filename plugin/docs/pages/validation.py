@@ -194,5 +194,5 @@ def _published() -> Iterator[str]:
         ],
     )
     rows = [(f"`{name}`", prose(group["solver"]), prose(group["source"])) for name, group in GROUPS.items()]
-    yield folded("Who they are", table(("", "program", "published in"), rows))
+    yield folded("Who they are", table(("key", "program", "published in"), rows))
     yield folded(f"All {len(outcomes())} values", rows_of(outcomes()))
