@@ -397,6 +397,16 @@ def test_the_page_has_every_chart_with_its_figures_and_what_is_assumed(card: Che
     assert "knowledge of the trade; no document was found" in page.text
 
 
+def test_targets_of_which_no_line_is_known_are_left_to_the_impedance_table() -> None:
+    """It says already which fact is missing."""
+    checked, _ = check_one(board_of("no_stackup"), Settings(), draw=True)
+    assert checked.charts is not None
+    assert checked.charts.spreads
+    text = Page(render([checked])).text
+    assert "Impedance as routed" in text
+    assert "In production" not in text
+
+
 def test_a_page_without_charts_says_nothing_of_them(card: CheckUp) -> None:
     """The page in KiCad draws none."""
     text = Page(render([Checked(card.report, None, "0")])).text

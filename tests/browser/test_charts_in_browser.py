@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 
 from drc_rules.check import check_up
-from stackwright.drawing.charts import charts_of
+from drc_rules.copper_tables import Decibels
+from drc_rules.loss_curve import LossCurve
+from stackwright.drawing.charts import Charts, charts_of
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked
 from tests.browser.driven import Tab, driven
+from tests.test_budget_bars import link
+from tests.test_charts import curve
 
 pytestmark = pytest.mark.browser
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
@@ -37,11 +41,23 @@ LABELS = """[...document.querySelectorAll('svg.chart, svg.chart-key')].map(svg =
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with the charts of several boards."""
-    found = [(one, check_up(BOARDS / one / f"{one}.kicad_pcb")) for one in NAMES]
+    """A page with the charts of several boards, and with some in which everything lies close together."""
+    found = [check_up(BOARDS / one / f"{one}.kicad_pcb") for one in NAMES]
+    boards = [Checked(up.report, None, "0", charts=charts_of(up)) for up in found]
+    boards.append(Checked(found[0].report, None, "0", charts=Charts(losses=tuple(map(close, (3.0, 3.9, 4.2, 5.0))))))
     target = tmp_path_factory.mktemp("page") / "report.html"
-    target.write_text(render([Checked(up.report, None, "0", charts=charts_of(up)) for _, up in found]), "utf-8")
+    target.write_text(render(boards), "utf-8")
     return target
+
+
+def close(share_db: float) -> LossCurve:
+    """Return a curve of 4 dB at Nyquist with hardly any range, beside what the board may lose."""
+    points = []
+    for point in curve().points:
+        db = point.total_db.nominal or 0.0
+        total = Decibels(low=0.99 * db, nominal=db, high=1.01 * db)
+        points.append(point.model_copy(update={"total_db": total}))
+    return curve(row=link(length_mm=50.0, share_db=share_db, allowances=()), points=tuple(points))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +71,7 @@ def tab(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
 
 def drawings(tab: Tab) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = tab.ask(LABELS)
-    assert len(found) >= 3 * len(NAMES)
+    assert len(found) >= 3 * len(NAMES) + 4
     return found
 
 
