@@ -33,7 +33,7 @@ class Layout:
     full: bool
 
 
-NARROW = Layout(width=252, sheet_left=74, sheet_width=41, letters=21, name_letters=11, full=False)
+NARROW = Layout(width=252, sheet_left=74, sheet_width=41, letters=21, name_letters=9, full=False)
 WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=21, full=True)
 
 
@@ -118,7 +118,7 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
         yield label(left - 76, base, words.full_name(row), shade, anchor="end", letters=layout.name_letters)
         yield label(left - 8, base, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
     else:
-        name = words.full_name(row) if row.is_copper else _thickness(row)
+        name = row.name if row.is_copper else _thickness(row)
         yield label(left - 8, base, name, shade, anchor="end", letters=layout.name_letters)
     said = _in_full(row, foil=foil) if layout.full else _in_short(row)
     sign = f"{SIGNS[slot.mark]} " if slot.mark else ""
