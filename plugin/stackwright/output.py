@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stackup_lib.errors import StackwrightError
+from stackup_lib.whole_file import write_whole
 from stackwright.words import clean
 
 STDOUT = Path("-")
@@ -50,29 +51,21 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
         raise OutputError(str(target), "is a name for a design file, not for a report", "give --output another name")
 
 
-def write_file(target: Path, text: str) -> None:
-    """Write a file as a whole or not at all: into a temporary file beside it, which then takes its place.
+def write_file(target: Path, text: str, *, replace: bool = True) -> None:
+    """Write a file as a whole or not at all; see `write_whole`.
 
     Raises:
-        OutputError: the folder is not writable, the disk is full.
+        OutputError: the folder is not writable, the disk is full; there is a file and `replace` is False.
     """
-    real = target.resolve()
-    if real.exists() and not real.is_file():  # /dev/stdout, a named pipe
-        _write(real, target, text)
-        return
-    temporary = real.with_name(f".{real.name}.{os.getpid()}.tmp")
+    content = text.encode("utf-8")
     try:
-        _write(temporary, target, text)
-        temporary.replace(real)
-    except OSError as error:
-        raise _not_written(target, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _write(path: Path, target: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        real = target.resolve()
+        if real.exists() and not real.is_file():  # /dev/stdout, a named pipe
+            real.write_bytes(content)
+        else:
+            write_whole(target, content, replace=replace)
+    except FileExistsError:
+        raise OutputError(str(target), "is there already", "look at it, then move it away or edit it") from None
     except OSError as error:
         raise _not_written(target, error) from error
 

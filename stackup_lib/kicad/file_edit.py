@@ -7,11 +7,9 @@ import difflib
 import errno
 import hashlib
 import json
-import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +19,8 @@ import numpy as np
 from stackup_lib.errors import BoardFileError, NotWrittenError, StackwrightError
 from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.reader import read_board
+from stackup_lib.whole_file import beside, permissions, remove_leftovers, take_place
 
-_TEMPORARY = ".stackwright-"
-_LEFTOVER_AGE_S = 3600
 _REASONS = {
     errno.EACCES: "no permission",
     errno.EPERM: "no permission",
@@ -31,6 +28,7 @@ _REASONS = {
     errno.ENOSPC: "no space left on the disk",
     errno.EDQUOT: "no space left in your quota",
     errno.EFBIG: "the file would grow beyond the allowed size",
+    errno.EEXIST: "there is one by now",
 }
 _NEXT_STEPS = {
     errno.EACCES: "check the permissions of file and folder",
@@ -90,7 +88,7 @@ def apply_edit(
     """Replace a file's content, so that at any moment the old or the new one stands there whole.
 
     Args:
-        path: the file; a link is followed, and stays a link.
+        path: the file; a link is followed, and stays a link; a second name of it (a hard link) keeps the old content.
         new: what shall stand in it.
         expected_digest: `digest` of the content from which `new` was made; None when the file must not exist yet.
         backup: keep the former content beside it, as `NAME.<digest>-bak`.
@@ -109,19 +107,17 @@ def apply_edit(
     if expected_digest == digest(new):
         return Written(real, changed=False, backup=None)
     with _told(path):
-        mode = _mode(real)
+        mode = _permissions(real)
     if mode is not None and not mode & stat.S_IWUSR:
         raise NotWrittenError(str(path), "is write-protected", "make it writable, then try again")
-    with _told(path):
-        with _temporary(real, new, mode) as made:
-            (check or _read_back)(path, made.read_bytes())
-            kept = _keep(real, expected_digest or "") if backup and mode is not None else None
-            if not even_if_open:
-                _refuse_lock(path)
-            _refuse_change(real, expected_digest)
-            os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
-        _sync_folder(real.parent)
-    _remove_leftovers(real)
+    with _told(path), beside(real, new, like=real) as made:
+        (check or _read_back)(path, made.read_bytes())
+        kept = _keep(real, expected_digest or "") if backup and mode is not None else None
+        if not even_if_open:
+            _refuse_lock(path)
+        _refuse_change(real, expected_digest)
+        take_place(made, real, new=mode is None)
+    remove_leftovers(real.parent)
     return Written(real, changed=True, backup=kept)
 
 
@@ -224,51 +220,14 @@ def _refusal(path: Path, bad: OSError) -> NotWrittenError:
     return NotWrittenError(str(path), f"was not changed: {reason}", _NEXT_STEPS.get(number, "mend that and try again"))
 
 
-def _mode(real: Path) -> int | None:
+def _permissions(real: Path) -> int | None:
     """The permissions of the file, None when it does not exist yet."""
     try:
-        found = real.stat()
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        raise NotWrittenError(str(real), "is not a file", "give the file itself")
-    return stat.S_IMODE(found.st_mode)
-
-
-@contextlib.contextmanager
-def _temporary(real: Path, content: bytes, mode: int | None) -> Iterator[Path]:
-    """A file beside `real` that holds the content, on the disk; gone afterwards, unless it took `real`'s place."""
-    handle, name = tempfile.mkstemp(prefix=_TEMPORARY, suffix=f"-{real.name}.tmp", dir=real.parent)
-    made = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        _dress(made, real, mode)
-        yield made
-    finally:
-        with contextlib.suppress(OSError):
-            made.unlink(missing_ok=True)
-
-
-def _dress(made: Path, real: Path, mode: int | None) -> None:
-    """Give the new file the permissions, and where we may the owner, of the old one."""
-    if mode is None:
-        if os.name == "posix":
-            made.chmod(0o666 & ~_umask())
-        return
-    if hasattr(os, "chown"):
-        old = real.stat()
-        with contextlib.suppress(OSError):
-            os.chown(made, old.st_uid, old.st_gid)
-    made.chmod(mode)
-
-
-def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
+        return permissions(real)
+    except OSError as bad:
+        if bad.errno in (errno.EISDIR, errno.EINVAL):
+            raise NotWrittenError(str(real), "is not a file", "give the file itself") from None
+        raise
 
 
 def _keep(real: Path, name: str) -> Path:
@@ -277,30 +236,10 @@ def _keep(real: Path, name: str) -> Path:
     old = real.read_bytes()
     if kept.exists() and kept.read_bytes() == old:
         return kept
-    with _temporary(kept, old, None) as made:
+    with beside(kept, old, like=real) as made:
         shutil.copystat(real, made)
-        os.replace(made, kept)  # noqa: PTH105
+        take_place(made, kept)
     return kept
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
-    if os.name != "posix":
-        return
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _remove_leftovers(real: Path) -> None:
-    """Temporary files of a process that was killed long ago."""
-    for left in real.parent.glob(f"{_TEMPORARY}*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _LEFTOVER_AGE_S:
-                left.unlink()
 
 
 def _read_back(path: Path, content: bytes) -> None:

@@ -54,7 +54,7 @@ def init_board(typed: Path, *, ask: bool, force: bool) -> int:
     answers = Answers()
     if ask and sys.stdin.isatty() and sys.stdout.isatty():
         answers = _asked(context, answers)
-    write_file(target, settings_file.compose(context, answers))
+    write_file(target, settings_file.compose(context, answers), replace=force)
     page = Page()
     page.gap()
     page.verbatim(

@@ -76,7 +76,7 @@ class Choices:
             raise StackwrightError(str(target), "is there already", "put the line into it yourself")
         if not self.profile:
             raise StackwrightError(str(target), "was not written: no workload is chosen", "choose one first")
-        write_file(target, _settings(self.profile))
+        write_file(target, _settings(self.profile), replace=False)
         return target
 
 

@@ -1,0 +1,143 @@
+"""A file on the disk that is the old one or the new one, whole, at any moment: whatever fails, whoever is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_PREFIX, _SUFFIX = ".stackwright-", ".tmp"
+_LEFTOVER_AGE_S = 3600
+
+
+def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
+    """Put `content` where `path` leads: made beside it, brought to the disk, and moved into its place in one step.
+
+    A link stays a link, permissions stay, the owner where we may. Another name of the same file (a hard link) keeps the
+    old content.
+
+    Args:
+        path: the file.
+        content: all of it.
+        replace: False when there must be no such file yet; one that appears at the last moment stays.
+
+    Raises:
+        OSError: the disk refuses, the file is write-protected, or there is one and `replace` is False; nothing changed.
+    """
+    real = path.resolve()
+    mode = permissions(real)
+    if mode is not None and not replace:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real))
+    if mode is not None and not mode & stat.S_IWUSR:
+        raise PermissionError(errno.EACCES, "it is write-protected", str(real))
+    with beside(real, content, like=real) as made:
+        take_place(made, real, new=not replace)
+    remove_leftovers(real.parent)
+
+
+def permissions(path: Path) -> int | None:
+    """Return the permission bits of a file, None when there is none.
+
+    Raises:
+        OSError: it cannot be looked at, or is no regular file.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return stat.S_IMODE(found.st_mode)
+
+
+@contextlib.contextmanager
+def beside(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
+    """A file in the same folder that holds the content, on the disk; gone afterwards, unless it took `real`'s place.
+
+    Its permissions, and where we may its owner, are those of `like`, or a new file's where there is no such file.
+    """
+    handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=real.parent)
+    made = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+            out.flush()
+            _dress(made, like)
+            os.fsync(out.fileno())
+        yield made
+    finally:
+        with contextlib.suppress(OSError):
+            made.unlink(missing_ok=True)
+
+
+def take_place(made: Path, real: Path, *, new: bool = False) -> None:
+    """Move a file into the place of another; with `new` it must not be there.
+
+    Raises:
+        OSError: the system refuses; FileExistsError when `new` and there is one.
+    """
+    if new and _linked(made, real):
+        made.unlink()
+    else:
+        os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
+    _sync_folder(real.parent)
+
+
+def _linked(made: Path, real: Path) -> bool:
+    """Give the file its name only while nobody has it; False where the file system has no such links."""
+    try:
+        os.link(made, real)
+    except FileExistsError:
+        raise
+    except (OSError, NotImplementedError):
+        if real.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real)) from None
+        return False
+    return True
+
+
+def _dress(made: Path, like: Path) -> None:
+    """Give a new file the permissions, and where we may the owner, of another, or of a new one."""
+    try:
+        old = like.stat()
+    except FileNotFoundError:
+        if os.name == "posix":
+            made.chmod(0o666 & ~_umask())
+        return
+    if hasattr(os, "chown"):
+        with contextlib.suppress(OSError):
+            os.chown(made, old.st_uid, old.st_gid)
+    made.chmod(stat.S_IMODE(old.st_mode))
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Take away the temporary files of processes that were killed long ago; a young one may be somebody's work."""
+    for left in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _LEFTOVER_AGE_S:
+                left.unlink()
