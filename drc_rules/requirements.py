@@ -125,6 +125,10 @@ class Requirements:
     open_questions: tuple[Fact[str], ...] = ()
 
 
+MOST_LEVELS = 16
+"""Profiles that rest on one another in a row."""
+
+
 def profile_names() -> tuple[str, ...]:
     """Names of the shipped profiles: workloads, then types of boards."""
     names = [path.stem for path in PROFILES.glob("*.toml") if path.stem not in (BOARD, "documents")]
@@ -137,7 +141,7 @@ def load_profile(name_or_path: str) -> Profile:
     Raises:
         ConfigError: no such profile, unreadable, with unknown keys, or resting on itself.
     """
-    return _load(name_or_path, ())
+    return _load(name_or_path, (), {})
 
 
 @cache
@@ -146,21 +150,26 @@ def _shipped(name: str) -> Profile:
     return _merge(name, read, [_shipped(base) for base in read.extends])
 
 
-def _load(name: str, on_the_way: tuple[str, ...]) -> Profile:
+def _load(name: str, on_the_way: tuple[str, ...], loaded: dict[str, Profile]) -> Profile:
     if name in (*profile_names(), BOARD):
         return _shipped(name)
     path = _path_of(name, on_the_way[-1] if on_the_way else None)
     key = str(path)
     if key in on_the_way:
         raise ConfigError(key, "rests on itself", "mend extends")
+    if key in loaded:
+        return loaded[key]
+    if len(on_the_way) >= MOST_LEVELS:
+        raise ConfigError(key, f"is more than {MOST_LEVELS} profiles deep", "mend extends")
     read = read_model(path, _ProfileFile)
     for row in read.clause:
         if row.kind not in known_kinds():
             raise ConfigError(
                 key, f'{row.id}: no clause is of kind "{row.kind}"', did_you_mean(row.kind, known_kinds())
             )
-    bases = [_load(base, (*on_the_way, key)) for base in read.extends]
-    return _merge(name, read, bases)
+    bases = [_load(base, (*on_the_way, key), loaded) for base in read.extends]
+    loaded[key] = _merge(name, read, bases)
+    return loaded[key]
 
 
 @cache

@@ -26,8 +26,8 @@ TIMEOUT_S = 20
 MEMORY_BYTES = 3_000_000_000
 GREW_KB = 100_000
 """What one input may add to the most memory that the process ever held; more is kept as a finding."""
-SHARES = {"board": 40, "check": 2, "stackup_writer": 6, "fab": 15}
-"""Inputs of a target per turn, where it is not 60."""
+SHARES = {"board": 60, "check": 1, "stackup_writer": 8, "fab": 20}
+"""Inputs of a target per turn, where it is not 120: a report takes as long as a thousand projects."""
 
 
 class Hang(BaseException):
@@ -134,7 +134,7 @@ def main() -> None:
             (Path(rooms) / target.name).mkdir()
         while sum(campaign.tried.values()) < args.inputs:
             for target in chosen:
-                for number in range(SHARES.get(target.name, 60)):
+                for number in range(SHARES.get(target.name, 120)):
                     campaign.one(target, f"{args.seed}-{target.name}-{turn}-{number}", Path(rooms) / target.name)
             turn += 1
             if turn % 20 == 0:

@@ -203,7 +203,7 @@ def _behind(chance: random.Random, data: bytes) -> bytes:
 
 def _nested(chance: random.Random, data: bytes) -> bytes:
     """A few levels, rarely a hundred thousand, closed or left open."""
-    depth = chance.choice((3, 70, 300, 1100) if chance.random() < 0.97 else (9_000, 100_000))
+    depth = chance.choice((3, 70, 300, 1100) if chance.random() < 0.99 else (9_000, 100_000))
     opening, closing = chance.choice(
         ((b"(", b")"), (b"[", b"]"), (b'{"a":', b"}"), (b"(a ", b")"), (b"a=[", b"]"), (b"{a=", b"}"))
     )
@@ -212,7 +212,7 @@ def _nested(chance: random.Random, data: bytes) -> bytes:
 
 
 def _long(chance: random.Random, data: bytes) -> bytes:
-    length = chance.choice((300, 3_000) if chance.random() < 0.97 else (100_000, 1_000_000))
+    length = chance.choice((300, 3_000) if chance.random() < 0.99 else (100_000, 1_000_000))
     at = chance.randrange(len(data) + 1)
     return (
         data[:at]

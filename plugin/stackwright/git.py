@@ -12,6 +12,10 @@ class GitError(StackwrightError):
     """Git does not answer, or not what was hoped for."""
 
 
+SAFE = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
+"""A repository inside the one that is checked must not name programs for git to run."""
+
+
 def git(*arguments: str, folder: Path | None = None) -> bytes:
     """Return what git prints; `folder` is where it runs.
 
@@ -19,7 +23,7 @@ def git(*arguments: str, folder: Path | None = None) -> bytes:
         GitError: there is no git, or it refuses.
     """
     try:
-        return subprocess.run(["git", *arguments], check=True, capture_output=True, cwd=folder).stdout  # noqa: S603, S607 - git of the machine
+        return subprocess.run(["git", *SAFE, *arguments], check=True, capture_output=True, cwd=folder).stdout  # noqa: S603, S607 - git of the machine
     except OSError as error:
         raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error
     except subprocess.CalledProcessError as error:

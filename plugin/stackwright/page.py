@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stackwright.words import clean
+from stackwright.words import clean, no_command
 
 PLAIN_WIDTH = 100
 WIDEST = 120
@@ -80,7 +80,7 @@ class Page:
         with target.capture() as capture:
             for block, verbatim in self._blocks:
                 target.print(block, soft_wrap=verbatim)
-        return "\n".join(line.rstrip(" ") for line in capture.get().split("\n"))
+        return "\n".join(no_command(line.rstrip(" ")) for line in capture.get().split("\n"))
 
 
 def plain_console(width: int = PLAIN_WIDTH) -> Console:

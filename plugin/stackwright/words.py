@@ -12,9 +12,16 @@ def clean(text: str) -> str:
     r"""Return text that a terminal only prints.
 
     Board files may hold anything in a net name: escape sequences, line breaks, marks that turn the writing around.
-    White space becomes a blank, the rest is written out as `\x1b`.
+    White space becomes a blank, the rest is written out as `\x1b`; so is what a CI runner obeys wherever it stands in
+    a line of the log, `##[...]`.
     """
-    return _UNSAFE.sub(lambda m: " " if m[0] in "\t\n\r\v\f\x85\u2028\u2029" else _written_out(m[0]), text)
+    harmless = _UNSAFE.sub(lambda m: " " if m[0] in "\t\n\r\v\f\x85\u2028\u2029" else _written_out(m[0]), text)
+    return harmless.replace("##[", "\\x23#[")
+
+
+def no_command(line: str) -> str:
+    """Return a line of a page that a CI runner only logs: GitHub's obeys one that begins with two colons."""
+    return line.replace("::", "\\x3a:", 1) if line.lstrip().startswith("::") else line
 
 
 def _written_out(char: str) -> str:

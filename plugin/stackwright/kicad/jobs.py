@@ -52,7 +52,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
     board.write_bytes(live)
     order.write_text(json.dumps({**wanted, "live": str(board)}), encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603 - our own module, no shell
-        [sys.executable, "-m", WORKER, str(order)],
+        [sys.executable, "-P", "-m", WORKER, str(order)],  # -P: no module of the current folder is imported
         env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONUTF8": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -238,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         try:
             read = json.loads(self.rfile.read(int(length)) or b"{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             read = None
         if not isinstance(read, dict):
             self._refuse(400, "the request is not a JSON object")
