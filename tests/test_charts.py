@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from drc_rules.check import CheckUp, check_up
-from drc_rules.copper_tables import Decibels
+from drc_rules.copper_tables import Allowance, Decibels
 from drc_rules.impedance_spread import TargetSpread, impedance_spreads
 from drc_rules.lines import LINE_TOLERANCE, production_process
 from drc_rules.loss_curve import LossCurve, LossPoint, loss_curves
 from fixtures.miniboard import MiniBoard, write
+from stackup_lib.interval import Interval
 from stackup_lib.lines.tolerance import spread
 from stackwright.commands.check import Settings, check_one
 from stackwright.drawing import loss_chart as losses
@@ -230,6 +231,18 @@ def test_without_a_share_nothing_may_be_lost_nor_is_it_said() -> None:
     svg = loss_chart(curve(row=link(share_db=None, allowances=())), "c-", "p-")
     assert 'class="limit"' not in svg
     assert "may lose" not in svg
+
+
+def test_what_package_and_connector_may_take_widens_what_the_board_may_lose() -> None:
+    """2 to 4 dB of 9.5 dB: the board may lose 5.5 to 7.5 dB, drawn around the 6.5 dB that are usual."""
+    package = Allowance(part="package", db=Interval(low=2.0, nominal=3.0, high=4.0), is_assumed=True)
+    svg = loss_chart(curve(row=link(allowances=(package,))), "c-", "p-")
+    (limit,) = found(r'class="limit" d="M[\d.]+ ([\d.]+)h36"', svg)
+    low, high = found(r'class="limit fine" d="M[\d.]+ ([\d.]+)V([\d.]+)M', svg)
+    floor = losses.HEIGHT - losses.BOTTOM
+    assert [(floor - y) / (floor - limit) for y in (low, high)] == pytest.approx([5.5 / 6.5, 7.5 / 6.5], rel=5e-3)
+    assert "may lose 6.5 dB (5.5 to 7.5) at 16 GHz" in svg
+    assert 'class="limit fine"' not in loss_chart(curve(), "c-", "p-")
 
 
 def test_a_worst_case_without_bound_leaves_the_drawing_and_says_so() -> None:

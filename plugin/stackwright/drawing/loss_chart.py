@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from drc_rules.loss_curve import LossCurve, LossPoint
+from stackup_lib.interval import Interval
 from stackwright.drawing.axes import Point, Scale, apart, between, named, path
 from stackwright.drawing.budget_bars import PARTS, PATTERNS
 
@@ -35,8 +36,18 @@ class _Chart:
     @cached_property
     def share_db(self) -> float | None:
         """What the board may lose, without package and connector."""
+        return None if self.share_range_db is None else self.share_range_db.nominal
+
+    @cached_property
+    def share_range_db(self) -> Interval | None:
+        """The same with the range of what package and connector take."""
         row = self.curve.row
-        return None if row.share_db is None else row.share_db - sum(part.db.nominal for part in row.allowances)
+        if row.share_db is None:
+            return None
+        low, nominal, high = (
+            row.share_db - sum(getattr(part.db, end) for part in row.allowances) for end in ("high", "nominal", "low")
+        )
+        return Interval(low=low, nominal=nominal, high=high)
 
     @cached_property
     def told(self) -> tuple[LossPoint, ...]:
@@ -62,7 +73,8 @@ class _Chart:
         is_resonant = len(self.told) < len(self.curve.points)
         most = (RESONANT if is_resonant else HIGHEST) * max(self.share_db or 0.0, nominal, lines)
         highs = [most if p.total_db.high is None else p.total_db.high for p in self.curve.points]
-        return 1.06 * max(min(max(highs), most), 1.1 * (self.share_db or 0.0), 0.1)
+        share = self.share_range_db.high if self.share_range_db else 0.0
+        return 1.06 * max(min(max(highs), most), 1.1 * (self.share_db or 0.0), share, 0.1)
 
     def point(self, ghz: float, db: float | None) -> Point:
         """Return where a loss is; what is without bound lies far above the drawing."""
@@ -127,8 +139,15 @@ def in_words(curve: LossCurve) -> str:
     """Return what a chart shows in sentences."""
     said = [f"{p.frequency_ghz:g} GHz: {total_words(p)}" for p in curve.figures]
     chart = _Chart(curve, "", "")
-    may = "" if chart.share_db is None else f" The board may lose {chart.share_db:.1f} dB at {chart.nyquist_ghz:g} GHz."
-    return f"{'; '.join(said)}.{may}"
+    return f"{'; '.join(said)}.{_may_lose(chart)}"
+
+
+def _may_lose(chart: _Chart) -> str:
+    found = chart.share_range_db
+    if found is None:
+        return ""
+    width = f" ({found.low:.1f} to {found.high:.1f})" if found.high > found.low else ""
+    return f" The board may lose {found.nominal:.1f} dB{width} at {chart.nyquist_ghz:g} GHz."
 
 
 def total_words(point: LossPoint) -> str:
@@ -236,6 +255,15 @@ def _end_labels(chart: _Chart) -> Iterator[str]:
         yield f'<text{strong} x="{x:.1f}" y="{y + 4:.1f}">{shown}{arrow} {word}</text>'
 
 
+def _share_range(chart: _Chart, x: float) -> Iterator[str]:
+    """Draw how far package and connector, as far as they are assumed, move what the board may lose."""
+    found = chart.share_range_db
+    if found is not None and found.high - found.low > 0.01 * chart.top_db:
+        low, high = chart.y.at(max(found.low, 0.0)), chart.y.at(found.high)
+        ends = f"M{x - 6:.1f} {low:.1f}h12M{x - 6:.1f} {high:.1f}h12"
+        yield f'<path class="limit fine" d="M{x:.1f} {low:.1f}V{high:.1f}{ends}"/>'
+
+
 def _nyquist(chart: _Chart) -> Iterator[str]:
     x = chart.x.at(chart.nyquist_ghz)
     yield f'<path class="nyquist" d="M{x:.1f} {TOP - 4}V{HEIGHT - BOTTOM}"/>'
@@ -244,6 +272,7 @@ def _nyquist(chart: _Chart) -> Iterator[str]:
     if share is not None and share > 0:
         y = chart.y.at(share)
         yield f'<path class="limit" d="M{x - 18:.1f} {y:.1f}h36"/>'
+        yield from _share_range(chart, x)
         yield f'<text class="mark may" x="{x - 24:.1f}" y="{y + 4:.1f}">may lose {share:.1f} dB</text>'
     if at is not None and at.total_db.nominal is not None:
         y = chart.y.at(at.total_db.nominal)
