@@ -519,3 +519,9 @@ def _agree(one: Saying, other: Saying, within: float) -> bool:
         return False
     pairs = zip(one.numbers, other.numbers, strict=True)
     return all(a == b or math.isclose(a, b, rel_tol=within, abs_tol=within) for a, b in pairs)
+
+
+def clauses_of(judged: Judgement) -> list[tuple[str, str]]:
+    """Return clause and severity of every finding, sorted."""
+    found = [dict(leaves) for kind, leaves in judged.records if kind == "finding"]
+    return sorted((str(leaves["clause"]), str(leaves["severity"])) for leaves in found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -18,13 +18,10 @@ ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
 BOARDS = sorted(path.parent.name for path in ROOT.glob("*/*.kicad_pcb"))
 
 MESH = 0.02
-"""A rail is solved on a grid of cells; copper that lies otherwise between them differs by so much at most."""
+"""A rail is solved on triangles, to bounds a few percent apart: copper that lies otherwise gets other triangles."""
 
 SOLVER = 1e-4
 """The field solver's own error: a line seen from below is another system of equations."""
-
-PIECE = 1.1
-"""Tracks are looked at in pieces of 1 mm: lengths under pads and over holes of the planes are whole pieces, in mm."""
 
 
 @dataclass(frozen=True)
@@ -107,3 +104,51 @@ def test_a_board_that_is_only_put_otherwise_is_judged_as_before(name: str, chang
 def test_a_board_that_is_written_otherwise_is_judged_as_before(name: str) -> None:
     """Other order, numbers, ids, names and place, all at once, on every fixture board."""
     assert found_by(REWRITTEN, *fixture(name)) == []
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("name", ["edge_unmirrored_copper", "inference_hdi_2n2_fit", "training_b200_no_backdrill"])
+def test_a_board_whose_tracks_are_cut_into_parts_gets_the_same_verdicts(name: str, parts: int) -> None:
+    """Numbers move by pieces of 1 mm, and by what lies over a hole of the planes; findings are the same ones."""
+    board, before = original(*fixture(name))
+
+    after = judge(meta.split(board, parts), fixture(name)[1])
+
+    assert before.verdicts == after.verdicts
+    assert meta.clauses_of(before) == meta.clauses_of(after)
+
+
+DEMOS = {
+    "ecc83/ecc83-pp.kicad_pcb": "edge",
+    "interf_u/interf_u.kicad_pcb": "inference",
+    "stickhub/StickHub.kicad_pcb": "inference-pcie",
+    "royalblue54L_feather/RoyalBlue54L-Feather.kicad_pcb": "training-b200",
+}
+
+
+@pytest.mark.demo
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_demo_board_that_is_written_otherwise_is_judged_as_before(name: str, demo_boards: Path) -> None:
+    """What people drew, with arcs, turned parts and zones of every shape."""
+    config = f'profile = "{DEMOS[name]}"\n'
+
+    assert found_by(REWRITTEN, demo_boards / name, config) == []
+    assert found_by(CHANGES["rotated by 90 degrees"], demo_boards / name, config) == []
+
+
+def test_a_judgement_that_differs_is_told() -> None:
+    """The comparison sees a number, a word, a place and a finding that only one of them has."""
+    path, config = fixture("edge_unmirrored_copper")
+    board, before = original(path, config)
+    assert board.stackup is not None
+    plies = board.stackup.layers[4].plies
+    thinner = tuple(ply.model_copy(update={"thickness_mm": (ply.thickness_mm or 1) * 0.9}) for ply in plies)
+    row = board.stackup.layers[4].model_copy(update={"plies": thinner})
+    stackup = board.stackup.model_copy(update={"layers": (*board.stackup.layers[:4], row, *board.stackup.layers[5:])})
+
+    after = judge(Variant(replace(board, stackup=stackup)), config)
+
+    found = differences(before, after)
+    assert any("impedance" in line and line.startswith("only before") for line in found)
+    assert any("impedance" in line and line.startswith("only after") for line in found)
+    assert differences(before, before) == []
