@@ -238,8 +238,9 @@ def test_the_pages_keep_nobody_out(site: Site, tmp_path: Path) -> None:
             for name in LOOKED_AT:
                 tab.open((site.folder / name).as_uri())
                 tab.wait_for("document.readyState === 'complete'")
-                assert [str(one) for one in violations(tab) if one.is_grave] == [], (name, scheme)
                 assert tab.console == []
+                assert [str(one) for one in violations(tab) if one.is_grave] == [], (name, scheme)
+                tab.console.clear()  # axe-core asks for style sheets, which a page without a server may not
 
 
 def test_wrong_pages_are_told(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from itertools import groupby
 Scale = Callable[[float], float]
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 760.0, 56.0, 12.0, 12.0, 40.0
+LETTER = 5.6
+"""Usual width of a letter in a label."""
 CROWDED = 100
 """More marks than this are drawn finer."""
 
@@ -75,12 +77,12 @@ def percent_axis(ends: tuple[float, float], label: str, ticks: Iterable[float], 
 def group_axis(marks: Sequence[Mark], label: str = "") -> Axis:
     """Return an axis on which marks stand one after the other; each group is named in the middle of its marks.
 
-    Names of one line stand on two in turn, so that those of small groups do not run into each other.
+    Names stand on three lines in turn, so that those of small groups do not run into each other.
     """
     ticks = []
     for number, (name, group) in enumerate(groupby(marks, key=lambda mark: mark.group)):
         places = [mark.x for mark in group]
-        lower = "\n" * (number % 2) if len(name) > 2 and "\n" not in name else ""
+        lower = "\n" * (number % 3) if len(name) > 2 and "\n" not in name else ""
         ticks.append(((places[0] + places[-1]) / 2, lower + name))
     return Axis(-1, marks[-1].x + 1, ticks, label)
 
@@ -147,8 +149,12 @@ def _frame(axes: tuple[Axis, Axis], across: Scale, up: Scale, height: float) -> 
         yield f'<text x="{LEFT - 6:g}" y="{y + 3.5:.1f}" text-anchor="end">{escape(words)}</text>'
     for value, words in axes[0].ticks:
         for line, part in enumerate(words.split("\n")):
-            y = bottom + 14 + 11 * line
-            yield f'<text x="{across(value):.1f}" y="{y:g}" text-anchor="middle">{escape(part)}</text>'
+            x, y = across(value), bottom + 13 + 11 * line
+            fits = x + LETTER / 2 * len(part) < WIDTH
+            place = (
+                f'x="{x:.1f}" y="{y:g}" text-anchor="middle"' if fits else f'x="{WIDTH:g}" y="{y:g}" text-anchor="end"'
+            )
+            yield f"<text {place}>{escape(part)}</text>" * bool(part)
     yield f'<path class="axis" d="M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"/>'
     turned = f'transform="translate(11 {(TOP + bottom) / 2:g})rotate(-90)"'
     yield f'<text class="label" {turned}>{escape(axes[1].label)}</text>'
