@@ -14,8 +14,7 @@ from drc_rules.report import Headline
 from stackwright.commands.fit_changes import Way
 from stackwright.commands.fit_words import form_words, step
 from stackwright.commands.scorecard import anchor, scorecard
-from stackwright.reporters.pages import environment, labelled
-from stackwright.words import clean
+from stackwright.reporters.pages import environment, labelled, lines_of
 
 
 def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
@@ -43,6 +42,5 @@ def html_of(report: FitnessReport, ways: Mapping[str, Way]) -> str:
 
 
 def _questions(row: Fitness) -> Markup:
-    """The lines to paste; each is cleaned and escaped on its own, so that the line breaks between them stay."""
-    lines = paste_lines(one.how_to_give or f"# {one.fact}" for one in row.open)
-    return Markup("\n").join(clean(line) for line in lines)
+    """The lines to paste."""
+    return lines_of("\n".join(paste_lines(one.how_to_give or f"# {one.fact}" for one in row.open)))

@@ -90,6 +90,8 @@ def _next_step(row: Fitness, way: Way | None) -> str:
     if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
         return f"a new stackup: stackwright suggest --profile {row.profile}"
     if way and way.why_none:
-        return f"state {way.why_none}" if way.how_to_give else f"no stackup can be worked out: {way.why_none}"
+        if way.how_to_give:
+            return f"state {way.why_none.removesuffix(' is not known')}"
+        return f"no stackup can be worked out: {way.why_none}"
     more = f"; and {count(len(failing) - 1, 'more clause')}" if len(failing) > 1 else ""
     return f"{failing[0].fix}{more}" if failing else ""

@@ -54,7 +54,7 @@ class Choice:
         lines: geometries of a new stackup.
         moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
             are; of a change alone.
-        why: drivers of its cost, and where the factors come from.
+        why: drivers of its cost.
     """
 
     title: str
@@ -78,11 +78,15 @@ class SideBySide:
         asked: workload and form factor that the stackups are for.
         choices: the one that stands first, where there is a board.
         remarks: what is to be known before choosing.
+        to_state: lines that give the fact for want of which the board's own stackup is no base.
+        cost_basis: where the factors of the costs come from.
     """
 
     asked: str
     choices: tuple[Choice, ...]
     remarks: tuple[str, ...] = ()
+    to_state: str = ""
+    cost_basis: str = ""
 
     @property
     def answers(self) -> int:
@@ -113,7 +117,9 @@ def side_by_side(result: Suggested, project: Project | None, faulty: frozenset[s
     for index, one in enumerate(new, start=1):
         title = f"New stackup {index}" if several else "New stackup"
         choices.append(replace(_new(one, result, title), pick=len(result.changes) + index))
-    return SideBySide(asked, tuple(choices), tuple(_remarks(result)))
+    basis = next((one.cost.basis for one in result.entries), "")
+    to_state = result.why_no_change.partition(": ")[2]
+    return SideBySide(asked, tuple(choices), tuple(_remarks(result)), to_state, basis)
 
 
 def _now(result: Suggested, project: Project, view: StackupView, faulty: frozenset[str]) -> Choice:
@@ -124,7 +130,7 @@ def _now(result: Suggested, project: Project, view: StackupView, faulty: frozens
     except MissingFact:
         pass
     else:
-        figures, why = tuple(_figures(evaluated)), _why(evaluated)
+        figures, why = tuple(_figures(evaluated)), evaluated.cost.drivers
     now = result.checked_now
     return Choice(
         "As it is",
@@ -156,7 +162,7 @@ def _changes(result: Suggested, project: Project, view: StackupView) -> Iterator
             checked=result.checked_then[index],
             moved=changed(effects),
             solved=len(effects),
-            why=_why(one.result),
+            why=one.result.cost.drivers,
         )
 
 
@@ -181,7 +187,7 @@ def _new(one: Evaluated, result: Suggested, title: str) -> Choice:
         figures=tuple(_figures(one)),
         checked=Count(tuple(clause for clause, is_met, _ in judged if not is_met), (), met),
         lines=tuple(line_words(one, result.found)),
-        why=_why(one),
+        why=one.cost.drivers,
     )
 
 
@@ -216,13 +222,9 @@ def _mm(thickness_mm: float | None) -> str:
     return "not stated" if thickness_mm is None else f"{thickness_mm:.3f} mm"
 
 
-def _why(one: Evaluated) -> tuple[str, ...]:
-    return (*one.cost.drivers, f"({one.cost.basis})") if one.cost.basis else tuple(one.cost.drivers)
-
-
 def _remarks(result: Suggested) -> Iterator[str]:
     if result.why_no_change:
-        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change}"
+        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.partition(': ')[0]}."
     elif result.board and not result.changes and result.change:
         reasons = (*result.change.faults_now, *result.change.why_not)
         yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")

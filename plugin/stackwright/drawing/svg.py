@@ -169,7 +169,7 @@ def sheet(band: Band, prefix: str, left: float = SHEET_X, width: float = SHEET_W
         yield rect(left, band.y, width, band.height, "copper" + unstated)
         return
     yield rect(left, band.y, width, band.height, "prepreg")
-    strip, gap = (84.0, 24.0) if row.role is LayerRole.MIXED else (16.0, 9.0)
+    strip, gap = (width / 3, width / 10.5) if row.role is LayerRole.MIXED else (16.0, 9.0)
     at = left
     while row.role is not LayerRole.EMPTY and at < left + width:
         yield rect(at, band.y, min(strip, left + width - at), band.height, "copper" + unstated)

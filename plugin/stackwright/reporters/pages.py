@@ -46,7 +46,7 @@ def environment(**names: object) -> Environment:
     )
     css = Markup(style_sheet())  # noqa: S704 - our own
     made.globals.update(symbols=SYMBOLS, number=number, count=count, version=__version__, css=css)
-    made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn, some=some)
+    made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn, some=some, lines_of=lines_of)
     made.globals.update(names)
     return made
 
@@ -54,6 +54,11 @@ def environment(**names: object) -> Environment:
 def style_sheet() -> str:
     """Return the one style of all pages, drawings included."""
     return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE_SHEETS) + STYLE
+
+
+def lines_of(text: str) -> Markup:
+    """Return text whose line breaks stay; each line is cleaned and escaped on its own."""
+    return Markup("\n").join(clean(line) for line in text.splitlines())
 
 
 class Drawable(Protocol):
