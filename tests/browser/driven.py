@@ -57,6 +57,16 @@ class Tab:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._call("Emulation.setEmulatedMedia", features=[feature])
 
+    def stretch(self) -> None:
+        """Make the window as high as the page, so that all of it is in view."""
+        height = min(self.ask("document.documentElement.scrollHeight"), 60_000)
+        size = {"width": 1200, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+
+    def unstretch(self) -> None:
+        """Give the window its own size back."""
+        self._call("Emulation.clearDeviceMetricsOverride")
+
     def ask(self, expression: str) -> Any:
         """Return the value of an expression of JavaScript in the page."""
         answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

@@ -30,8 +30,8 @@ from stackwright.paths import find_board
 from stackwright.words import count, some
 
 FORMAT, VERSION = "stackwright-explanation", 1
-FAILED_SHOWN, FACTS_SHOWN = 2, 8
-"""What the text shows without `--all`; of a clause without a failed object one. JSON has everything."""
+AMISS_SHOWN, FACTS_SHOWN = 2, 8
+"""What the text shows without `--all`; of a clause whose objects all passed one. JSON has everything."""
 
 VERDICT_STYLE = {
     Verdict.FAILED: "bold red",
@@ -175,8 +175,8 @@ def _clause(page: Page, answer: ClauseWorkings, *, show_all: bool) -> None:
 def _shown(answer: ClauseWorkings, *, show_all: bool) -> Sequence[Decided]:
     """The objects that are told in full: those that come first and have anything to tell."""
     telling = [one for one in answer.objects if one.workings or one.findings or one.missing]
-    failed = sum(one.verdict is Verdict.FAILED for one in telling)
-    return telling if show_all else telling[: max(1, min(failed, FAILED_SHOWN))]
+    amiss = sum(one.verdict is not Verdict.PASSED for one in telling)
+    return telling if show_all else telling[: max(1, min(amiss, AMISS_SHOWN))]
 
 
 def _tally(answer: ClauseWorkings) -> Text:

@@ -1,0 +1,71 @@
+"""Pages that compare, in a real browser: they draw in light and dark, no console complains, and a keyboard will do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.check import find_config
+from drc_rules.declared import CommandLine
+from stackwright.commands.check_full import in_full
+from stackwright.commands.diff_html import html_of
+from stackwright.reporters.html import render
+from stackwright.reporters.json_ import Checked
+from tests.browser.chromium import Chromium, chromium_path
+from tests.browser.driven import driven
+from tests.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of, path_of
+
+pytestmark = pytest.mark.browser
+DRAWS_SOMETHING_BYTES = 40_000
+OUTSIDE = """[...document.querySelectorAll('main *')].filter((one) => !one.closest('svg')
+  && one.closest('.scroll') === null && one.getBoundingClientRect().right > document.body.getBoundingClientRect().right)
+  .map((one) => one.tagName + ' ' + one.textContent.slice(0, 40))"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The page of a diff, and a report in full."""
+    folder = tmp_path_factory.mktemp("pages")
+    diff = html_of(diff_of(FIT, LOSSY), checked(FIT).report, checked(LOSSY).report)
+    full = in_full(path_of(LOW_TG), checked(LOW_TG), find_config(path_of(LOW_TG), None), CommandLine())
+    report = render([Checked(checked(LOW_TG).report, None, "", full=full)])
+    made = {}
+    for name, html in (("diff", diff), ("full", report)):
+        made[name] = folder / f"{name}.html"
+        made[name].write_text(html, encoding="utf-8")
+    return made
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", ["diff", "full"])
+def test_a_page_that_compares_draws_in_silence(pages: dict[str, Path], tmp_path: Path, name: str, dark: bool) -> None:
+    """A picture with something on it, and nothing on the console."""
+    browser = Chromium(chromium_path() or "", tmp_path / "chromium")
+    picture = tmp_path / "page.png"
+
+    _, console = browser.open(pages[name], f"--screenshot={picture}", "--window-size=1200,2000", dark=dark)
+
+    assert console == []
+    assert picture.stat().st_size > DRAWS_SOMETHING_BYTES
+
+
+def test_columns_are_reached_by_keyboard_and_stay_inside_a_narrow_page(pages: dict[str, Path], tmp_path: Path) -> None:
+    """The columns scroll in a place of their own that takes the focus; both cross-sections have one height."""
+    with driven(tmp_path / "chromium") as tab:
+        for name, page in pages.items():
+            tab.open(page.as_uri())
+            tab.wait_for(f"location.pathname.endsWith('{name}.html') && document.readyState === 'complete'")
+            tab.ask("document.body.style.width = '420px'")
+            assert tab.ask(OUTSIDE) == []
+        tab.ask("document.querySelector('[aria-label=\"Stackups side by side\"]').focus()")
+        assert tab.ask("document.activeElement.scrollWidth > document.activeElement.clientWidth")
+        assert tab.console == []
+        tab.open(pages["diff"].as_uri())
+        tab.wait_for("location.pathname.endsWith('diff.html') && document.readyState === 'complete'")
+        heights = (
+            "[...document.querySelectorAll('.pair svg')].map((one) => Math.round(one.getBoundingClientRect().height))"
+        )
+        before, after = tab.ask(heights)
+        assert before == after
+        assert tab.console == []
