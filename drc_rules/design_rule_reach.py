@@ -19,6 +19,7 @@ from stackup_lib.kicad.condition_tree import (
     parse_condition,
     truth,
 )
+from stackup_lib.kicad.joined_classes import joined_classes
 
 AREA_FUNCTIONS = frozenset(["A.insideArea", "A.intersectsArea", "A.enclosedByArea"])
 VIA_TYPES = ("Through", "Blind", "Buried", "Micro")
@@ -80,11 +81,11 @@ class Names:
 def names_of(board: Board) -> Names:
     """Return what a board's conditions may name."""
     project, zones = board.project, board.zones
-    chains = {project.net_classes_of.get(net, ()) for net in board.nets if net}
+    first = {project.net_classes_of.get(net, ()): net for net in board.nets if net}
     named = [str(name) for name in zones.name]
     return Names(
         classes=tuple(project.classes),
-        joined=tuple(sorted(",".join((*chain, "Default")) for chain in chains)),
+        joined=tuple(sorted(",".join(joined_classes(project, net)) for net in first.values())),
         nets=tuple(dict.fromkeys(text for net in board.nets for text in (net, net.replace("{slash}", "/")) if text)),
         areas=tuple(sorted({name for name in named if name})),
         uuids=frozenset(str(uuid) for uuid in zones.uuid),
@@ -172,7 +173,11 @@ def _of_comparison(names: Names, leaf: Comparison) -> Missing | None:
     text = f"{leaf.word} {leaf.operator} '{name}'"
     if leaf.operator == "!=":
         is_default = about == "NetClass" and is_like("Default", name)
-        return Missing(text, "KiCad 10 counts every net as one of class Default too") if is_default else None
+        if not is_default or not all(_is_one_of(joined, name) for joined in names.joined):
+            return None
+        is_joined = names.joined != ("Default",)
+        why = "KiCad 10 joins Default to classes that leave a size empty" if is_joined else "no net is in another class"
+        return Missing(text, why)
     known, what, likely = {
         "NetClass": ((*names.classes, *names.joined), "net class", names.classes),
         "NetName": (names.nets, "net", names.nets),
@@ -186,6 +191,11 @@ def _of_comparison(names: Names, leaf: Comparison) -> Missing | None:
         meant = "Via" if "via" in name.casefold() and not is_like("Via", name) else _TYPES.get(name.casefold(), "")
         return Missing(text, f'there is no type "{name}"', meant) if meant else None
     return None
+
+
+def _is_one_of(joined: str, pattern: str) -> bool:
+    """Tell whether the classes of a net, as KiCad joins them, fit a text: all together or one of them."""
+    return any(is_like(value, pattern) for value in (joined, *joined.split(",")))
 
 
 def _near(name: str, known: Iterable[str]) -> str:

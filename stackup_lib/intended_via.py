@@ -9,6 +9,7 @@ from stackup_lib.design_rules import Constraint, DesignRule, DesignRules
 from stackup_lib.frozen import Frozen
 from stackup_lib.intended import Statement
 from stackup_lib.kicad.condition_tree import Call, Comparison, Leaf, is_like, leaves, parse_condition, truth
+from stackup_lib.kicad.joined_classes import joined_classes
 from stackup_lib.kicad.via_settings import BOARD_SETUP, ViaSettings
 
 KINDS = {"via_diameter": "diameter", "hole_size": "hole", "annular_width": "ring"}
@@ -81,8 +82,9 @@ def intended_via(
     """
     usable = rules.rules if rules is not None and rules.fault is None else ()
     file = rules.path.name if rules is not None and rules.path is not None else "design rules"
-    classes = (*board.project.net_classes_of.get(net, ()), "Default")
-    chain = [board.project.classes[name] for name in classes]
+    project = board.project
+    classes = joined_classes(project, net)
+    chain = [project.classes[name] for name in (*project.net_classes_of.get(net, ()), "Default")]
     preferred = {"diameter": _of_class(chain, "via_diameter_mm"), "hole": _of_class(chain, "via_drill_mm")}
     least: dict[str, Statement | None] = _of_settings(settings)
     greatest: dict[str, Statement | None] = {}
@@ -128,7 +130,7 @@ def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: 
     Args:
         rule: the rule; its layer is not looked at.
         net: name of the net.
-        classes: the net's classes, highest priority first, with `Default` as the last: so KiCad joins them.
+        classes: the net's classes as KiCad joins them.
         in_pair: the net is half of a differential pair.
     """
     if rule.condition is None or not rule.condition.strip():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from drc_rules.nets_view import find_net
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.design_rules import Constraint, DesignRule
 from stackup_lib.intended_via import IntendedVia, intended_via, via_meets
-from stackup_lib.kicad import read_board
+from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.condition_tree import Call, Comparison, is_like, parse_condition, truth
+from stackup_lib.kicad.joined_classes import SIZES, joined_classes
 from stackup_lib.kicad.rules_file import parse_design_rules
 from stackup_lib.kicad.via_settings import ViaSettings, read_via_settings
 from stackup_lib.links import find_links
@@ -224,6 +226,43 @@ def test_a_net_is_told_the_via_that_wins_and_from_where(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------- rules that never act
+
+FULL_CLASS = dict.fromkeys(SIZES, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "joined"),
+    [
+        ([{"name": "A", **FULL_CLASS}], ("A",)),
+        ([{"name": "A"}], ("A", "Default")),
+        ([{"name": "A", **FULL_CLASS, "wire_width": None}], ("A", "Default")),
+        ([{"name": "A", "track_width": 0.1}, {"name": "B", **FULL_CLASS}], ("A", "B")),
+    ],
+)
+def test_default_is_joined_to_classes_that_leave_a_size_empty(
+    rows: list[dict[str, object]], joined: tuple[str, ...], tmp_path: Path
+) -> None:
+    """All sizes count that the classes of a net state between them; a net without a class has Default alone."""
+    path = tmp_path / "a.kicad_pro"
+    patterns = [{"pattern": "/CLK", "netclass": row["name"]} for row in rows]
+    settings = {"net_settings": {"classes": rows, "netclass_patterns": patterns}}
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    project = read_project(path, ["/CLK", "/LED"])
+
+    assert joined_classes(project, "/CLK") == joined
+    assert joined_classes(project, "/LED") == ("Default",)
+
+
+def test_what_is_not_default_acts_where_classes_state_every_size() -> None:
+    """And the rule for Default then gets no net of theirs."""
+    rule = DesignRule(name="r", condition="A.NetClass != 'Default'", line=1)
+    whole = replace(NAMES, joined=("Default", "PCIE"), _known={})
+
+    assert never_applies(rule, whole) == ()
+    assert [found.reason for found in never_applies(rule, replace(NAMES, joined=("Default",), _known={}))] == [
+        "no net is in another class"
+    ]
+
 
 NAMES = Names(
     classes=("Default", "PCIE", "DDR4_CMD"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 
 from stackup_lib.frozen import Frozen
@@ -29,16 +28,16 @@ def read_via_settings(path: Path | None) -> ViaSettings:
 
     A project file that is no JSON does not get here: the board's reader has refused it.
     """
-    return ViaSettings() if path is None else _read(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, _changed: int) -> ViaSettings:
-    found: object = json.loads(path.read_text(encoding="utf-8-sig"))
-    for key in ("board", "design_settings", "rules"):
-        found = found.get(key) if isinstance(found, dict) else None
-    rules = found if isinstance(found, dict) else {}
+    rules = {} if path is None else project_table(path, "board", "design_settings", "rules")
     return ViaSettings(**{name: _length(rules.get(key)) for name, key in _KEYS.items()})
+
+
+def project_table(path: Path, *keys: str) -> dict[str, object]:
+    """Return a table of a project file by the keys that lead to it; empty where there is none."""
+    found: object = json.loads(path.read_text(encoding="utf-8-sig"))
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _length(value: object) -> float | None:

@@ -14,6 +14,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.design_rules import DesignRule
 from stackup_lib.intended_via import via_meets
 from stackup_lib.kicad import read_board
+from stackup_lib.kicad.joined_classes import SIZES, joined_classes
 from tests.conftest import kicad_cli_path
 
 pytestmark = pytest.mark.kicad
@@ -63,16 +64,20 @@ CONDITIONS = (
 
 def violations(folder: Path, rules: str, vias: list[dict[str, object]], **more: object) -> tuple[Path, list[str]]:
     """Return the board and what KiCad's check says of it."""
-    kicad = kicad_cli_path()
-    assert kicad is not None
     net_classes = [{"name": "FAST", "patterns": ["N*"], "track_width_mm": 0.15}]
     data = {"stackup": "default", "copper_layers": 4, "vias": vias, "net_classes": net_classes, **more}
     board = write(MiniBoard.model_validate(data), folder, "b")
     board.with_suffix(".kicad_dru").write_text("(version 1)\n" + rules, encoding="utf-8")
-    report = folder / "report.json"
+    return board, check(board)
+
+
+def check(board: Path) -> list[str]:
+    """Return what KiCad's design rule check says."""
+    kicad, report = kicad_cli_path(), board.parent / "report.json"
+    assert kicad is not None
     command = [kicad, "pcb", "drc", "--format", "json", "-o", str(report), str(board)]
     subprocess.run(command, check=True, capture_output=True, timeout=120)
-    return board, [v["description"] for v in json.loads(report.read_text(encoding="utf-8"))["violations"]]
+    return [violation["description"] for violation in json.loads(report.read_text(encoding="utf-8"))["violations"]]
 
 
 def test_kicad_decides_conditions_on_a_through_via_as_we_do(tmp_path: Path) -> None:
@@ -98,7 +103,38 @@ def test_kicad_decides_conditions_on_a_through_via_as_we_do(tmp_path: Path) -> N
     assert ours == theirs
 
 
-@pytest.mark.parametrize("kind", ["track_width", "clearance", "hole_clearance", "hole_to_hole", "via_diameter"])
+def test_kicad_joins_default_to_a_class_that_leaves_a_size_empty(tmp_path: Path) -> None:
+    """Of classes with all sizes one is left out of each: then a rule for Default acts on their nets too."""
+    left_out = [*sorted(SIZES), "line_style", "diff_pair_via_gap", "nothing"]
+    nets = {key: f"N_{key}" for key in left_out}
+    tracks = [
+        {"net": net, "layer": "F.Cu", "width_mm": 0.3, "path_mm": [[10, 5 + 4 * row], [50, 5 + 4 * row]]}
+        for row, net in enumerate(nets.values())
+    ]
+    rules = "(version 1)\n" + "".join(
+        f"(rule \"r_{key}_\" (condition \"A.NetName == '{net}' && A.NetClass == 'Default'\")"
+        " (constraint track_width (min 5mm)))\n"
+        for key, net in nets.items()
+    )
+    data = {"stackup": "default", "tracks": tracks, "design_rules": rules}
+    board = write(MiniBoard.model_validate(data), tmp_path, "b")
+    path = board.with_suffix(".kicad_pro")
+    project = json.loads(path.read_text(encoding="utf-8"))
+    whole = dict.fromkeys([*SIZES, "diff_pair_via_gap"], 0.2) | {"line_style": 0}
+    for key, net in nets.items():
+        row = {name: value for name, value in whole.items() if name != key}
+        project["net_settings"]["classes"].append({"name": key, "priority": 0, **row})
+        project["net_settings"]["netclass_patterns"].append({"netclass": key, "pattern": net})
+    path.write_text(json.dumps(project), encoding="utf-8")
+
+    acts = {found for text in check(board) for found in re.findall(r"r_(\w+)_'", text)}
+
+    ours = read_board(board).project
+    assert acts == {key for key, net in nets.items() if "Default" in joined_classes(ours, net)}
+    assert acts == SIZES
+
+
+@pytest.mark.parametrize("kind", ["clearance", "hole_to_hole", "via_diameter"])
 def test_in_kicad_a_later_general_rule_replaces_a_special_one(kind: str, tmp_path: Path) -> None:
     """The special rule speaks alone, and is silent before a general one that is less strict."""
     special = f'(rule "special" (condition "A.NetName == \'N1\'") (constraint {kind} (min 9mm)))\n'

@@ -20,8 +20,9 @@ of no other class, use a limit in the net class Default itself.
 Sources
 -------
 KiCad 10.0.6, each tried on it: names compare by `*` and `?`, in `hasNetclass` and areas with their case; types of vias
-are Through, Blind, Buried and Micro (not "Blind/buried", as before); every net is of class Default besides its own, so
-`!= 'Default'` is never true; of several rules the last that states a bound decides, be it less strict.
+are Through, Blind, Buried and Micro (not "Blind/buried", as before); a net whose classes leave one of ten sizes empty
+is of class Default too, so that `!= 'Default'` is not true of it; of several rules the last that states a bound
+decides, be it less strict.
 """
 
 from __future__ import annotations
@@ -107,14 +108,14 @@ def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
 
 
 def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Iterator[Draft]:
-    """Yield a finding for rules that ask for class Default alone, on a board where other classes have nets."""
-    if all(joined == "Default" for joined in names.joined):
-        return
-    caught = [one for one in live if _asks_for_default(one)]
+    """Yield a finding for rules that ask for class Default alone, and get the nets of other classes with it."""
+    others = sorted({joined.removesuffix(",Default") for joined in names.joined if joined.endswith(",Default")})
+    caught = [one for one in live if _asks_for_default(one)] if others else []
     if caught:
+        some = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
         yield Draft(
-            title=f"{_rules(caught, file)}: NetClass == 'Default' holds for the nets of every class",
-            why="KiCad 10 counts every net as one of class Default too: its limit takes the place of other classes'",
+            title=f"{_rules(caught, file)}: NetClass == 'Default' holds for nets of {some} too",
+            why="KiCad 10 joins Default to classes that leave a size empty: the rule's limits take the place of theirs",
             fix="in Custom Rules, put it before the rules for other classes, or state the limit in the class Default",
             ids=(*sorted({one.name for one in caught}), "Default"),
             severity=Severity.INFO,
