@@ -24,6 +24,7 @@ take the place of the tiers, each for itself. Past the best tier is a warning he
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -79,13 +80,22 @@ def _limits(ctx: Context, clause: Clause) -> _Limits:
     return _Limits(hole, bar(ctx, clause, "ring_mm", own.ring_mm), ratio)
 
 
-@rule("VIA014", kinds=("class_via_buildable",), over=_subjects)
+FORMULA = """
+v_min ≤ v ≤ v_max
+
+v: finished hole or ring of the via that is asked for in mm, or its aspect ratio as drilled, to one decimal
+v_min: the least that is made
+v_max: the most
+"""
+
+
+@rule("VIA014", kinds=("class_via_buildable",), over=_subjects, formula=FORMULA)
 def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia, _Limits]) -> Iterator[Draft]:
     """Yield one finding per via that is asked for, is not routed yet, and is past the limit."""
     asked, limits = subject
     need_no_doubt(asked.via)
     placed_mm = asked.via.placed_mm or (0.0, 0.0)
-    found = list(_of_size(limits, placed_mm))
+    found = list(_of_size(ctx, limits, placed_mm))
     try:
         found += _too_deep(ctx, limits.ratio, placed_mm[1]) if limits.ratio is not None else ()
     except MissingFact:
@@ -103,9 +113,12 @@ def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia
         )
 
 
-def _of_size(limits: _Limits, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
+def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
     diameter, hole = placed_mm
     ring = (diameter - hole) / 2
+    for what, size, least in (("hole", hole, limits.hole), ("ring", ring, limits.ring)):
+        if least is not None:
+            ctx.shows(f"{what}, {least.who}", v=size, v_min=least.value, v_max=math.inf)
     if limits.hole is not None and hole < limits.hole.value - NANOMETRE:
         words = f"a hole of {hole:g} mm, {limits.hole.says('make')} {limits.hole.value:g} mm"
         yield _Defect(words, Measured(value=hole, unit="mm"), limits.hole.value)
@@ -123,6 +136,7 @@ def _too_deep(ctx: Context, greatest: Bar, hole_mm: float) -> Iterator[_Defect]:
             return
         raise
     ratio = depth / (hole_mm + PLATING_ALLOWANCE_MM)
+    ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value)
     if at_precision(ratio, 1) > greatest.value:
         words = f"{depth:.2f} mm deep, {ratio:.1f}:1 as drilled, {greatest.says('make')} {greatest.value:g}:1"
         yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
