@@ -83,6 +83,10 @@ def test_numbers_with_units_are_followed_as_what_nobody_can_tell() -> None:
         ("N55x", "N?x", True, False),
         ("a.b", "a?b", True, True),
         ("axb", "a.b", True, False),
+        ("", "*", True, True),
+        ("abcabc", "*b?a*c", True, True),
+        ("abc", "*c*b*", True, False),
+        ("a" * 3000, "*a" * 60 + "*b", True, False),
     ],
 )
 def test_texts_of_conditions_know_two_wildcards(value: str, pattern: str, *, minds_case: bool, fits: bool) -> None:

@@ -89,9 +89,16 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
 
 def is_like(value: str, pattern: str, *, minds_case: bool = False) -> bool:
     """Tell whether a value fits a text of a condition, which may hold `*` and `?`."""
-    parts = [{"*": ".*", "?": "."}.get(part, re.escape(part)) for part in re.split(r"([*?])", pattern)]
-    flags = re.DOTALL if minds_case else re.DOTALL | re.IGNORECASE
-    return re.fullmatch("".join(parts), value, flags) is not None
+    return _expression(pattern, minds_case).fullmatch(value) is not None
+
+
+@lru_cache(maxsize=1024)
+def _expression(pattern: str, minds_case: bool) -> re.Pattern[str]:
+    """A pattern that never steps back: the shortest run up to each fixed piece is the right one."""
+    first, *others = [re.escape(piece).replace(r"\?", ".") for piece in pattern.split("*")]
+    middle = "".join(f"(?>.*?{piece})" for piece in others[:-1] if piece)
+    text = f"{first}{middle}.*{others[-1]}" if others else first
+    return re.compile(text, re.DOTALL if minds_case else re.DOTALL | re.IGNORECASE)
 
 
 class _StrangeError(Exception):
