@@ -47,7 +47,6 @@ html_show_copyright = False
 html_domain_indices = False
 html_use_index = False
 highlight_language = "text"
-pygments_style = "friendly"
 
 
 def _adjust(_app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: object) -> None:

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "fixtures" / "schemas"
 def pages() -> Iterator[Page]:
     """Index and formats."""
     schemas = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}
-    rows = [(link(_title(s, stem), f"formats/{stem}"), prose(s.get("description", ""))) for stem, s in schemas.items()]
+    rows = [(link(_title(stem), f"formats/{stem}"), prose(s.get("description", ""))) for stem, s in schemas.items()]
     yield page(
         "formats/index",
         title("JSON formats"),
@@ -28,9 +28,9 @@ def pages() -> Iterator[Page]:
         yield _page(stem, schema)
 
 
-def _title(schema: Schema, stem: str) -> str:
+def _title(stem: str) -> str:
     name, _, version = stem.rpartition("-v")
-    return str(schema.get("title") or "").removeprefix("Stackwright ") or f"{name}, version {version}"
+    return f"{name.capitalize()}, version {version}"
 
 
 def _page(stem: str, schema: Schema) -> Page:
@@ -42,7 +42,7 @@ def _page(stem: str, schema: Schema) -> Page:
         blocks.append(_keys(stem, found) or type_words(found, lambda one: _refer(stem, one)))
     return page(
         f"formats/{stem}",
-        title(_title(schema, stem).capitalize()),
+        title(_title(stem)),
         prose(str(schema.get("description", ""))),
         f'The schema itself: <a href="../{stem}.json">{stem}.json</a>.',
         *blocks,

@@ -8,6 +8,7 @@ from docs.pages.clauses import limit_words
 from docs.pages.forms import document_link
 from docs.pages.markdown import Page, code, facts, link, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
+from docs.pages.settings import explained
 from drc_rules.interfaces import Interface, families
 
 SKIPPED = ("id", "title", "family", "words", "rate", "rate_unit", "modulation", "sources", "note", "clause")
@@ -29,12 +30,15 @@ def pages() -> Iterator[Page]:
         for family in families()
         for one in family.interfaces
     ]
+    meanings = {name: said for name, said in explained(Interface)[1].items() if name not in SKIPPED}
     yield page(
         "interfaces/index",
         title("Interfaces"),
         "The signalling standards that Stackwright knows. The page of a family gives every number with the document "
         "that it stands in, and what each workload asks.",
         table(("interface", "id", "rate", "Nyquist GHz", "ohm", "channel loss dB", "stub limit mm"), rows),
+        title("What the numbers mean", 2),
+        table(("number", "meaning"), [(code(name), prose(said)) for name, said in meanings.items()]),
         tree(f"interfaces/{family.id}" for family in families()),
     )
     for family in families():
