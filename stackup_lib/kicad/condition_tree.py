@@ -89,16 +89,17 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
 
 def is_like(value: str, pattern: str, *, minds_case: bool = False) -> bool:
     """Tell whether a value fits a text of a condition, which may hold `*` and `?`."""
-    return _expression(pattern, minds_case).fullmatch(value) is not None
+    flags = re.DOTALL if minds_case else re.DOTALL | re.IGNORECASE
+    return _expression(pattern, flags).fullmatch(value) is not None
 
 
 @lru_cache(maxsize=1024)
-def _expression(pattern: str, minds_case: bool) -> re.Pattern[str]:
+def _expression(pattern: str, flags: re.RegexFlag) -> re.Pattern[str]:
     """A pattern that never steps back: the shortest run up to each fixed piece is the right one."""
     first, *others = [re.escape(piece).replace(r"\?", ".") for piece in pattern.split("*")]
     middle = "".join(f"(?>.*?{piece})" for piece in others[:-1] if piece)
     text = f"{first}{middle}.*{others[-1]}" if others else first
-    return re.compile(text, re.DOTALL if minds_case else re.DOTALL | re.IGNORECASE)
+    return re.compile(text, flags)
 
 
 class _StrangeError(Exception):
