@@ -9,7 +9,7 @@ A formula is a few lines, an empty line, and its symbols:
     ...
 
 A line with `=` defines the symbol at its left; one with `≤`, `≥`, `<` or `>` is what passes; any other is prose, for
-what no closed form gives. Arithmetic is Python's, with `·`, `√(...)`, `²`, `|...|` and `π`.
+what no closed form gives. Arithmetic is Python's, with `·`, `√(...)`, `²`, `^`, `|...|` and `π`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Value = float | Interval
 _SYMBOL = re.compile(r"^(\w+): (.*?)(?: \[([^\]]*)\])?$")
 _WORD = re.compile(r"[^\W\d]\w*")
 _COMPARES = re.compile(r"[≤≥<>]")
-_WRITTEN = (("·", "*"), ("√", "sqrt"), ("²", "**2"), ("≤", "<="), ("≥", ">="))
+_WRITTEN = (("·", "*"), ("√", "sqrt"), ("²", "**2"), ("^", "**"), ("≤", "<="), ("≥", ">="))
 _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "sqrt": math.sqrt,
     "abs": abs,

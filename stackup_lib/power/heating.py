@@ -20,8 +20,12 @@ def conduction_rise_c(volts: float, copper_c: float = 20.0) -> float:
         volts: between the ends, e.g. of a neck between two planes or of a barrel.
         copper_c: temperature of the ends.
     """
-    rho = (1 + COPPER_PER_K * (copper_c - 20)) / COPPER_S_PER_M
-    return volts**2 / (8 * THERMAL_W_PER_MK * rho)
+    return volts**2 / (8 * THERMAL_W_PER_MK * copper_ohm_m(copper_c))
+
+
+def copper_ohm_m(copper_c: float) -> float:
+    """Return the resistivity of copper at a temperature in degrees Celsius, in ohm metres."""
+    return (1 + COPPER_PER_K * (copper_c - 20)) / COPPER_S_PER_M
 
 
 def chart_rise_c(current_a: float, width_mm: float, thickness_mm: float, *, outer: bool) -> float:

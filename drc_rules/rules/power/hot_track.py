@@ -34,7 +34,7 @@ from drc_rules.power_rails import SolvedRail
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import Confidence
-from stackup_lib.power.heating import chart_rise_c, conduction_rise_c
+from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, copper_ohm_m
 from stackup_lib.power.rail_models import TrackCurrent
 
 
@@ -52,19 +52,23 @@ def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
 
 FORMULA = """
 A = 1550.0031 · w · t
-T_chart = (I / (k · A ** 0.725)) ** (1 / 0.44)
+T_chart = (I / (k · A^0.725))^(1 / 0.44)
+T_bound = U² / (8 · k_Cu · rho)
 T = min(T_chart, T_bound)
 T ≤ T_max
 
 T: rise of the warmest track [degrees C]
 T_chart: by the chart of IPC-2221 for a track alone [degrees C]
-T_bound: what conduction along the copper allows, conductivity times voltage squared, over 8 κ [degrees C]
+T_bound: what conduction along the copper allows [degrees C]
 T_max: limit [degrees C]
 I: current of the track [A]
 w: width [mm]
 t: thickness [mm]
 A: cross-section [square mils]
 k: constant of the chart: 0.048 outside, 0.024 inside
+U: voltage along it [V]
+k_Cu: conductivity of copper for heat [W/(m K)]
+rho: resistivity of copper at its temperature [ohm m]
 """
 
 
@@ -112,6 +116,9 @@ def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str],
         w=track.width_mm,
         t=track.thickness_mm,
         k=0.048 if is_outer else 0.024,
+        U=track.run_v,
+        k_Cu=THERMAL_W_PER_MK,
+        rho=copper_ohm_m(solved.copper.temperature_c),
     )
 
 
