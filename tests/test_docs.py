@@ -15,6 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from docs.pages import write_pages
+from docs.pages.markdown import Page, prose, table
 from drc_rules.documents import documents
 from drc_rules.forms import forms
 from drc_rules.interfaces import interface_ids
@@ -241,6 +243,52 @@ def test_the_pages_keep_nobody_out(site: Site, tmp_path: Path) -> None:
                 assert tab.console == []
                 assert [str(one) for one in violations(tab) if one.is_grave] == [], (name, scheme)
                 tab.console.clear()  # axe-core asks for style sheets, which a page without a server may not
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a `[[rail]]` table, [fab] and [a](b.md)",
+        "*not* _slanted_, **not** __bold__, ~~not~~ struck, ^up^ and $x$",
+        "<b> & &amp; {role}`code` # 1 | 2 \\ 3",
+        "wildcards: /PCIE* and /NVLINK*, net_classes, 5 > 3 < 7",
+    ],
+)
+def test_words_of_docstrings_and_data_mean_themselves(text: str) -> None:
+    """Only code in backticks is markup; a table's cell keeps its bars."""
+    from markdown_it import MarkdownIt
+
+    plain = re.sub("[` ]", "", text)
+    read = Read()
+    read.feed(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(prose(text)))
+    assert read.text.replace(" ", "") == plain
+    cells = Read()
+    cells.feed(MarkdownIt("commonmark").enable("table").render(table(("first", "second"), [(prose(text), "last")])))
+    assert cells.text.replace(" ", "") == f"firstsecond{plain}last"
+
+
+def test_pages_of_former_times_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that is gone leaves no page behind; what is written by hand stays, and what is the same is not touched."""
+    now = [Page("rules/NEW001", "new\n"), Page("rules/SAME001", "same\n")]
+    monkeypatch.setattr("docs.pages.all_pages", lambda: iter(now))
+    for name in ("rules/OLD001", "rules/SAME001", "index", "pages/notes"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.md").write_text("same\n", encoding="utf-8")
+    os.utime(tmp_path / "rules" / "SAME001.md", (1, 1))
+
+    write_pages(tmp_path)
+
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")}
+    assert left == {"index.md", "pages/notes.md", "rules/NEW001.md", "rules/SAME001.md"}
+    assert (tmp_path / "rules" / "SAME001.md").stat().st_mtime == 1
+
+
+def test_two_pages_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One would silently take the other's place; and a page beside the index might be somebody's own."""
+    for names in (("rules/A", "rules/A"), ("alone",)):
+        monkeypatch.setattr("docs.pages.all_pages", lambda names=names: (Page(name, "") for name in names))
+        with pytest.raises(ValueError, match="written twice, or outside"):
+            write_pages(tmp_path)
 
 
 def test_wrong_pages_are_told(tmp_path: Path) -> None:
