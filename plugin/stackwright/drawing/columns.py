@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise, zip_longest
 from typing import Literal
 
 from drc_rules.board_diff import RowPair
@@ -17,8 +18,8 @@ SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": 
 """What stands before a row that differs, in drawings and tables: colour says nothing alone."""
 
 TOP, FOOT = 6.0, 6.0
-BOLD_TAKES = 4
-"""Letters fewer that a label of bold ones has room for."""
+BOLD_SHARE = 0.82
+"""So many bold letters take the room of one that is not."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Layout:
 
 
 NARROW = Layout(width=252, sheet_left=74, sheet_width=41, letters=21, name_letters=9, full=False)
-WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=21, full=True)
+WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=20, full=True)
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,30 @@ def paired(pairs: Sequence[RowPair], changed: frozenset[str]) -> tuple[tuple[Slo
         changed: names, in the second stackup, of the rows that both have and that differ.
     """
     old, new = [], []
-    for was, now in pairs:
+    for was, now, is_kept in _closed_up(pairs):
         height = max(readable_height(row) for row in (was, now) if row is not None)
-        if was is not None and now is not None:
-            mark: Mark = "changed" if now.name in changed else ""
-            old.append(Slot(was, height, mark))
-            new.append(Slot(now, height, mark))
-        else:
-            old.append(Slot(was, height, "removed" if was else ""))
-            new.append(Slot(now, height, "added" if now else ""))
+        both: Mark = "changed" if now is not None and now.name in changed else ""
+        old.append(Slot(was, height, both if is_kept else "removed" if was else ""))
+        new.append(Slot(now, height, both if is_kept else "added" if now else ""))
     return tuple(old), tuple(new)
+
+
+def _closed_up(pairs: Sequence[RowPair]) -> Iterator[tuple[StackupRow | None, StackupRow | None, bool]]:
+    """Yield the pairs, and whether they are the same row; what went and what came for it stand beside each other."""
+    for is_kept, run in groupby(pairs, key=lambda pair: None not in pair):
+        if is_kept:
+            yield from ((was, now, True) for was, now in run)
+            continue
+        found = list(run)
+        gone, come = [was for was, _ in found if was], [now for _, now in found if now]
+        for one, other in zip_longest(_sections(gone), _sections(come), fillvalue=()):
+            yield from ((was, now, False) for was, now in zip_longest(one, other))
+
+
+def _sections(rows: Sequence[StackupRow]) -> list[tuple[StackupRow, ...]]:
+    """Cut rows before each copper layer."""
+    cuts = [index for index, row in enumerate(rows) if row.is_copper or not index]
+    return [tuple(rows[a:b]) for a, b in pairwise([*cuts, len(rows)])]
 
 
 def plain(rows: Sequence[StackupRow], faulty: frozenset[str] = frozenset()) -> tuple[Slot, ...]:
@@ -115,7 +130,8 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
     base = band.middle + 4
     shade = "strong" if row.is_copper else "quiet"
     if layout.full:
-        yield label(left - 76, base, words.full_name(row), shade, anchor="end", letters=layout.name_letters)
+        letters = _fitting(layout.name_letters, bold=row.is_copper)
+        yield label(left - 76, base, words.full_name(row), shade, anchor="end", letters=letters)
         yield label(left - 8, base, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
     else:
         name = row.name if row.is_copper else _thickness(row)
@@ -123,8 +139,12 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
     said = _in_full(row, foil=foil) if layout.full else _in_short(row)
     sign = f"{SIGNS[slot.mark]} " if slot.mark else ""
     kind = ("marked" if slot.mark == "fails" else "differs") if slot.mark else ("" if row.is_copper else "quiet")
-    letters = layout.letters - (BOLD_TAKES if slot.mark else 0)
+    letters = _fitting(layout.letters, bold=bool(slot.mark))
     yield label(right + 8, base, f"{sign}{said}", kind, letters=letters)
+
+
+def _fitting(letters: int, *, bold: bool) -> int:
+    return int(letters * BOLD_SHARE) if bold else letters
 
 
 def _thickness(row: StackupRow) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from drc_rules.impedance_table import LineTarget
 from drc_rules.line_effects import LineEffect, LineState
 
 MM_PER_INCH = 25.4
@@ -68,8 +69,16 @@ def problems(effect: LineEffect) -> list[str]:
 
 def all_problems(effects: Iterable[LineEffect]) -> list[str]:
     """Return why figures are not known, with the layers that it concerns."""
-    layers: dict[str, list[str]] = {}
+    layers: dict[str, dict[str, None]] = {}
     for effect in effects:
         for problem in problems(effect):
-            layers.setdefault(problem, []).append(effect.layer)
+            layers.setdefault(problem, {})[effect.layer] = None
     return [f"{', '.join(names)}: {problem}" for problem, names in layers.items()]
+
+
+def by_target(effects: Iterable[LineEffect]) -> list[tuple[LineTarget, list[LineEffect]]]:
+    """Return the lines of each target together; targets of one title may differ in what they ask."""
+    groups: dict[LineTarget, list[LineEffect]] = {}
+    for effect in effects:
+        groups.setdefault(effect.target, []).append(effect)
+    return list(groups.items())
