@@ -351,6 +351,16 @@ def test_the_hatched_area_is_the_share_outside(card_charts: Charts) -> None:
     assert "85 ohm +-5 %, differential" in svg
 
 
+def test_a_line_that_is_never_inside_is_hatched_all_over_and_its_range_not_said_twice(card_charts: Charts) -> None:
+    """20 ohm off, and no doubt of the model mends that."""
+    line = only(card_charts).lines[0].model_copy(update={"inside": Interval(low=0.0, nominal=0.001, high=0.002)})
+    target = only(card_charts).model_copy(update={"lines": (line,), "target_ohm": 120.0})
+    svg = spread_chart(target, "s-")
+    assert svg.count(">under 1 %</text>") == 1
+    assert area(svg, 'class="inside"') < 0.01 * area(svg, 'fill="url(#s-outside)"')
+    assert words.spread_cells(line)[5:7] == ("under 1 %", "under 1 %")
+
+
 def test_lines_of_unknown_materials_are_told_and_not_drawn() -> None:
     """No stackup, no impedance: nothing stands in for it."""
     context = check_up(board_of("no_stackup")).context

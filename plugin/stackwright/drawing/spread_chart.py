@@ -76,8 +76,9 @@ def asked(target: TargetSpread) -> str:
 
 
 def in_words(line: LineSpread) -> str:
-    """Return `In2.Cu, 0.094/0.13 mm: 87.8 ohm, 63 % inside, 42 to 75 % with what the model does not know`."""
-    return f"{layers(line)}, {geometry(line)}: {line.nominal_ohm:.1f} ohm, {share(line)} inside, {share_range(line)}"
+    """Return `In2.Cu, 0.094/0.13 mm: 87.8 ohm, 63 % inside, 42 to 75 % if the model is off`."""
+    found = f"{share(line)} inside, {share_range(line)} if the model is off"
+    return f"{layers(line)}, {geometry(line)}: {line.nominal_ohm:.1f} ohm, {found}"
 
 
 def geometry(line: LineSpread) -> str:
@@ -98,9 +99,9 @@ def share(line: LineSpread) -> str:
 
 
 def share_range(line: LineSpread) -> str:
-    """Return `42 to 75 % with what the model does not know`."""
+    """Return `42 to 75 %`: what the share is if the model is off by what it does not know."""
     low, high = percent(line.inside.low), percent(line.inside.high)
-    return f"{low.removesuffix(' %')} to {high} with what the model does not know"
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def percent(found: float) -> str:
@@ -141,8 +142,8 @@ def _row(chart: _Chart, row: int, line: LineSpread) -> Iterator[str]:
     yield f'<text class="small" x="{LEFT - 12}" y="{base:.1f}">{geometry(line)}, {count(line.nets, "net")}</text>'
     x = WIDTH - RIGHT + 12
     yield f'<text class="share" x="{x}" y="{base - 14:.1f}">{share(line)}</text>'
-    low_share, high_share = percent(line.inside.low), percent(line.inside.high)
-    yield f'<text class="small left" x="{x}" y="{base:.1f}">{low_share.removesuffix(" %")} to {high_share}</text>'
+    if share_range(line) != share(line):
+        yield f'<text class="small left" x="{x}" y="{base:.1f}">{share_range(line)}</text>'
 
 
 def _nominal(chart: _Chart, line: LineSpread, base: float) -> Iterator[str]:

@@ -92,7 +92,7 @@ def spread_cells(line: LineSpread) -> tuple[str, ...]:
         f"{line.nominal_ohm:.1f} ohm +-{line.model_pct:.1f} %",
         f"{interval.low:.1f} to {interval.high:.1f} ohm",
         spread.share(line),
-        spread.share_range(line).removesuffix(" with what the model does not know"),
+        spread.share_range(line),
         ", ".join(causes),
     )
 
