@@ -1,0 +1,135 @@
+"""A worse material, drill or current never takes a finding away, and a better one never adds one; over-design apart."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drc_rules.report import Verdict
+from stackup_lib import coupling
+from stackup_lib.kicad import read_board
+from stackup_lib.stackup import LayerKind
+from tests import metamorphic as meta
+from tests.seeded import Case
+
+ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
+FAST = "dielectric 2"
+
+Failing = frozenset[tuple[str, str]]
+"""Clause and key of every finding, and every failed clause."""
+
+
+@functools.cache
+def board_of(name: str) -> Case:
+    config = (ROOT / name / "stackwright.toml").read_text(encoding="utf-8")
+    return Case(read_board(ROOT / name / f"{name}.kicad_pcb"), config)
+
+
+def card() -> Case:
+    return board_of("inference_pcie_gen5_caps_fit")
+
+
+def failing(case: Case, families: tuple[str, ...]) -> Failing:
+    """Return what fails, or is remarked, in these families of rules."""
+    states = case.states()
+    codes = {v.clause.id: v.code for v in case.verdicts()}
+    found: set[tuple[str, str]] = set()
+    for clause, (verdict, keys) in states.items():
+        if not codes[clause].startswith(families):
+            continue
+        found.update((clause, key) for key in keys)
+        if verdict == Verdict.FAILED.value:
+            found.add((clause, "failed"))
+    return frozenset(found)
+
+
+def with_dissipation(df: float) -> Case:
+    baseboard = board_of("training_b200_fit")
+    return replace(baseboard, config=f'{baseboard.config}\n[declared.dielectric."{FAST}"]\ndf = {df}\nat_ghz = 10\n')
+
+
+def with_tg(celsius: float) -> Case:
+    return replace(card(), config=f'{card().config}\n[declared.dielectric."{FAST}"]\ntg_c = {celsius}\n')
+
+
+def with_foil(grade: str) -> Case:
+    return card().declared('foil = "VLP"', f'foil = "{grade}"')
+
+
+def with_tolerance(percent: float) -> Case:
+    return card().declared("impedance_tolerance_pct = 5", f"impedance_tolerance_pct = {percent}")
+
+
+def with_current(amperes: float) -> Case:
+    return card().declared("current_a = 6.25", f"current_a = {amperes}")
+
+
+def with_power_copper(thickness_mm: float) -> Case:
+    case = card()
+    assert case.board.stackup is not None
+    inner = [row.name for row in case.board.stackup.layers if row.kind is LayerKind.COPPER][1:-1]
+    return functools.reduce(lambda c, row: c.with_ply(row, thickness_mm=thickness_mm), inner, case)
+
+
+def with_core(thickness_mm: float) -> Case:
+    return card().with_ply("dielectric 8", thickness_mm=thickness_mm)
+
+
+def with_backdrills(kept: int) -> Case:
+    case = card()
+    drilled = np.flatnonzero(~np.isnan(case.board.vias.drilling.backdrill_size_mm))
+    gone = case.board.vias.uuid[drilled[kept:]].tolist()
+    return case.backdrilled(gone, size_mm=np.nan, start="", must_cut="") if gone else case
+
+
+LADDERS: dict[str, tuple[tuple[str, ...], Callable[..., Case], tuple[object, ...]]] = {
+    "a lossier dielectric": (("MAT", "LOS"), with_dissipation, (0.001, 0.002, 0.004, 0.008, 0.02, 0.04)),
+    "a lower glass transition": (("MAT",), with_tg, (200, 180, 170, 150, 130)),
+    "a rougher foil": (("FOI", "LOS"), with_foil, ("HVLP2", "HVLP", "VLP", "RTF", "STD")),
+    "a wider tolerance of the fab": (("IMP001",), with_tolerance, (5, 8, 10, 15, 20)),
+    "more current": (("PDN",), with_current, (3, 6.25, 12, 25, 50, 100)),
+    "thinner copper inside": (("PDN", "CUP001"), with_power_copper, (0.07, 0.03, 0.0152)),
+    "a thicker board": (("VIA003", "VIA004", "FAB005"), with_core, (0.1, 0.6, 1.5, 3.0, 6.0)),
+    "fewer backdrills": (("VIA001", "VIA002", "VIA003"), with_backdrills, (99, 12, 4, 0)),
+}
+
+
+def steps(ladder: str) -> Iterator[Failing]:
+    families, make, values = LADDERS[ladder]
+    for value in values:
+        yield failing(make(value), families)
+
+
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_what_fails_keeps_failing_as_it_gets_worse(ladder: str) -> None:
+    """Step by step, finding by finding; the worst step fails more than the best, so that the ladder tests something."""
+    found = list(steps(ladder))
+
+    for better, worse in pairwise(found):
+        assert better <= worse, sorted(better - worse)
+    assert found[0] < found[-1]
+
+
+def test_shorter_pieces_of_tracks_close_in_on_the_same_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the piece, and a quarter of that: routed lengths beyond the pads settle, verdicts stay."""
+    found = []
+    for piece_mm in (1.0, 0.25, 0.0625):
+        monkeypatch.setattr(coupling, "PIECE_MM", piece_mm)
+        found.append(meta.judge(meta.Variant(card().board), card().config))
+
+    lengths = [lengths_of(judged) for judged in found]
+    coarse, fine = (np.abs(one - lengths[2]).max() for one in lengths[:2])
+    assert fine <= 0.25
+    assert coarse <= 1.0
+    assert found[0].verdicts == found[1].verdicts == found[2].verdicts
+
+
+def lengths_of(judged: meta.Judgement) -> np.ndarray:
+    rows = [dict(leaves) for kind, leaves in judged.records if kind == "impedance"]
+    return np.array([row["length_mm"] for row in sorted(rows, key=lambda row: str(row["name"]))], dtype=float)
