@@ -20,7 +20,7 @@ Change the one that is wrong, in Board Setup: Net Classes, Custom Rules or Const
 Sources
 -------
 KiCad 10.0.6: of limits the last rule that states one counts, and it takes the place of Board Setup's, be it stricter
-or not; each was tried on it.
+or not; each was tried on it. What its router does below Board Setup's least sizes is read in KiCad's source.
 """
 
 from __future__ import annotations
