@@ -145,11 +145,9 @@ def need_no_doubt(via: IntendedVia) -> None:
         raise MissingFact(f"the via that the design rules mean ({via.doubts[0]})", how)
 
 
-def broken_limit(via: IntendedVia) -> tuple[str, float, Statement] | None:
-    """Return what of the via that KiCad places fails its own check, its value and the limit; None for nothing."""
-    if via.placed_mm is None:
-        return None
-    diameter, hole = via.placed_mm
+def broken_limit(via: IntendedVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:
+    """Return what of a via of this size fails KiCad's check, its value and the limit; None for nothing."""
+    diameter, hole = size_mm
     for what, value in (("diameter", diameter), ("hole", hole), ("ring", (diameter - hole) / 2)):
         limit = via.limits[what].broken_by(value)
         if limit is not None:

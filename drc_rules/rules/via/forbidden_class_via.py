@@ -41,6 +41,7 @@ from drc_rules.via_intents import (
     routed_like,
     size_in_words,
 )
+from stackup_lib.board import Ints
 from stackup_lib.intended import Statement
 from stackup_lib.kicad.via_settings import BOARD_SETUP
 
@@ -62,7 +63,7 @@ v_max: the most [mm]
 def forbidden_class_via(ctx: Context, _clause: Clause, asked: AskedVia) -> Iterator[Draft]:
     """Yield one finding per via that is asked for and that KiCad's data forbid."""
     need_no_doubt(asked.via)
-    found = broken_limit(asked.via)
+    found = broken_limit(asked.via, asked.via.placed_mm or (0.0, 0.0))
     if found is not None:
         yield _forbidden(ctx, asked, *found)
     elif asked.via.asked_mm != asked.via.placed_mm:
@@ -79,7 +80,7 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     least, most = (limit.value_mm, math.inf) if is_least else (0.0, limit.value_mm)
     ctx.shows(f"{asked.who}, {what} of the via", v=value_mm, v_min=least, v_max=most)
     thing = {"diameter": "a diameter", "hole": "a hole", "ring": "a ring"}[what]
-    count = f"; {len(routed)} are routed" if len(routed) else ""
+    count = f"; {_count(routed)} routed" if len(routed) else ""
     return Draft(
         title=(
             f"{asked.who} {asked.ask} vias of {size_in_words(size_mm)}{ring}: "
@@ -101,7 +102,9 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
     what, at = ("diameter", 0) if placed[0] > wanted[0] else ("hole", 1)
     routed = routed_like(ctx, asked.nets, wanted)
     ctx.shows(f"{asked.who}, {what} of the via", v=wanted[at], v_min=placed[at], v_max=math.inf)
-    count = f"; {len(routed)} are routed as asked, and fail its check" if len(routed) else ""
+    verb = "fails" if len(routed) == 1 else "fail"
+    fails = f", and {verb} its check" if broken_limit(asked.via, wanted) else ""
+    count = f"; {_count(routed)} routed as asked{fails}" if len(routed) else ""
     return Draft(
         title=(
             f"{asked.who} {asked.ask} vias of {size_in_words(wanted)}, Board Setup for a {what} of "
@@ -116,3 +119,7 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
         places=places_of(ctx, routed),
         severity=Severity.INFO,
     )
+
+
+def _count(rows: Ints) -> str:
+    return f"{len(rows)} {'is' if len(rows) == 1 else 'are'}"
