@@ -72,19 +72,20 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         return
     fails = drop.nominal > limit_v
     low, nominal, high = (1000 * volts for volts in (drop.low, drop.nominal, drop.high))
+    told = nominal if fails else high
     over = sum(load.drop_v.nominal > limit_v for load in solved.drop.loads)
     many = f"; {over} of {len(solved.drop.loads)} loads" if over > 1 else ""
     verb = "takes" if fails else "may take, with the thinnest and hottest copper,"
     shown = f"{nominal:.3g} mV ({low:.3g} to {high:.3g})" if fails else f"{high:.3g} mV"
     title = f"{row.net} {verb} {shown} from {solved.drop.worst.route[-1].name or 'its source'} to "
-    title += f"{solved.drop.worst.name} at {solved.current_a:.3g} A, {100 * drop.nominal / row.voltage_v:.2g} % of "
+    title += f"{solved.drop.worst.name} at {solved.current_a:.3g} A, {told / row.voltage_v / 10:.2g} % of "
     title += f"{row.voltage_v:g} V; {1000 * limit_v:.3g} mV at most{many}"
     yield Draft(
         title=title,
         why=f"it is missing at the load, and {solved.drop.power_w.nominal:.2g} W of heat in the copper",
         fix=_fix(solved),
         ids=(row.net,),
-        measured=Measured(value=round(nominal if fails else high, 4), unit="mV"),
+        measured=Measured(value=round(told, 4), unit="mV"),
         limit_value=round(1000 * limit_v, 4),
         limit_unit="mV",
         places=_places(solved),
