@@ -80,12 +80,13 @@ class Target:
         try:
             self.run(data, folder, chance)
         except StackwrightError as refused:
-            _one_line(refused)
+            one_line(refused)
             return False
         return True
 
 
-def _one_line(refused: StackwrightError) -> None:
+def one_line(refused: StackwrightError) -> None:
+    """Fail unless an error says what and what next, and is no page."""
     said = str(refused)
     if not refused.what or not refused.next_step:
         raise Broken(f"an error says nothing: {said[:200]!r}")
@@ -180,6 +181,33 @@ drop = ["inference.layers"]
 
 [interfaces]
 pcie = "pcie5"
+
+[interfaces_source]
+document = "nextpcb-design-differences"
+table = "FAQ"
+row = "ours"
+
+[[clause]]
+id = "own.layers"
+kind = "layer_count"
+title = "14 copper layers or more"
+severity = "warning"
+limit = { min = 14, unit = "layers" }
+source = { document = "nextpcb-design-differences", table = "ours", row = "ours" }
+"""
+_PLAN = """
+[[net_class]]
+name = "85ohm"
+track_width_mm = 0.1
+diff_pair_gap_mm = 0.15
+patterns = ["/PCIE_*"]
+
+[[rule]]
+net_class = "85ohm"
+layer = "F.Cu"
+width_mm = 0.1
+gap_mm = 0.15
+requirement = "85 ohm"
 """
 _CASES = """geometry,parameters,quantity,value_ohm,source
 microstrip,"{""w"": 0.1, ""h"": 0.1, ""t"": 0.035, ""er"": 4.2}",Z0,60.0,ours
@@ -253,7 +281,7 @@ def plan_seeds() -> tuple[bytes, ...]:
         path = Path(folder) / "board.kicad_pcb"
         path.write_bytes(board_text(head=HEAD_V10, nets="").encode())
         plan = write_plan(plan_of(read_board(path), load_config(_config_of(files, Path(folder)))))
-    return (plan.encode(), b'profile = "edge"\n' + plan.encode())
+    return (plan.encode(), plan.encode() + _PLAN.encode())
 
 
 def _config_of(files: dict[str, bytes], folder: Path) -> Path:
@@ -267,14 +295,20 @@ def _read_plan(data: bytes, _folder: Path, chance: Random) -> None:
 
 
 def _read_cases(data: bytes, folder: Path, chance: Random) -> None:
-    path = folder / chance.choice(("cases.csv", "cases.toml"))
+    is_toml = (b"[[case]]" in data) != (chance.random() < 0.02)
+    path = folder / ("cases.toml" if is_toml else "cases.csv")
     path.write_bytes(data)
     read_cases(path)
 
 
 @functools.cache
 def case_seeds() -> tuple[bytes, ...]:
-    return (_CASES.encode(), *(data[:4000] for data in _files("fixtures/reference/*cases.toml", 4)))
+    cases = (data.partition(b"[[case]]") for data in _files("fixtures/reference/*cases.toml", 9))
+    shortened = (mark + b"".join(rest.partition(b"\n[[case]]")[:1]) for _, mark, rest in cases)
+    return (
+        _CASES.encode(),
+        *(case for case in shortened if re.search(rb"^(values|trace_per_mm) *=", case, re.MULTILINE)),
+    )
 
 
 def _write_stackup(data: bytes, folder: Path, chance: Random) -> None:

@@ -10,6 +10,8 @@ from stackup_lib.board import Floats
 from stackup_lib.kicad import tree
 
 Corners = tuple[list[float], list[float]]
+MOST_CHORDS = 1000
+"""Of one arc: within `DEVIATION_MM` to a radius of 200 mm; thousands of huge circles must not fill the memory."""
 DEVIATION_MM = 0.001
 """How far a chord may lie from its arc."""
 _BEZIER_CHORDS = 64
@@ -39,7 +41,7 @@ def arc(start: tuple[float, float], middle: tuple[float, float], end: tuple[floa
 def sweep(centre: tuple[float, float], radius_mm: float, begin_rad: float, turn_rad: float) -> Corners:
     """Return the corners of chords along a circle from an angle through a turn; the circle's extremes are included."""
     step = 2.0 * math.acos(max(-1.0, 1.0 - DEVIATION_MM / radius_mm)) if radius_mm > DEVIATION_MM else math.pi / 4
-    count = min(10_000, max(8, math.ceil(abs(turn_rad) / max(step, 1e-4))))
+    count = min(MOST_CHORDS, max(8, math.ceil(abs(turn_rad) / max(step, 1e-4))))
     angles = list(np.linspace(begin_rad, begin_rad + turn_rad, count + 1))
     low, high = sorted((begin_rad, begin_rad + turn_rad))
     quarter = math.pi / 2

@@ -122,7 +122,7 @@ def _numbers(text: bytes) -> Floats | None:
         values = np.array(text.translate(None, b"()xy").split(), dtype=np.float64)
     except ValueError:
         return None
-    if len(values) != 2 * text.count(b"xy") or not np.isfinite(values).all():
+    if len(values) != 2 * text.count(b"xy") or not (np.abs(values) <= tree.MOST).all():
         return None
     return values.reshape(-1, 2)
 
