@@ -90,6 +90,8 @@ BROKE: dict[str, tuple[str, bytes]] = {
         b'{"net_settings": {"classes": [{"name": "A", "priority": 1%s}]}}' % (b"0" * 400)),
     "a target of 400 digits": ("project_writer", b'{"tuning_profiles": {"tuning_profiles_impedance_geometric":'
         b' [{"profile_name": "T", "target_impedance": 1%s}]}}' % (b"0" * 400)),
+    "half of a character pair": ("project_writer",
+        b'{"net_settings": {"classes": [{"name": "Default", "pcb_color": "\\ud800", "clearance": 0.2}]}}'),
     "a number of 5000 digits": ("settings", b"[[rail]]\nvoltage_v = " + b"9" * 5000),
     "settings that nest": ("settings", b"profile = " + b"[" * DEEP),
     "settings with the line ends of an old Mac": ("settings", b'profile = "edge"\rform = "pcie-card"\r'),

@@ -57,8 +57,15 @@ class Document:
         return NotWrittenError(self.label, what, _REPAIR)
 
     def encoded(self) -> bytes:
-        """Return the document's bytes."""
-        return self.mark + self.text.encode("utf-8")
+        """Return the document's bytes.
+
+        Raises:
+            NotWrittenError: what was copied holds half of a character pair, which JSON can escape and UTF-8 cannot hold.
+        """
+        try:
+            return self.mark + self.text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise self.error("holds half of a character pair") from None
 
     def value(self, path: Path) -> Value:
         """Return the value at a path of keys and indices; None where there is none."""
