@@ -60,7 +60,7 @@ class Document:
         """Return the document's bytes.
 
         Raises:
-            NotWrittenError: what was copied holds half of a character pair, which JSON can escape and UTF-8 cannot hold.
+            NotWrittenError: what was copied holds half of a character pair, which JSON can escape and UTF-8 cannot.
         """
         try:
             return self.mark + self.text.encode("utf-8")
