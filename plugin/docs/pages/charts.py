@@ -132,7 +132,7 @@ def chart(
             f'<figure class="chart{crowded}">',
             f'<svg viewBox="0 0 {WIDTH:g} {height:g}" role="img" aria-label="{escape(name)}">',
             f"<title>{escape(name)}</title>",
-            *shapes,
+            *filter(None, shapes),  # an empty line would end the drawing in Markdown
             "</svg>",
             f"<figcaption>{legend}{escape(caption)}</figcaption>",
             "</figure>",
@@ -154,7 +154,8 @@ def _frame(axes: tuple[Axis, Axis], across: Scale, up: Scale, height: float) -> 
             place = (
                 f'x="{x:.1f}" y="{y:g}" text-anchor="middle"' if fits else f'x="{WIDTH:g}" y="{y:g}" text-anchor="end"'
             )
-            yield f"<text {place}>{escape(part)}</text>" * bool(part)
+            if part:
+                yield f"<text {place}>{escape(part)}</text>"
     yield f'<path class="axis" d="M{LEFT:g} {TOP:g}V{bottom:g}H{WIDTH - RIGHT:g}"/>'
     turned = f'transform="translate(11 {(TOP + bottom) / 2:g})rotate(-90)"'
     yield f'<text class="label" {turned}>{escape(axes[1].label)}</text>'

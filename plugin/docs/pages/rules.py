@@ -10,7 +10,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from docs.pages.markdown import Page, block, facts, folded, link, page, prose, table, title, tree
+from docs.pages.markdown import Page, block, code, facts, folded, link, page, prose, table, title, tree
 from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
 from stackwright.commands.shipped import Shipped, shipped_clauses
 from stackwright.remarks import REMARKS
@@ -118,10 +118,21 @@ def _page(rule: Rule) -> Page:
             ]
         ),
         *sections,
+        *_formula(rule),
         title("Clauses it decides", 2),
         table(("severity", "clause", "it asks", "asked by"), rows),
         *_examples(rule),
     )
+
+
+def _formula(rule: Rule) -> Iterator[str]:
+    if rule.formula is None:
+        return
+    symbols = [(code(one.name), prose(one.meaning), prose(one.unit)) for one in rule.formula.symbols]
+    yield title("Formula", 2)
+    yield block("\n".join(rule.formula.lines))
+    yield table(("symbol", "meaning", "unit"), symbols)
+    yield f"`stackwright explain {rule.code} --board BOARD` shows it with a board's own numbers, step by step."
 
 
 def _examples(rule: Rule) -> Iterator[str]:
