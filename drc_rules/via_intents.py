@@ -14,7 +14,8 @@ from stackup_lib.board import Ints, ViaKind
 from stackup_lib.design_rules import DesignRules
 from stackup_lib.facts import MissingFact
 from stackup_lib.intended import Statement
-from stackup_lib.intended_via import NANOMETRE, IntendedVia, asks_by_net, intended_via
+from stackup_lib.intended_via import NANOMETRE, IntendedVia, intended_via, rules_by_net, via_meets
+from stackup_lib.kicad.joined_classes import joined_classes
 from stackup_lib.kicad.via_settings import read_via_settings
 
 PLACES_SHOWN = 20
@@ -95,14 +96,19 @@ def via_of_net(ctx: Context, net: int) -> IntendedVia:
 
 def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
     """Yield the via of nets that are alike to KiCad, and those nets."""
-    board, by_name = ctx.board, asks_by_net(rules)
+    board, by_name = ctx.board, rules_by_net(rules)
     settings = read_via_settings(board.project.path)
+    joined: dict[tuple[str, ...], tuple[str, ...]] = {}
     alike: dict[tuple[object, ...], list[int]] = {}
     for net in sorted(leading_somewhere(ctx)):
-        name = board.nets[net]
-        if name:
-            key = (board.project.net_classes_of.get(name, ()), _in_pair(ctx, net), name if by_name else None)
-            alike.setdefault(key, []).append(net)
+        name, in_pair = board.nets[net], _in_pair(ctx, net)
+        if not name:
+            continue
+        own = board.project.net_classes_of.get(name, ())
+        if own not in joined:
+            joined[own] = joined_classes(board.project, name)
+        answers = tuple(via_meets(rule, name, joined[own], in_pair=in_pair) for rule in by_name)
+        alike.setdefault((own, in_pair, answers), []).append(net)
     for nets in alike.values():
         yield intended_via(board, board.nets[nets[0]], rules, settings, in_pair=_in_pair(ctx, nets[0])), nets
 

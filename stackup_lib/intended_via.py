@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from stackup_lib.board import Board, NetClass
 from stackup_lib.design_rules import Constraint, DesignRule, DesignRules
@@ -145,15 +146,19 @@ def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: 
     return truth(condition, of)
 
 
-def asks_by_net(rules: DesignRules | None) -> bool:
-    """Tell whether a rule on vias asks for more than a net's classes: then two nets of a class may differ."""
-    for rule in rules.rules if rules is not None else ():
-        condition = parse_condition(rule.condition or "")
-        if condition is None or not any(constraint.kind in KINDS for constraint in rule.constraints):
-            continue
-        if any(leaf.word == "A.NetName" for leaf in leaves(condition)):
-            return True
-    return False
+def rules_by_net(rules: DesignRules | None) -> tuple[DesignRule, ...]:
+    """Return the rules on vias that ask for more than a net's classes: by them two nets of a class may differ."""
+    return tuple(
+        rule
+        for rule in (rules.rules if rules is not None else ())
+        if any(_is_of_via(rule, constraint) for constraint in rule.constraints)
+        and any(leaf.word == "A.NetName" for leaf in _leaves_of(rule))
+    )
+
+
+def _leaves_of(rule: DesignRule) -> Iterator[Leaf]:
+    condition = parse_condition(rule.condition or "")
+    return iter(()) if condition is None else leaves(condition)
 
 
 def _is_of_via(rule: DesignRule, constraint: Constraint) -> bool:
