@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from dataclasses import replace
 from functools import cache
@@ -445,6 +446,13 @@ def test_the_page_of_a_report_in_full_is_sound() -> None:
         "\u2713 then fit",
     ):
         assert words in page.text
+
+
+def test_what_a_report_in_full_holds_comes_back_from_a_process_of_its_own() -> None:
+    """Several boards are checked at a time, each in a process: what it finds has to travel."""
+    full = full_of(LOW_TG)
+
+    assert pickle.loads(pickle.dumps(full)) == full
 
 
 def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:

@@ -28,8 +28,8 @@ from stackwright.commands.suggest_words import what_changes, what_stays
 from stackwright.drawing import columns
 from stackwright.words import count
 
-MOST = 3
-"""Stackups to choose from beside the one that stands: more do not fit a page."""
+MOST = 4
+"""Columns, the one that stands among them: more do not fit a page."""
 MOST_CHANGES = 2
 ROLES: dict[Use, LayerRole] = {
     "outer": LayerRole.SIGNAL,
@@ -112,7 +112,7 @@ def side_by_side(result: Suggested, project: Project | None, faulty: frozenset[s
         view = stackup_view(project.context)
         choices.append(_now(result, project, view, faulty))
         choices += _changes(result, project, view)
-    new = result.answers.ranked[: MOST + bool(project) - len(choices)]
+    new = result.answers.ranked[: MOST - len(choices)]
     several = len(new) > 1
     for index, one in enumerate(new, start=1):
         title = f"New stackup {index}" if several else "New stackup"
