@@ -52,11 +52,18 @@ class Missing:
         text: the part as it is written, more or less.
         reason: why it is never true.
         meant: what probably is meant, "" where nothing is near.
+        is_kicads: KiCad itself knows none such, whatever the board.
     """
 
     text: str
     reason: str
     meant: str = ""
+    is_kicads: bool = False
+
+    @property
+    def is_mistake(self) -> bool:
+        """True for what is hardly left over from, or meant for, another board."""
+        return bool(self.meant) or self.is_kicads
 
 
 @dataclass(frozen=True)
@@ -177,14 +184,14 @@ def _of_comparison(names: Names, leaf: Comparison) -> Missing | None:
             return None
         is_joined = names.joined != ("Default",)
         why = "KiCad 10 joins Default to classes that leave a size empty" if is_joined else "no net is in another class"
-        return Missing(text, why)
+        return Missing(text, why, is_kicads=is_joined)
     known, what, likely = {
         "NetClass": ((*names.classes, *names.joined), "net class", names.classes),
         "NetName": (names.nets, "net", names.nets),
         "Via_Type": (VIA_TYPES, "type of via", VIA_TYPES),
     }.get(about, ((), "", ()))
     if known and not any(is_like(value, name) for value in known):
-        return Missing(text, f'there is no {what} "{name}"', _near(name, likely))
+        return Missing(text, f'there is no {what} "{name}"', _near(name, likely), is_kicads=about == "Via_Type")
     if about == "Layer" and name.endswith(".Cu") and not any(is_like(layer, name) for layer in names.copper):
         return Missing(text, f'there is no copper layer "{name}"')
     if about == "Type":

@@ -37,8 +37,6 @@ from drc_rules.via_intents import readable_rules
 from stackup_lib.design_rules import DesignRule, DesignRules
 from stackup_lib.kicad.condition_tree import Comparison, parse_condition
 
-_WHY = "KiCad takes the rule without a word, and holds nothing against it"
-
 
 def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
     found = readable_rules(ctx)
@@ -47,37 +45,48 @@ def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
 
 @rule("NET007", kinds=("design_rules_act",), over=_rules_beside)
 def idle_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[Draft]:
-    """Yield one finding per reason for which rules never act, whatever number of rules it concerns."""
+    """Yield one finding per mistake, whatever number of rules it concerns."""
     names = names_of(ctx.board)
     file = rules.path.name if rules.path is not None else "design rules"
     acting = [one for one in rules.rules if one.constraints and one.severity != "ignore"]
-    never: dict[tuple[Missing, ...], list[DesignRule]] = {}
+    idle = {one: found for one in acting if (found := never_applies(one, names))}
+    yield from _never(idle, file)
     partly: dict[Missing, list[DesignRule]] = {}
     for one in acting:
-        if found := never_applies(one, names):
-            never.setdefault(found, []).append(one)
         for part in idle_parts(one, names):
             partly.setdefault(part, []).append(one)
-    for reasons, idle in never.items():
-        yield _never(reasons, idle, file)
-    for part, idle in partly.items():
-        yield _partly(part, idle, file)
-    live = [one for one in acting if not never_applies(one, names)]
+    for part, some in partly.items():
+        yield _partly(part, some, file)
+    live = [one for one in acting if one not in idle]
     yield from _replaced(live, file)
     yield from _meant_for_default(live, names, file)
 
 
-def _never(reasons: tuple[Missing, ...], idle: list[DesignRule], file: str) -> Draft:
-    meant = next((found for found in reasons if found.meant), None)
-    why = (meant or reasons[0]).reason
-    hint = f', but "{meant.meant}"' if meant else ""
-    is_certain = meant is not None or any("KiCad 10" in r.reason or "type" in r.reason for r in reasons)
+def _never(idle: dict[DesignRule, tuple[Missing, ...]], file: str) -> Iterator[Draft]:
+    """Yield one finding per mistake, and one for all rules whose names may be left over from another board."""
+    mistakes: dict[Missing, list[DesignRule]] = {}
+    left_over: dict[Missing, list[DesignRule]] = {}
+    for one, reasons in idle.items():
+        mistake = next((found for found in reasons if found.is_mistake), None)
+        (left_over if mistake is None else mistakes).setdefault(mistake or reasons[0], []).append(one)
+    for reason, some in mistakes.items():
+        hint = f', but "{reason.meant}"' if reason.meant else ""
+        yield _idle(some, f"{reason.reason}{hint}", f"mend {reason.text}", None, file)
+    if left_over:
+        whole = [one for some in left_over.values() for one in some]
+        words = [reason.reason for reason in list(left_over)[:3]]
+        more = f" and {len(left_over) - 3} more" if len(left_over) > 3 else ""
+        how = f"mend {next(iter(left_over)).text}, or remove what is left over"
+        yield _idle(whole, ", ".join(words) + more, how, Severity.INFO, file)
+
+
+def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None, file: str) -> Draft:
     return Draft(
-        title=f"{_rules(idle, file)} never {'applies' if len(idle) == 1 else 'apply'}: {why}{hint}",
-        why=_WHY,
-        fix=f"in Custom Rules, mend {reasons[0].text}, or remove the rule if it is left over",
-        ids=tuple(sorted({one.name for one in idle})),
-        severity=None if is_certain else Severity.INFO,
+        title=f"{_rules(some, file)} never {'applies' if len(some) == 1 else 'apply'}: {why}",
+        why="KiCad takes the rule without a word, and holds nothing against it",
+        fix=f"in Custom Rules, {how}",
+        ids=tuple(sorted({one.name for one in some})),
+        severity=severity,
     )
 
 
