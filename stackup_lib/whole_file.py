@@ -29,7 +29,7 @@ def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
     Raises:
         OSError: the disk refuses, the file is write-protected, or there is one and `replace` is False; nothing changed.
     """
-    real = path.resolve()
+    real = real_path(path)
     mode = permissions(real)
     if mode is not None and not replace:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(real))
@@ -38,6 +38,18 @@ def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
     with beside(real, content, like=real) as made:
         take_place(made, real, new=not replace)
     remove_leftovers(real.parent)
+
+
+def real_path(path: Path) -> Path:
+    """Return where a path leads, links followed; where there is nothing yet, too.
+
+    Raises:
+        OSError: its links lead in a circle.
+    """
+    try:
+        return path.resolve()
+    except RuntimeError:  # what Python says of a circle before 3.13
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
 
 
 def permissions(path: Path) -> int | None:

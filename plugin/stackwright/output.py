@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stackup_lib.errors import StackwrightError
-from stackup_lib.whole_file import write_whole
+from stackup_lib.whole_file import real_path, write_whole
 from stackwright.words import clean
 
 STDOUT = Path("-")
@@ -45,7 +45,11 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
         raise OutputError(str(target), "is a folder", "give --output a file name")
     if not target.parent.is_dir():
         raise OutputError(str(target), f"there is no folder {target.parent}", "make it first")
-    if any(target.resolve() == given.resolve() for given in inputs):
+    try:
+        real = real_path(target)
+    except OSError as error:
+        raise _not_written(target, error) from error
+    if any(real == given.resolve() for given in inputs):
         raise OutputError(str(target), "is an input of this check", "give --output another name")
     if target.suffix.startswith(".kicad_") or target.name == SETTINGS:
         raise OutputError(str(target), "is a name for a design file, not for a report", "give --output another name")
@@ -59,7 +63,7 @@ def write_file(target: Path, text: str, *, replace: bool = True) -> None:
     """
     content = text.encode("utf-8")
     try:
-        real = target.resolve()
+        real = real_path(target)
         if real.exists() and not real.is_file():  # /dev/stdout, a named pipe
             real.write_bytes(content)
         else:

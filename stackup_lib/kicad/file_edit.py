@@ -19,7 +19,7 @@ import numpy as np
 from stackup_lib.errors import BoardFileError, NotWrittenError, StackwrightError
 from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.reader import read_board
-from stackup_lib.whole_file import beside, permissions, remove_leftovers, take_place
+from stackup_lib.whole_file import beside, permissions, real_path, remove_leftovers, take_place
 
 _REASONS = {
     errno.EACCES: "no permission",
@@ -29,6 +29,7 @@ _REASONS = {
     errno.EDQUOT: "no space left in your quota",
     errno.EFBIG: "the file would grow beyond the allowed size",
     errno.EEXIST: "there is one by now",
+    errno.ELOOP: "its links lead in a circle",
 }
 _NEXT_STEPS = {
     errno.EACCES: "check the permissions of file and folder",
@@ -69,8 +70,12 @@ def lock_of(path: Path) -> Path | None:
     names = [path.name]
     if path.suffix == ".kicad_pro":
         names += [path.with_suffix(suffix).name for suffix in (".kicad_pcb", ".kicad_sch")]
-    for folder in dict.fromkeys((path.parent, path.resolve().parent)):
-        for name in dict.fromkeys((*names, path.resolve().name)):
+    try:
+        real = real_path(path)
+    except OSError:  # then nobody can have opened it
+        real = path
+    for folder in dict.fromkeys((path.parent, real.parent)):
+        for name in dict.fromkeys((*names, real.name)):
             if (lock := folder / f"~{name}.lck").exists():
                 return lock
     return None
@@ -100,7 +105,8 @@ def apply_edit(
         NotWrittenError: KiCad holds the file, it changed since it was read, or the disk refuses; the file is as it was.
         BoardFileError: the new content cannot be read back.
     """
-    real = path.resolve()
+    with _told(path):
+        real = real_path(path)
     if not even_if_open:
         _refuse_lock(path)
     _refuse_change(real, expected_digest)
@@ -143,9 +149,11 @@ def apply_together(
     """
     former: dict[Path, bytes | None] = {}
     for edit in edits:  # nothing is written before all could be
+        with _told(edit.path):
+            real = real_path(edit.path)
         if not even_if_open:
             _refuse_lock(edit.path)
-        _refuse_change(edit.path.resolve(), edit.expected_digest)
+        _refuse_change(real, edit.expected_digest)
         with _told(edit.path):
             former[edit.path] = edit.path.read_bytes() if edit.expected_digest is not None else None
     done: list[tuple[FileEdit, Written]] = []
