@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MOST_WORD = 100
+"""Characters of a word that may be meant for another one."""
 ALIKE = 0.75
 """From this likeness on a key is a misspelt one rather than another word for it."""
 
@@ -109,7 +111,15 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> Conf
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return ConfigError(where, f'"{key}": {said}' if key else said, "mend it")
-    return ConfigError(where, f'"{key}": {said} (got {first["input"]!r})', "mend that value")
+    return ConfigError(where, f'"{key}": {said} (got {_given(first["input"])})', "mend that value")
+
+
+def _given(value: object) -> str:
+    """A value as the user wrote it; tables in tables without end have no text."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return "tables in tables"
 
 
 def _meant(word: str, known: list[str]) -> str:
@@ -132,8 +142,8 @@ def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
     """What is wrong with a value that is none of a few words."""
     choices = re.findall(r"'([^']*)'", complaint["msg"])
     given = complaint["input"]
-    what = f'"{key}" cannot be {given!r}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
-    return ConfigError(where, what, did_you_mean(str(given), choices))
+    what = f'"{key}" cannot be {_given(given)}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
+    return ConfigError(where, what, did_you_mean(_given(given)[:MOST_WORD].strip("'"), choices))
 
 
 def _spell(place: tuple[int | str, ...]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
+from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -394,14 +395,37 @@ def harmless(name: str, rendered: str) -> None:
     elif name == "github":
         odd = [line for line in rendered.splitlines() if line.startswith("::") and not _COMMAND.match(line)]
         _promise(kept=not odd, what=f"a command that is not ours: {odd[:1]}")
-    elif name in ("html", "markdown"):
-        found = _ALIVE.search(rendered) if name == "html" else _ALIVE_MARKDOWN.search(rendered)
+    elif name == "html":
+        page = _Elements()
+        page.feed(rendered)
+        _promise(kept=not page.alive, what=f"markup out of the board: {page.alive[:1]}")
+    elif name == "markdown":
+        found = _ALIVE_MARKDOWN.search(rendered)
         _promise(kept=found is None, what=f"markup out of the board in {name}: {found and found[0]!r}")
 
 
 _COMMAND = re.compile(r"::(error|warning|notice)( [a-zA-Z]+=[^,\r\n]*(,[a-zA-Z]+=[^,\r\n]*)*)?::")
-_ALIVE = re.compile(r"<script>alert|<img src=x|<[^>]* onerror=")
 _ALIVE_MARKDOWN = re.compile(r"(?<!\\)<script>alert|(?<!\\)<img src=x")
+
+
+class _Elements(HTMLParser):
+    """Collects what a page of ours never holds: elements that load or run something, and attributes that do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alive: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Look at one element."""
+        if (tag, attrs) == ("link", [("rel", "icon"), ("href", "data:,")]):  # says that there is no icon to ask for
+            return
+        loads = any(key in ("src", "srcset", "data", "action") or key.startswith("on") for key, _ in attrs)
+        leads = [value for key, value in attrs if key in ("href", "xlink:href") and value and not _LINK.match(value)]
+        if loads or leads or tag in ("img", "iframe", "object", "embed", "base", "form", "link"):
+            self.alive.append(f"{tag} {attrs}"[:200])
+
+
+_LINK = re.compile(r"#|https://")
 
 
 def _no_constant(word: str) -> object:
