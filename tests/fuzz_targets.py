@@ -400,11 +400,13 @@ def harmless(name: str, rendered: str) -> None:
         page.feed(rendered)
         _promise(kept=not page.alive, what=f"markup out of the board: {page.alive[:1]}")
     elif name == "markdown":
-        found = _ALIVE_MARKDOWN.search(rendered)
+        found = _ALIVE_MARKDOWN.search(_FENCED.sub("", rendered))
         _promise(kept=found is None, what=f"markup out of the board in {name}: {found and found[0]!r}")
 
 
 _COMMAND = re.compile(r"::(error|warning|notice)( [a-zA-Z]+=[^,\r\n]*(,[a-zA-Z]+=[^,\r\n]*)*)?::")
+_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n.*?^\1 *$", re.MULTILINE | re.DOTALL)
+"""What stands between fences is shown as it is."""
 _ALIVE_MARKDOWN = re.compile(r"(?<!\\)<script>alert|(?<!\\)<img src=x")
 
 
