@@ -452,7 +452,7 @@ def test_what_a_report_in_full_holds_comes_back_from_a_process_of_its_own() -> N
     """Several boards are checked at a time, each in a process: what it finds has to travel."""
     full = full_of(LOW_TG)
 
-    assert pickle.loads(pickle.dumps(full)) == full
+    assert pickle.loads(pickle.dumps(full)) == full  # noqa: S301 - our own bytes
 
 
 def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:
