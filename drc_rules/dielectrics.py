@@ -97,7 +97,17 @@ class DielectricPly:
         if not fact.known:
             return unknown(name, how)
         confidence = least(fact.confidence, laminate.confidence)
+        below = self._declared_below(name)
+        if below is not None and below.value is not None and fact.value is not None and below.value > fact.value:
+            return below.model_copy(update={"confidence": Confidence.LOW, "how_to_give": how})
         return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
+
+    def _declared_below(self, name: str) -> Fact[float] | None:
+        """Df declared at a lower frequency than the one in question: there it is that at least, for Df rises."""
+        declared = self.declaration
+        if declared.df is None or not declared.at_ghz:
+            return None
+        return self.declarations.of_stackup(name, declared.df, f'dielectric."{self.row}".df')
 
     @property
     def thickness(self) -> Fact[float]:

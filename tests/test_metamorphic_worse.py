@@ -116,6 +116,22 @@ def test_what_fails_keeps_failing_as_it_gets_worse(ladder: str) -> None:
     assert found[0] < found[-1]
 
 
+def test_a_df_declared_at_a_lower_frequency_counts_where_it_is_worse_than_the_data_sheets() -> None:
+    """Df rises with frequency: 0.04 at 1 GHz is no better at 16 GHz, whatever the name of the laminate promises."""
+    better, worse = (
+        meta.judge(
+            meta.Variant(card().board), f'{card().config}\n[declared.dielectric."{FAST}"]\ndf = {df}\nat_ghz = 1\n'
+        )
+        for df in (0.0001, 0.04)
+    )
+
+    assert max(dielectric_db(worse)) > 1.5 * max(dielectric_db(better))
+
+
+def dielectric_db(judged: meta.Judgement) -> list[float]:
+    return [float(dict(leaves)["dielectric_db"]) for kind, leaves in judged.records if kind == "loss"]
+
+
 def test_shorter_pieces_of_tracks_close_in_on_the_same_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter of the piece, and a quarter of that: routed lengths beyond the pads settle, verdicts stay."""
     found = []
