@@ -50,12 +50,13 @@ class Axis:
     bend: Scale = field(default=lambda value: value)
 
     def scale(self, start: float, end: float) -> Scale:
-        """Return the way from values to places; values past an end stay at it."""
+        """Return the way from values to places; it refuses values past an end, which would be drawn for less."""
         a, b = self.bend(self.low), self.bend(self.high)
 
         def place(value: float) -> float:
-            held = self.bend(min(max(value, self.low), self.high))
-            return start + (held - a) / (b - a) * (end - start)
+            if not self.low <= value <= self.high:
+                raise ValueError(f"{value:g} lies outside of the axis {self.label}")
+            return start + (self.bend(value) - a) / (b - a) * (end - start)
 
         return place
 

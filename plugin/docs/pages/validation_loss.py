@@ -97,7 +97,7 @@ def _measured() -> Iterator[str]:
             "",
             (
                 log_axis(0.4, 120, "GHz", GHZ),
-                percent_axis((-60, 120), "ours less measured, %", [-50, -25, -10, 0, 10, 25, 50, 100], 20),
+                percent_axis((-70, 250), "ours less measured, %", [-50, -25, -10, 0, 10, 25, 50, 100, 200], 20),
             ),
             marks,
             band=(-10, 10),
@@ -157,7 +157,7 @@ def _tolerances() -> Iterator[str]:
     yield chart(
         "Derivatives of impedance against another solver, difference in units of the last printed decimal",
         "",
-        (group_axis(placed, "line"), percent_axis((-2, 2), "difference, 0.0001", [-2, -1, 0, 1, 2])),
+        (group_axis(placed, "line"), percent_axis((-2.5, 2.5), "difference, 0.0001", [-2, -1, 0, 1, 2])),
         placed,
         height=220,
         keys=[("met", "our difference"), ("bars", "last digit printed")],
