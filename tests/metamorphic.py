@@ -170,7 +170,7 @@ def flipped(board: Board) -> Variant:
 _SIDES = {
     "F.Mask": "B.Mask", "B.Mask": "F.Mask", "F.Paste": "B.Paste", "B.Paste": "F.Paste", "F.SilkS": "B.SilkS",
     "B.SilkS": "F.SilkS", "front": "back", "back": "front", "Top": "Bottom", "Bottom": "Top", "top": "bottom",
-    "bottom": "top", "above": "below", "below": "above",
+    "bottom": "top",
 }  # fmt: skip
 
 
