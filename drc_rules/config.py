@@ -32,14 +32,27 @@ class _Strict(BaseModel):
 
 
 class CopperDeclaration(_Strict):
-    """Facts of one copper layer that KiCad cannot store."""
+    """Facts of one copper layer that KiCad cannot store.
+
+    Attributes:
+        foil: kind of its copper foil, as `stackwright materials foils` lists them.
+        copper_oz: its weight before plating, ounces per square foot.
+    """
 
     foil: str | None = None
     copper_oz: float | None = Field(default=None, gt=0, le=20)
 
 
 class DielectricDeclaration(_Strict):
-    """Facts of one dielectric that KiCad cannot store, or that replace its free text."""
+    """Facts of one dielectric that KiCad cannot store, or that replace its free text.
+
+    Attributes:
+        material: laminate, with glass style and resin content where they are known: `Megtron 7(N) 1080 RC70%`.
+        dk, df: permittivity and loss tangent at `at_ghz`.
+        at_ghz: frequency of `dk` and `df`, GHz.
+        tg_c: glass transition temperature, degrees Celsius.
+        tg_method: by which it was measured; DSC reads lower than DMA.
+    """
 
     material: str | None = None
     dk: float | None = Field(default=None, gt=1, lt=20)
@@ -50,7 +63,17 @@ class DielectricDeclaration(_Strict):
 
 
 class Declared(_Strict):
-    """Facts about the stackup; with `stackup_hash` they hold only for the stackup they were written for."""
+    """Facts about the stackup; with `stackup_hash` they hold only for the stackup they were written for.
+
+    Attributes:
+        stackup_hash: of the stackup, as `stackwright stackup` prints it; another stackup makes these facts void.
+        impedance_tolerance_pct: what the fab promises for controlled impedance, plus and minus percent.
+        foil: kind of copper foil of every layer that does not name its own.
+        tg_c: glass transition temperature of the whole board's laminates, degrees Celsius.
+        tg_method: by which it was measured.
+        copper: facts by copper layer, under KiCad's name of it.
+        dielectric: facts by dielectric, under KiCad's name of the row: `dielectric 1`.
+    """
 
     stackup_hash: str | None = None
     impedance_tolerance_pct: float | None = Field(default=None, gt=0, le=50)
@@ -105,7 +128,13 @@ class InterfaceDeclaration(_NetChoice):
 
 
 class ImpedanceDeclaration(_NetChoice):
-    """These nets have that impedance."""
+    """These nets have that impedance.
+
+    Attributes:
+        ohm: Z0 of a single line, Zdiff of a pair.
+        kind: which of the two is meant.
+        tolerance_pct: plus and minus percent; by default the interface's, else 10.
+    """
 
     ohm: float = Field(ge=10, le=200)
     kind: Literal["single", "differential"]
@@ -115,7 +144,10 @@ class ImpedanceDeclaration(_NetChoice):
 class BackdrillDeclaration(_NetChoice):
     """Vias on these nets are backdrilled, told to the fab outside the board file.
 
-    The drill enters at `from` and passes every layer up to and including `must_cut`; `size_mm` is its diameter.
+    Attributes:
+        from_: outer layer at which the drill enters.
+        must_cut: last layer that it passes.
+        size_mm: diameter of the drill.
     """
 
     from_: str = Field(alias="from")
@@ -124,7 +156,13 @@ class BackdrillDeclaration(_NetChoice):
 
 
 class CheckOptions(_Strict):
-    """Defaults for the options of `stackwright check`."""
+    """Defaults for the options of `stackwright check`.
+
+    Attributes:
+        fail_on: least severity of a finding that makes the exit code 1.
+        min_coverage_pct: exit code 1 where fewer of the questions could be decided.
+        select, ignore: rules to run and to leave out, by family, code or name.
+    """
 
     fail_on: Literal["error", "warning", "info", "never"] | None = None
     min_coverage_pct: float | None = Field(default=None, ge=0, le=100)
@@ -136,6 +174,8 @@ class Config(_Strict):
     """The whole of `stackwright.toml`.
 
     Attributes:
+        profile: workload to check against, one of `stackwright profiles`, or the path of a profile of one's own.
+        form: form factor, where it is not the profile's.
         core_on_module: the accelerator sits on a module that makes its own core voltage: no rail here is a core rail.
     """
 
