@@ -25,7 +25,7 @@ def our_stackup(stackup: Stackup) -> Iterator[Row]:
 
 
 def kicads_stackup(settings: str) -> Iterator[Row]:
-    """Yield the same from a file; KiCad writes 1 and 0 for a permittivity and a loss tangent that nobody gave."""
+    """Yield the same from a file; KiCad writes 1 or 0 for a permittivity that nobody gave, 0 for a loss tangent."""
     tree = sexpdata.loads(settings, nil=None, true=None)
     stackup = _lists(_lists(tree, "setup")[0], "stackup")[0]
     yield from (_row(row) for row in _lists(stackup, "layer"))
@@ -55,5 +55,5 @@ def _row(row: Listed) -> Row:
 
 def _ply(part: Listed) -> Row:
     locked = any("locked" in map(str, item) for item in _lists(part, "thickness"))
-    numbers = float(_word(part, "epsilon_r", "1")), float(_word(part, "loss_tangent", "0"))
+    numbers = max(1.0, float(_word(part, "epsilon_r", "1"))), float(_word(part, "loss_tangent", "0"))
     return float(_word(part, "thickness", "0")), locked, _word(part, "material"), *numbers, _word(part, "color")

@@ -12,6 +12,7 @@ import pytest
 
 from fixtures import make_boards
 from stackup_lib.kicad import read_board
+from stackup_lib.kicad.reader import NEWEST_VERSION
 from tests.conftest import KicadCli, demo_folder
 from tests.kicad5_boards import whole_board
 from tests.kicad_facts import compare
@@ -38,6 +39,21 @@ def test_demo_boards_hold_what_kicad_finds(name: str, demo_boards: Path, copy_bo
     found = compare(read_board(board), kicads_facts(board))
     assert found.mismatches == []
     assert set(found.values) >= PARTS
+
+
+@pytest.mark.kicad
+@pytest.mark.pcbnew
+@pytest.mark.demo
+@pytest.mark.parametrize("name", demo_names(most_bytes=10_000_000))
+def test_demo_boards_that_kicad_10_saved_anew(
+    name: str, demo_boards: Path, copy_board: CopyBoard, kicad_cli: KicadCli
+) -> None:
+    """The same in the spelling of KiCad 10: nets by name, teardrops without identity, new tokens."""
+    board = copy_board(demo_boards / name)
+    kicad_cli("pcb", "upgrade", board)
+    read = read_board(board)
+    assert read.format_version == NEWEST_VERSION
+    assert compare(read, kicads_facts(board)).mismatches == []
 
 
 @pytest.mark.pcbnew
