@@ -25,7 +25,8 @@ from tests.fuzz_targets import TARGETS, Target
 TIMEOUT_S = 20
 MEMORY_BYTES = 3_000_000_000
 GREW_KB = 100_000
-"""What one input may add to the most memory that the process ever held; more is kept as a finding."""
+"""What an input may add to the most memory that the process ever held; more is kept as a finding."""
+LONG = 20_000
 SHARES = {"board": 60, "check": 1, "stackup_writer": 8, "fab": 20}
 """Inputs of a target per turn, where it is not 120: a report takes as long as a thousand projects."""
 
@@ -56,7 +57,7 @@ class Campaign:
         chance = Random(seed)  # noqa: S311 - repeatable
         data = target.damaged(chance)
         self.tried[target.name] += 1
-        began = time.process_time()
+        began = time.perf_counter()
         signal.setitimer(signal.ITIMER_PROF, self.timeout_s)
         try:
             self.taken[target.name] += target.try_one(data, room, chance)
@@ -65,15 +66,18 @@ class Campaign:
         except BaseException as broken:
             signal.setitimer(signal.ITIMER_PROF, 0)
             self.keep(target, seed, data, room, broken)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        took = time.process_time() - began
+        took = time.perf_counter() - began
+        if len(data) > LONG or self.tried[target.name] % 50 == 0:
+            self.weigh(target, seed, data, room)
+        self.seconds[target.name] += took  # type: ignore[assignment]
+        self.slowest[target.name] = max(took, self.slowest.get(target.name, 0.0))
+
+    def weigh(self, target: Target, seed: str, data: bytes, room: Path) -> None:
+        """Look at the memory: after each long input, and now and then, for asking takes longer than many an input."""
         peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         if peak_kb > self.peak_kb + GREW_KB:
             self.keep(target, f"{seed} grew by {peak_kb - self.peak_kb} kB", data, room, MemoryError(len(data)))
         self.peak_kb = max(self.peak_kb, peak_kb)
-        self.seconds[target.name] += took  # type: ignore[assignment]
-        self.slowest[target.name] = max(took, self.slowest.get(target.name, 0.0))
 
     def keep(self, target: Target, seed: str, data: bytes, room: Path, broken: BaseException) -> None:
         """Keep what broke, once per place."""
