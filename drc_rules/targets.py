@@ -14,6 +14,7 @@ from stackup_lib.design_rules import DesignRule
 from stackup_lib.errors import BoardFileError
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.frozen import Frozen
+from stackup_lib.kicad.joined_classes import joined_classes
 from stackup_lib.kicad.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.rules_file import read_design_rules
 from stackup_lib.pairs import Pairs
@@ -131,7 +132,7 @@ class Targets:
     def _of_rule(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
         """Return what the last design rule that is named after an impedance, and certainly applies, asks for."""
         name = self.board.nets[net]
-        classes = self.board.project.net_classes_of.get(name, ()) or ("Default",)
+        classes = joined_classes(self.board.project, name)
         alike = (name if self._by_net else "", classes, is_pair)
         if alike not in self._of_classes:
             track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)

@@ -8,6 +8,7 @@ from stackup_lib.board import Board, NetClass, TuningLayer
 from stackup_lib.design_rules import Constraint, DesignRule, DesignRules
 from stackup_lib.facts import Confidence
 from stackup_lib.frozen import Frozen
+from stackup_lib.kicad.joined_classes import joined_classes
 from stackup_lib.kicad.rules_conditions import TrackOfNet, holds
 
 DEFAULT_TRACK_MM, DEFAULT_PAIR_MM, DEFAULT_GAP_MM = 0.2, 0.2, 0.25
@@ -85,7 +86,7 @@ def intended_geometry(
     """
     usable = rules.rules if rules is not None and rules.fault is None else ()
     file = rules.path.name if rules is not None and rules.path is not None else "design rules"
-    names = board.project.net_classes_of.get(net, ()) or ("Default",)
+    names = joined_classes(board.project, net)
     width, gap = _of_class(board, net, in_pair=bool(in_pair))
     found = []
     for index, layer in enumerate(board.copper_layers):

@@ -231,6 +231,153 @@ def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool
     assert holds(condition, TRACK) is expected
 
 
+def test_of_several_classes_each_and_their_joined_name_fit() -> None:
+    """As KiCad 10 compares; a real one is asked in the tests against it."""
+    track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layer="F.Cu")
+    assert holds("A.NetClass == 'fast'", track) is True
+    assert holds("A.NetClass == 'Default'", track) is True
+    assert holds("A.NetClass == 'fast,wide,Default'", track) is True
+    assert holds("A.NetClass == 'slow'", track) is False
+    assert holds("A.hasExactNetclass('fast')", track) is False
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet='()"\\#\n ab1.-', max_size=80))
+def test_any_text_gives_rules_or_a_fault(text: str) -> None:
+    """Nothing that a file holds raises."""
+    assert parse_design_rules("(version 1)\n(rule a " + text) is not None
+    assert parse_design_rules(text) is not None
+
+
+TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", in_pair=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (None, True),
+        ("(A.NetClass == '90Ohm-*')", True),
+        ("A.NetClass != '90Ohm-*'", False),
+        ("A.NetClass == '85*' || A.NetName == '*usb*'", True),
+        ("A.NetClass == '85*' && A.insideArea('x')", False),
+        ("A.NetClass == '90*' && A.insideArea('x')", None),
+        ("A.NetClass == '90*' || A.insideArea('x')", True),
+        ("!A.insideArea('x')", None),
+        ("!(A.Layer == 'F.Cu')", True),
+        ("A.hasNetclass('90Ohm-diff_USB')", True),
+        ("A.hasNetclass('other')", False),
+        ("A.inDiffPair('*')", True),
+        ("A.inDiffPair('/USB')", None),
+        ("A.Type == 'Zone'", False),
+        ("A.NetClass ==", None),
+        ("A.fromTo('IC1-*','IC2-*')", None),
+        ("B.Type == 'Zone'", None),
+        ("(" * 5000, None),
+    ],
+)
+def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool | None) -> None:
+    """What cannot be told for the whole net stays open, and decides only where the rest does not."""
+    assert holds(condition, TRACK) is expected
+
+
+def test_of_several_classes_each_and_their_joined_name_fit() -> None:
+    """As KiCad 10 compares; a real one is asked in the tests against it."""
+    track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layer="F.Cu")
+    assert holds("A.NetClass == 'fast'", track) is True
+    assert holds("A.NetClass == 'Default'", track) is True
+    assert holds("A.NetClass == 'fast,wide,Default'", track) is True
+    assert holds("A.NetClass == 'slow'", track) is False
+    assert holds("A.hasExactNetclass('fast')", track) is False
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet='()"\\#\n ab1.-', max_size=80))
+def test_any_text_gives_rules_or_a_fault(text: str) -> None:
+    """Nothing that a file holds raises."""
+    assert parse_design_rules("(version 1)\n(rule a " + text) is not None
+    assert parse_design_rules(text) is not None
+
+
+TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", in_pair=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (None, True),
+        ("(A.NetClass == '90Ohm-*')", True),
+        ("A.NetClass != '90Ohm-*'", False),
+        ("A.NetClass == '85*' || A.NetName == '*usb*'", True),
+        ("A.NetClass == '85*' && A.insideArea('x')", False),
+        ("A.NetClass == '90*' && A.insideArea('x')", None),
+        ("A.NetClass == '90*' || A.insideArea('x')", True),
+        ("!A.insideArea('x')", None),
+        ("!(A.Layer == 'F.Cu')", True),
+        ("A.hasNetclass('90Ohm-diff_USB')", True),
+        ("A.hasNetclass('other')", False),
+        ("A.inDiffPair('*')", True),
+        ("A.inDiffPair('/USB')", None),
+        ("A.Type == 'Zone'", False),
+        ("A.NetClass ==", None),
+        ("A.fromTo('IC1-*','IC2-*')", None),
+        ("B.Type == 'Zone'", None),
+        ("(" * 5000, None),
+    ],
+)
+def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool | None) -> None:
+    """What cannot be told for the whole net stays open, and decides only where the rest does not."""
+    assert holds(condition, TRACK) is expected
+
+
+def test_of_several_classes_each_and_their_joined_name_fit() -> None:
+    """As KiCad 10 compares; a real one is asked in the tests against it."""
+    track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layer="F.Cu")
+    assert holds("A.NetClass == 'fast'", track) is True
+    assert holds("A.NetClass == 'Default'", track) is True
+    assert holds("A.NetClass == 'fast,wide,Default'", track) is True
+    assert holds("A.NetClass == 'slow'", track) is False
+    assert holds("A.hasExactNetclass('fast')", track) is False
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet='()"\\#\n ab1.-', max_size=80))
+def test_any_text_gives_rules_or_a_fault(text: str) -> None:
+    """Nothing that a file holds raises."""
+    assert parse_design_rules("(version 1)\n(rule a " + text) is not None
+    assert parse_design_rules(text) is not None
+
+
+TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", in_pair=True)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (None, True),
+        ("(A.NetClass == '90Ohm-*')", True),
+        ("A.NetClass != '90Ohm-*'", False),
+        ("A.NetClass == '85*' || A.NetName == '*usb*'", True),
+        ("A.NetClass == '85*' && A.insideArea('x')", False),
+        ("A.NetClass == '90*' && A.insideArea('x')", None),
+        ("A.NetClass == '90*' || A.insideArea('x')", True),
+        ("!A.insideArea('x')", None),
+        ("!(A.Layer == 'F.Cu')", True),
+        ("A.hasNetclass('90Ohm-diff_USB')", True),
+        ("A.hasNetclass('other')", False),
+        ("A.inDiffPair('*')", True),
+        ("A.inDiffPair('/USB')", None),
+        ("A.Type == 'Zone'", False),
+        ("A.NetClass ==", None),
+        ("A.fromTo('IC1-*','IC2-*')", None),
+        ("B.Type == 'Zone'", None),
+        ("(" * 5000, None),
+    ],
+)
+def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool | None) -> None:
+    """What cannot be told for the whole net stays open, and decides only where the rest does not."""
+    assert holds(condition, TRACK) is expected
+
+
 def test_of_several_classes_only_that_none_fits_is_certain() -> None:
     """KiCad compares a joined name there."""
     track = TrackOfNet(net="A", classes=("fast", "wide"), layer="F.Cu")
