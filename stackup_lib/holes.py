@@ -28,8 +28,8 @@ class PlatedHole:
     Attributes:
         top, bottom: first and last copper layer of the barrel.
         drill_mm: finished diameter, as KiCad stores it.
-        used: layers with a track, pad or fill of the net on the hole; ascending.
-        routed: layers with a track or pad of the net on the hole; a fill of the net may lie elsewhere on its layer.
+        used: layers with a track, pad or fill of the net on the hole, or where a via goes on from it; ascending.
+        routed: the same without the fills; a fill of the net may lie elsewhere on its layer.
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
         is_unsure: the net has a zone without a stored fill, which may use any layer.
@@ -144,13 +144,14 @@ def _copper_of(board: Board, wanted: Flags) -> Callable[[int], _Copper]:
     tracks = _by_net(board.tracks.net, np.flatnonzero(wanted[board.tracks.net]))
     pads = board.pads
     smd = _by_net(pads.net, np.flatnonzero(wanted[pads.net] & (pads.kind != PadKind.THROUGH)))
+    vias = _by_net(board.vias.net, np.flatnonzero(wanted[board.vias.net]))
     zones = board.zones
     filled: dict[int, set[int]] = {}
     for net, layer in np.unique(np.column_stack([zones.net[zones.fill_zone], zones.fill_layer]), axis=0).tolist():
         filled.setdefault(net, set()).add(layer)
 
     def of(net: int) -> _Copper:
-        return _Copper(board, tracks.get(net, []), smd.get(net, []), filled.get(net, set()))
+        return _Copper(board, (tracks.get(net, []), smd.get(net, []), vias.get(net, [])), filled.get(net, set()))
 
     return of
 
@@ -210,15 +211,28 @@ SHORTEST_MM = 1e-6
 class _Copper:
     """Copper of one net, to ask which layers a hole touches."""
 
-    def __init__(self, board: Board, mine: list[int], smd: list[int], filled: set[int]) -> None:
-        tracks, pads = board.tracks, board.pads
+    def __init__(self, board: Board, rows: tuple[list[int], list[int], list[int]], filled: set[int]) -> None:
+        """Take the rows of the net's tracks, surface pads and vias, and the layers with a fill of it."""
+        mine, smd, drilled = rows
+        tracks, pads, vias = board.tracks, board.pads, board.vias
         self.x, self.y = tracks.start_x_mm[mine], tracks.start_y_mm[mine]
         self.dx, self.dy = tracks.end_x_mm[mine] - self.x, tracks.end_y_mm[mine] - self.y
         self.layer = tracks.layer[mine]
         self.pad_x, self.pad_y = pads.x_mm[smd], pads.y_mm[smd]
         self.pad_reach = np.hypot(pads.size_x_mm[smd], pads.size_y_mm[smd]) / 2
         self.pad_layers = pads.layers[smd]
+        self.via_x, self.via_y, self.via_reach = vias.x_mm[drilled], vias.y_mm[drilled], vias.size_mm[drilled] / 2
+        self.via_top, self.via_bottom = vias.start_layer[drilled], vias.end_layer[drilled]
         self.filled = filled
+
+    def joints_at(self, x_mm: float, y_mm: float, reach_mm: float, top: int, bottom: int) -> set[int]:
+        """Layers on which vias go on from a hole: their pads meet its pad, on the one layer that both spans share.
+
+        Without them the barrel below a microvia that stands on it would pass for a stub.
+        """
+        first, last = np.maximum(self.via_top, top), np.minimum(self.via_bottom, bottom)
+        meets = np.hypot(self.via_x - x_mm, self.via_y - y_mm) <= self.via_reach + reach_mm
+        return set(first[meets & (first == last)].tolist())
 
     def layers_at(self, x_mm: float, y_mm: float, reach_mm: float) -> set[int]:
         """Layers with a track (an arc counts as its chord) or SMD pad of the net within reach."""
@@ -236,7 +250,8 @@ def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
     vias = board.vias
     top, bottom = int(vias.start_layer[index]), int(vias.end_layer[index])
     x, y = float(vias.x_mm[index]), float(vias.y_mm[index])
-    touched = copper.layers_at(x, y, float(vias.size_mm[index]) / 2)
+    reach = float(vias.size_mm[index]) / 2
+    touched = copper.layers_at(x, y, reach) | copper.joints_at(x, y, reach, top, bottom)
     return PlatedHole(
         net=int(vias.net[index]),
         x_mm=x,
