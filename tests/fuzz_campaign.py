@@ -26,6 +26,7 @@ TIMEOUT_S = 20
 MEMORY_BYTES = 3_000_000_000
 GREW_KB = 100_000
 """What an input may add to the most memory that the process ever held; more is kept as a finding."""
+GREW_KB_PER_BYTE = 0.4
 LONG = 20_000
 SHARES = {"board": 60, "check": 1, "stackup_writer": 8, "fab": 20}
 """Inputs of a target per turn, where it is not 120: a report takes as long as a thousand projects."""
@@ -75,7 +76,7 @@ class Campaign:
     def weigh(self, target: Target, seed: str, data: bytes, room: Path) -> None:
         """Look at the memory: after each long input, and now and then, for asking takes longer than many an input."""
         peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        if peak_kb > self.peak_kb + GREW_KB:
+        if peak_kb > self.peak_kb + GREW_KB + GREW_KB_PER_BYTE * len(data):
             self.keep(target, f"{seed} grew by {peak_kb - self.peak_kb} kB", data, room, MemoryError(len(data)))
         self.peak_kb = max(self.peak_kb, peak_kb)
 

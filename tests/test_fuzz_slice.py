@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from stackup_lib.errors import StackwrightError
 from stackup_lib.kicad import read_board
@@ -47,6 +49,46 @@ def test_the_seeds_are_sound(name: str, tmp_path: Path) -> None:
         return
     taken = [target.try_one(seed, tmp_path, Random(1)) for seed in target.seeds()]  # noqa: S311
     assert all(taken)
+
+
+WORDS = st.sampled_from(["via", "zone", "pts", "xy", "net", "layer", "F.Cu", "at", "1", "-1e9", "0.2", "layers", "pad"])
+LISTS = st.recursive(
+    WORDS, lambda inner: st.lists(inner, max_size=5).map(lambda parts: f"({' '.join(parts)})"), max_leaves=30
+)
+KEYS = st.sampled_from(
+    ["net_settings", "classes", "name", "netclass_patterns", "pattern", "text_variables", "priority"]
+)
+VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+JSON = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+
+
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(items=st.lists(LISTS, max_size=6))
+def test_any_lists_in_a_board_are_read_or_refused(items: list[str], tmp_path: Path) -> None:
+    """Lists in lists of the words that a board uses, in any order."""
+    TARGETS["board"].try_one(board_text(items=" ".join(items)).encode(), tmp_path, Random(1))  # noqa: S311
+
+
+@settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(content=st.dictionaries(KEYS, JSON, max_size=4))
+def test_any_json_is_a_project_or_refused(content: dict[str, object], tmp_path: Path) -> None:
+    """Any type at any key; what is read can be written to."""
+    data = json.dumps(content).encode()
+    for name in ("project", "project_writer"):
+        TARGETS[name].try_one(data, tmp_path, Random(1))  # noqa: S311
+
+
+@settings(
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.binary(max_size=60), name=st.sampled_from(sorted(set(TARGETS) - {"check"})))
+def test_any_bytes_are_read_or_refused(data: bytes, name: str, tmp_path: Path) -> None:
+    """Noise, for every kind of file."""
+    TARGETS[name].try_one(data, tmp_path, Random(1))  # noqa: S311
 
 
 def test_damage_is_repeatable_and_real() -> None:

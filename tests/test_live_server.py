@@ -182,10 +182,17 @@ def test_an_order_of_the_page_is_done(server: LiveServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "length", "status"), [(b"[]", "2", 400), (b"{", "1", 400), (b"", str(MOST_BODY + 1), 413), (b"", "x", 413)]
+    ("body", "length", "status"),
+    [
+        (b"[]", "2", 400),
+        (b"{", "1", 400),
+        (b"[" * 9000, "9000", 400),
+        (b"", str(MOST_BODY + 1), 413),
+        (b"", "x", 413),
+    ],
 )
 def test_an_order_that_is_none_is_refused(server: LiveServer, body: bytes, length: str, status: int) -> None:
-    """No object, no JSON, too long, or of no length."""
+    """No object, no JSON, one that nests for ever, too long, or of no length."""
     reply = ask(server, "POST", inside(server, "do"), body, Origin=server.origin, Content_Length=length)
 
     assert reply.status == status
