@@ -90,14 +90,12 @@ def beside(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
 
 
 def take_place(made: Path, real: Path, *, new: bool = False) -> None:
-    """Move a file into the place of another; with `new` it must not be there.
+    """Move a file of `beside` into the place of another; with `new` it must not be there.
 
     Raises:
         OSError: the system refuses; FileExistsError when `new` and there is one.
     """
-    if new and _linked(made, real):
-        made.unlink()
-    else:
+    if not (new and _linked(made, real)):
         os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
     _sync_folder(real.parent)
 

@@ -256,6 +256,10 @@ def test_a_disk_that_refuses_the_last_file_keeps_none(
             raise OSError(28, "No space left on device")
         replace(source, to)
 
+    def no_links(*_: object) -> None:
+        raise OSError(1, "this file system has no hard links")
+
+    monkeypatch.setattr(os, "link", no_links)
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(NotWrittenError, match="no space left"):
         new_board(target, Wanted("edge", plan=plan))
