@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -104,6 +105,20 @@ class CopperMap:
             shapely.prepare([polygon for _, polygon in fills])
             self._layers[layer] = fills
         return self._layers[layer]
+
+
+def unfilled_zones(board: Board, layers: Iterable[int]) -> Ints:
+    """Return the rows of the zones that ask for one of the layers and whose fill nobody has stored yet.
+
+    A zone that says that it is filled, on a board that stores fills, was left empty by others that go before it.
+    """
+    zones, mask = board.zones, sum(1 << layer for layer in layers)
+    stored = np.zeros(len(zones), dtype=np.bool_)
+    stored[zones.fill_zone] = True
+    is_open = ~stored & (zones.is_rule_area == 0) & ((zones.layers & np.uint64(mask)) != 0)
+    if len(zones.fill_zone):
+        is_open &= zones.is_filled == 0
+    return np.flatnonzero(is_open).astype(np.int64)
 
 
 def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> Ints:

@@ -28,11 +28,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
+from drc_rules.context import FILL_ZONES, Context
 from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
 from drc_rules.hole_gaps import HoleGaps
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
+from stackup_lib.copper_map import unfilled_zones
+from stackup_lib.facts import MissingFact
 
 
 def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
@@ -59,6 +61,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
         ctx.shows(f"holes and planes, {least.who}", g=float(np.min(gaps.gap_mm)), g_min=least.value)
     if not len(near):
         gaps.holes.need_diameters()
+        _need_fills(ctx)
         return
     near = near[np.argsort(gaps.gap_mm[near], kind="stable")]
     worst = int(near[0])
@@ -77,3 +80,11 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
         limit_unit="mm",
         places=gaps.holes.places(ctx.board, near),
     )
+
+
+def _need_fills(ctx: Context) -> None:
+    """Raise `MissingFact` where a zone on an inner layer has no stored fill: it may come too near a hole."""
+    open_still = unfilled_zones(ctx.board, range(1, ctx.board.layer_count - 1))
+    if len(open_still):
+        name = ctx.board.nets[int(ctx.board.zones.net[open_still[0]])] or "a zone without a net"
+        raise MissingFact(f"the filled copper of {name} on inner layers", FILL_ZONES)

@@ -29,13 +29,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.fab_limits import own_fab
 from drc_rules.fab_size import sides_mm
 from drc_rules.over import whole_board
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board, LayerKind
+from stackup_lib.copper_map import unfilled_zones
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.flatness import Sheet, copper_bow_pct
 from stackup_lib.interval import Interval
@@ -112,6 +113,8 @@ def _bow(ctx: Context) -> Interval | None:
 
 
 def _sheets(ctx: Context) -> list[Sheet]:
+    if len(unfilled_zones(ctx.board, range(ctx.board.layer_count))):
+        raise MissingFact("the filled copper of every zone", FILL_ZONES)
     shares = {use.name: use.copper_share for use in ctx.filled_uses()}
     found = []
     for row in ctx.stackup().layers:

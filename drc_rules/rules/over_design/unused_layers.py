@@ -3,8 +3,8 @@
 What it checks
 --------------
 Layers without a track and without filled copper, where the workload asks for fewer layers than the board has. Told is
-the even number of layers that would be left, and not less than the workload asks for. Boards with zones that are not
-filled, and boards on which nothing is routed yet, are left alone.
+the even number of layers that would be left, and not less than the workload asks for. Layers with a zone that is
+not filled yet, and boards on which nothing is routed yet, are left alone.
 
 Why it matters
 --------------
@@ -29,6 +29,7 @@ from drc_rules.context import Context
 from drc_rules.over_design import demands
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from stackup_lib.copper_map import unfilled_zones
 from stackup_lib.facts import MissingFact
 
 
@@ -49,10 +50,19 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[LayerNeed]:
         uses = ctx.filled_uses()
     except MissingFact:
         return
-    empty = tuple(use.name for use in uses[1:-1] if not use.fill_mm2 and not use.track_mm)
+    empty = tuple(
+        use.name
+        for layer, use in enumerate(uses)
+        if 0 < layer < board.layer_count - 1 and not use.fill_mm2 and not use.track_mm and not _waits(ctx, layer)
+    )
     asked = max((int(c.limit.min) for c in clauses if c.kind == "layer_count" and c.limit.min), default=2)
     left = board.layer_count - len(empty)
     yield LayerNeed(empty, board.layer_count, max(left + left % 2, asked + asked % 2))
+
+
+def _waits(ctx: Context, layer: int) -> bool:
+    """Tell whether a zone is drawn on a layer that nobody has filled yet."""
+    return len(unfilled_zones(ctx.board, [layer])) > 0
 
 
 FORMULA = """

@@ -40,6 +40,7 @@ from drc_rules.fabs.holes import backdrill_clearance_mm
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
+from stackup_lib.copper_map import unfilled_zones
 from stackup_lib.facts import MissingFact
 
 NANOMETRE = 1e-6
@@ -106,20 +107,11 @@ def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tupl
 
 
 def _need_fills(ctx: Context, drilled: DrilledHole) -> None:
-    """Raise `MissingFact` where a zone of another net on a drilled layer has no stored fill: it may come too near.
-
-    A zone that says that it is filled, on a board that stores fills, was left empty by others that go before it.
-    """
-    zones = ctx.board.zones
-    stored = np.zeros(len(zones), dtype=bool)
-    stored[zones.fill_zone] = True
-    is_open = ~stored & (zones.is_rule_area == 0) & (zones.net != drilled.hole.net)
-    if len(zones.fill_zone):
-        is_open &= zones.is_filled == 0
-    mask = sum(1 << layer for layer in drilled.passed)
-    is_open &= (zones.layers & np.uint64(mask)) != 0
-    if np.any(is_open):
-        names = sorted({ctx.board.nets[net] or "no net" for net in zones.net[is_open].tolist()})
+    """Raise `MissingFact` where a zone of another net on a drilled layer has no stored fill: it may come too near."""
+    net_of = ctx.board.zones.net
+    foreign = [net for net in net_of[unfilled_zones(ctx.board, drilled.passed)].tolist() if net != drilled.hole.net]
+    if foreign:
+        names = sorted({ctx.board.nets[net] or "no net" for net in foreign})
         raise MissingFact(f"the filled copper of {names[0]} beside the backdrills", FILL_ZONES)
 
 
@@ -143,11 +135,15 @@ def _tracks(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tup
 
 
 def _vias(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:
-    """Vias of other nets with a pad, or a barrel where unused pads are removed, on the drilled layers."""
+    """Vias of other nets on the drilled layers: pads, or barrels where unused pads are removed but for the ends."""
     vias, hole, passed = board.vias, drilled.hole, drilled.passed
     radius = (drilled.drill.size_mm or 0.0) / 2
-    copper = np.where(vias.remove_unused == 1, vias.drill_mm, vias.size_mm) / 2
+    starts, ends = np.isin(vias.start_layer, passed), np.isin(vias.end_layer, passed)
+    has_pad = (vias.remove_unused == 0) | ((vias.keep_end == 1) & (starts | ends))
+    copper = np.where(has_pad, vias.size_mm, vias.drill_mm) / 2
     gaps = np.hypot(vias.x_mm - hole.x_mm, vias.y_mm - hole.y_mm) - copper - radius
     shared = (vias.start_layer < passed.stop) & (vias.end_layer >= passed.start) & (vias.net != hole.net)
     for row in np.flatnonzero(shared & (gaps < reach_mm)).tolist():
-        yield float(gaps[row]), max(passed.start, int(vias.start_layer[row])), int(vias.net[row])
+        first = max(passed.start, int(vias.start_layer[row]))
+        is_at_end = vias.remove_unused[row] == 1 and ends[row] and not starts[row]
+        yield float(gaps[row]), int(vias.end_layer[row]) if is_at_end else first, int(vias.net[row])
