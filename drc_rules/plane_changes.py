@@ -9,8 +9,12 @@ import numpy as np
 
 from drc_rules.context import Context
 from drc_rules.return_paths import FastGroup
+from stackup_lib.holes import PlatedHole
 from stackup_lib.return_path_vias import LayerChange, layer_changes
 from stackup_lib.routes import Crossing
+
+_Place = tuple[int, float, float]
+"""Net and place of a via."""
 
 
 def layer_crossings(ctx: Context, group: FastGroup) -> tuple[Crossing, ...]:
@@ -59,8 +63,24 @@ def _crossings(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[Crossin
     rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
     places = zip(vias.net[rows].tolist(), vias.x_mm[rows].tolist(), vias.y_mm[rows].tolist(), strict=True)
     row_at = dict(zip(places, rows.tolist(), strict=True))
+    for place, layers in _stacks(ctx, routed):
+        for entry, out in pairwise(layer for layer in layers if layer in routed[place[0]]):
+            yield Crossing(via=row_at[place], entry_layer=entry, exit_layer=out, at_mm=0.0)
+
+
+def _stacks(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[tuple[_Place, list[int]]]:
+    """Yield net and place of every via of these nets, those that stand on one another as one, and its routed layers."""
+    found: dict[_Place, list[PlatedHole]] = {}
     for hole in ctx.fast_holes:
         if hole.is_via and hole.net in routed:
-            row = row_at[hole.net, hole.x_mm, hole.y_mm]
-            for entry, out in pairwise(layer for layer in hole.routed if layer in routed[hole.net]):
-                yield Crossing(via=row, entry_layer=entry, exit_layer=out, at_mm=0.0)
+            found.setdefault((hole.net, hole.x_mm, hole.y_mm), []).append(hole)
+    for place, holes in found.items():
+        layers: set[int] = set()
+        bottom = 0
+        for hole in sorted(holes, key=lambda hole: hole.top):
+            if layers and hole.top > bottom:
+                yield place, sorted(layers)
+                layers = set()
+            layers |= set(hole.routed)
+            bottom = max(bottom, hole.bottom)
+        yield place, sorted(layers)
