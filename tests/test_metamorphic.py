@@ -12,7 +12,8 @@ import pytest
 from stackup_lib.board import Board
 from stackup_lib.kicad import read_board
 from tests import metamorphic as meta
-from tests.metamorphic import Judgement, Variant, differences, judge
+from tests.judgement import Judgement, clauses_of, differences, judge
+from tests.metamorphic import Variant
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
 BOARDS = sorted(path.parent.name for path in ROOT.glob("*/*.kicad_pcb"))
@@ -115,7 +116,7 @@ def test_a_board_whose_tracks_are_cut_into_parts_gets_the_same_verdicts(name: st
     after = judge(meta.split(board, parts), fixture(name)[1])
 
     assert before.verdicts == after.verdicts
-    assert meta.clauses_of(before) == meta.clauses_of(after)
+    assert clauses_of(before) == clauses_of(after)
 
 
 DEMOS = {

@@ -15,7 +15,8 @@ from drc_rules.report import Verdict
 from stackup_lib import coupling
 from stackup_lib.kicad import read_board
 from stackup_lib.stackup import LayerKind
-from tests import metamorphic as meta
+from tests.judgement import Judgement, judge
+from tests.metamorphic import Variant
 from tests.seeded import Case
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
@@ -119,16 +120,14 @@ def test_what_fails_keeps_failing_as_it_gets_worse(ladder: str) -> None:
 def test_a_df_declared_at_a_lower_frequency_counts_where_it_is_worse_than_the_data_sheets() -> None:
     """Df rises with frequency: 0.04 at 1 GHz is no better at 16 GHz, whatever the name of the laminate promises."""
     better, worse = (
-        meta.judge(
-            meta.Variant(card().board), f'{card().config}\n[declared.dielectric."{FAST}"]\ndf = {df}\nat_ghz = 1\n'
-        )
+        judge(Variant(card().board), f'{card().config}\n[declared.dielectric."{FAST}"]\ndf = {df}\nat_ghz = 1\n')
         for df in (0.0001, 0.04)
     )
 
     assert max(dielectric_db(worse)) > 1.5 * max(dielectric_db(better))
 
 
-def dielectric_db(judged: meta.Judgement) -> list[float]:
+def dielectric_db(judged: Judgement) -> list[float]:
     return [float(dict(leaves)["dielectric_db"]) for kind, leaves in judged.records if kind == "loss"]
 
 
@@ -137,7 +136,7 @@ def test_shorter_pieces_of_tracks_close_in_on_the_same_lengths(monkeypatch: pyte
     found = []
     for piece_mm in (1.0, 0.25, 0.0625):
         monkeypatch.setattr(coupling, "PIECE_MM", piece_mm)
-        found.append(meta.judge(meta.Variant(card().board), card().config))
+        found.append(judge(Variant(card().board), card().config))
 
     lengths = [lengths_of(judged) for judged in found]
     coarse, fine = (np.abs(one - lengths[2]).max() for one in lengths[:2])
@@ -146,6 +145,6 @@ def test_shorter_pieces_of_tracks_close_in_on_the_same_lengths(monkeypatch: pyte
     assert found[0].verdicts == found[1].verdicts == found[2].verdicts
 
 
-def lengths_of(judged: meta.Judgement) -> np.ndarray:
+def lengths_of(judged: Judgement) -> np.ndarray:
     rows = [dict(leaves) for kind, leaves in judged.records if kind == "impedance"]
     return np.array([row["length_mm"] for row in sorted(rows, key=lambda row: str(row["name"]))], dtype=float)
