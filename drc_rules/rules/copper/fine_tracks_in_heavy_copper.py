@@ -18,7 +18,8 @@ Use a lighter foil on layers with fine tracks, or wider tracks on heavy layers; 
 Sources
 -------
 Copper-weight tables of several fabs, three tiers: past the best is an error, past advanced a warning, past
-standard information. A weight that no table lists is not judged.
+standard information. A weight that no table lists passes where the next heavier one would, else it is not verifiable:
+lighter copper etches no coarser.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ import numpy as np
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
 from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
-from drc_rules.fabs import Tier, track_space
+from drc_rules.fabs import Tier, track_space, track_spaces
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from stackup_lib.facts import MissingFact
 from stackup_lib.materials import ounce_class
 
 NANOMETRE = 1e-6
@@ -78,11 +80,13 @@ m: copper weight [oz]
 def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[Draft]:
     """Yield one finding per layer whose narrowest track is below the tier."""
     weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
+    tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
+    width = float(tracks.width_mm[layer.narrowest])
     limit = _limit(ctx, clause, layer.index, weight_oz)
     if limit is None:
+        _need_no_table(clause, weight_oz, width)
         return
-    tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
-    width, least = float(tracks.width_mm[layer.narrowest]), limit.value
+    least = limit.value
     ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
     if width < least - NANOMETRE:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
@@ -116,3 +120,12 @@ def _limit(ctx: Context, clause: Clause, index: int, weight_oz: float) -> Bar | 
         return None
     tier = Tier(clause.limit.at_least)
     return Bar(row.least_mm(tier), f"{tier} fabs", tier)
+
+
+def _need_no_table(clause: Clause, weight_oz: float, width_mm: float) -> None:
+    """Raise `MissingFact` where a weight is in no table, unless the next heavier one would do: it etches no finer."""
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    heavier = next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight_oz), None)
+    if heavier is None or width_mm < heavier - NANOMETRE:
+        how = f'[fab]\ntrack_mm = {{ "{weight_oz:g}" = "?" }}  # least track that your fab etches, in mm'
+        raise MissingFact(f"how fine {tier} fabs etch {weight_oz:g} oz copper", how)

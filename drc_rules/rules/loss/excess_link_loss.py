@@ -55,7 +55,14 @@ PLACES_SHOWN = 20
 
 
 def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
-    return (found for found, kind in judged_links(ctx) if kind == clause.kind)
+    return (found for found, kind in judged_links(ctx) if kind == clause.kind and _has_links(ctx, found))
+
+
+def _has_links(ctx: Context, found: JudgedLinks) -> bool:
+    """Tell whether any of the nets leads somewhere: of unused pins alone nothing is judged, hence nothing passes."""
+    losses = ctx.link_losses.of(found.interface.id, declared=found.declared)
+    asked = (*(link.nets for link in losses.known), *(nets for nets, _ in losses.missing))
+    return any(found.nets.intersection(nets) for nets in asked)
 
 
 FORMULA = """

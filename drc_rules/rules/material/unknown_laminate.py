@@ -34,9 +34,12 @@ from drc_rules.rule import Draft, rule
 
 @rule("MAT003", kinds=("laminate_known",), over=every_ply)
 def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
-    """Yield one finding per ply whose laminate is not known; an absent material is STK003's."""
+    """Yield one finding per ply whose laminate is not known; without a material, STK003's, it is not verifiable."""
     match = ply.match
-    if match is None or (match.laminate is not None and not match.laminate.generic):
+    if match is None:
+        ctx.need(ply.laminate)
+        return
+    if match.laminate is not None and not match.laminate.generic:
         return
     near = f" (nearest: {', '.join(match.alternatives[:3])})" if match.alternatives else ""
     yield Draft(

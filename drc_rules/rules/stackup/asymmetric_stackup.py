@@ -2,8 +2,9 @@
 
 What it checks
 --------------
-Each copper layer against its mirror in copper weight, each dielectric against its mirror in thickness (more
-than 10 % apart counts) and in laminate.
+Each copper layer against its mirror in thickness (more than 25 % apart counts), each dielectric against its mirror in
+thickness (more than 10 %) and in laminate. A pair of which a thickness or a laminate is not known is not verifiable,
+unless both sides name their material in the same words.
 
 Why it matters
 --------------
@@ -15,6 +16,15 @@ How to fix
 Give both layers of the pair the same foil and both dielectrics the same plies, or let the fab confirm the build
 and accept the finding with that reason.
 
+What it cannot see
+------------------
+Pairs are counted from both surfaces inward as the stackup states them: how much of a copper layer is left after etching
+is unbalanced-copper's question, and the middle row, solder mask and plating are compared with nothing. Core and prepreg
+of one laminate count as alike, and so do two glass styles or resin contents of equal thickness, which shrink
+differently. "FR4" against a product of that kind is reported although it may be that very product; a build that is
+lopsided on purpose (a hybrid with one fast side, a flex tail) is reported too: whether it stays flat only the fab's
+trial tells.
+
 Sources
 -------
 Design007 magazine, September 2021, p. 40; IPC-2222 section 10.1.2 (balanced construction) and the 0.75 % bow
@@ -25,13 +35,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
+from drc_rules.context import DECLARE_STACKUP, Context
+from drc_rules.dielectrics import DielectricPly
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import StackupLayer
-from stackup_lib.materials import catalogue
+from stackup_lib.facts import MissingFact
 
 DIELECTRIC_SHARE = 0.10
 COPPER_SHARE = 0.25
@@ -39,16 +51,26 @@ COPPER_SHARE = 0.25
 
 
 @dataclass(frozen=True)
+class Row:
+    """A row of the stackup with what is known of its plies; none for copper."""
+
+    row: StackupLayer
+    plies: tuple[DielectricPly, ...] = ()
+
+
+@dataclass(frozen=True)
 class Mirror:
     """Two rows at the same distance from the middle."""
 
-    upper: StackupLayer
-    lower: StackupLayer
+    upper: Row
+    lower: Row
 
 
 def _mirrors(ctx: Context, _clause: Clause) -> Iterator[Mirror]:
-    stackup = ctx.stackup()
-    for rows in (stackup.copper, stackup.dielectrics):
+    stackup, plies = ctx.stackup(), iter(ctx.plies)
+    copper = [Row(row) for row in stackup.copper]
+    dielectrics = [Row(row, tuple(islice(plies, len(row.plies)))) for row in stackup.dielectrics]
+    for rows in (copper, dielectrics):
         half = len(rows) // 2
         for upper, lower in zip(rows[:half], reversed(rows), strict=False):
             yield Mirror(upper, lower)
@@ -65,38 +87,53 @@ p: share that is forgiven
 
 @rule("STK006", kinds=("stackup_symmetry",), over=_mirrors, formula=FORMULA)
 def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[Draft]:
-    """Yield one finding per pair of rows that differ."""
+    """Yield one finding per pair of rows that differ; not verifiable where nothing differs but something is unknown."""
     differences = tuple(_differences(pair))
-    upper, lower = pair.upper.thickness_mm, pair.lower.thickness_mm
+    first, second = pair.upper.row, pair.lower.row
+    upper, lower = first.thickness_mm, second.thickness_mm
     if upper and lower and all(what == "thickness" for what, _ in differences):
-        share = DIELECTRIC_SHARE if pair.upper.is_dielectric else COPPER_SHARE
-        ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, p=share)
+        share = DIELECTRIC_SHARE if first.is_dielectric else COPPER_SHARE
+        ctx.shows(f"{first.name} and {second.name}", a=upper, b=lower, p=share)
+    if not differences:
+        _need_all(ctx, pair)
     for what, difference in differences:
+        for ply in (*pair.upper.plies, *pair.lower.plies) if what == "laminate" else ():
+            ctx.need(ply.laminate)  # known by now: the finding is no surer than what the texts were taken for
         yield Draft(
-            title=f"{pair.upper.name} and its mirror {pair.lower.name} differ: {difference}",
+            title=f"{first.name} and its mirror {second.name} differ: {difference}",
             why="unequal halves shrink unequally after lamination and reflow: the board bows and twists",
-            fix=f"give {pair.upper.name} and {pair.lower.name} the same build, or have the fab confirm it",
-            ids=(pair.upper.name, pair.lower.name, what),
+            fix=f"give {first.name} and {second.name} the same build, or have the fab confirm it",
+            ids=(first.name, second.name, what),
             measured=Measured(value=difference),
-            places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
+            places=(Place(layer=first.name), Place(layer=second.name)),
         )
 
 
 def _differences(pair: Mirror) -> Iterator[tuple[str, str]]:
-    first, second = pair.upper.thickness_mm, pair.lower.thickness_mm
-    copper = not pair.upper.is_dielectric
-    allowed = COPPER_SHARE if copper else DIELECTRIC_SHARE
+    first, second = pair.upper.row.thickness_mm, pair.lower.row.thickness_mm
+    allowed = DIELECTRIC_SHARE if pair.upper.plies else COPPER_SHARE
     if first and second and abs(first - second) > allowed * max(first, second):
         yield "thickness", f"{first * 1000:g} um against {second * 1000:g} um"
-    if not copper and _families(pair.upper) != _families(pair.lower):
+    upper, lower = _families(pair.upper), _families(pair.lower)
+    if upper and lower and upper != lower:
         yield "laminate", f"{_materials(pair.upper)} against {_materials(pair.lower)}"
 
 
-def _families(row: StackupLayer) -> set[str]:
-    """Laminate families of a row, where they are known; a glass style alone is no family."""
-    matches = [catalogue().find(ply.material) for ply in row.plies if ply.material]
-    return {m.laminate.family for m in matches if m.laminate is not None}
+def _need_all(ctx: Context, pair: Mirror) -> None:
+    """Raise `MissingFact` where a thickness is missing, or a laminate that the other side does not name alike."""
+    for one in (pair.upper.row, pair.lower.row):
+        if not one.thickness_mm:
+            raise MissingFact(f"the thickness of {one.name}", DECLARE_STACKUP)
+    if not all(ply.stated for ply in pair.upper.plies) or _materials(pair.upper) != _materials(pair.lower):
+        for ply in (*pair.upper.plies, *pair.lower.plies):
+            ctx.need(ply.laminate)
 
 
-def _materials(row: StackupLayer) -> str:
-    return " + ".join(sorted({ply.material or "no material" for ply in row.plies}))
+def _families(row: Row) -> set[str]:
+    """Laminate families of a row; none unless all are known: a glass style alone is no family."""
+    found = [ply.laminate.value for ply in row.plies if ply.laminate.known]
+    return {laminate.family for laminate in found if laminate is not None} if len(found) == len(row.plies) else set()
+
+
+def _materials(row: Row) -> str:
+    return " + ".join(sorted({ply.stated or "no material" for ply in row.plies}))
