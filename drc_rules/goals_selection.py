@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from drc_rules.check import prepare
 from drc_rules.clauses import Clause
@@ -37,11 +38,16 @@ class Selection:
 
 @dataclass(frozen=True)
 class Project:
-    """A board that stands, with its settings."""
+    """A board that stands, with its settings.
+
+    Attributes:
+        settings_path: the file of the settings where it is not the one beside the board.
+    """
 
     board: Board
     config: Config
     context: Context
+    settings_path: Path | None = None
 
 
 def selection_for(
@@ -63,14 +69,21 @@ def selection_for(
     return Selection(found, used, ids, assemble(found, used, ids, ()).clauses)
 
 
-def project_of(board: Board, config: Config, options: CommandLine, interfaces: tuple[str, ...] = ()) -> Project:
+def project_of(
+    board: Board,
+    config: Config,
+    options: CommandLine,
+    interfaces: tuple[str, ...] = (),
+    settings_path: Path | None = None,
+) -> Project:
     """Return a board with its settings, resolved as `check` resolves it.
 
     `interfaces` says of which generation the board's nets are, where neither settings nor a name says so.
+    `settings_path` is the file of `config` where that is not the one beside the board.
     """
     context, _, profile = prepare(board, config, options)
     if interfaces:
         said = {interface(one).family: one for one in interfaces}
         expected = {**(profile.interfaces if profile else {}), **said}
         context = Context(board, context.declarations, assign_nets(board, config, expected))
-    return Project(board, config, context)
+    return Project(board, config, context, settings_path)

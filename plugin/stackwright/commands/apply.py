@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from drc_rules.check import find_config, prepare
-from drc_rules.config import FILE_NAME, Config, parse_config
+from drc_rules.check import config_file, find_config, prepare
+from drc_rules.config import Config, parse_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.line_effects import line_effects, planned_lines
@@ -104,8 +104,10 @@ def apply_plan(plan_path: Path, typed: Path, parts: Parts) -> int:
     return 0
 
 
-def propose(plan: Plan, board_path: Path, parts: Parts) -> Proposal:
+def propose(plan: Plan, board_path: Path, parts: Parts, settings_path: Path | None = None) -> Proposal:
     """Work out every file's new content; nothing is written.
+
+    `settings_path` is the settings file where it is not the one beside the board.
 
     Raises:
         StackwrightError: see `apply_plan`.
@@ -116,7 +118,7 @@ def propose(plan: Plan, board_path: Path, parts: Parts) -> Proposal:
     new = replace_stackup(content, plan.planned, label=str(board_path), change_layers=parts.layers)
     after = before if new == content else read_board(board_path, text=new)
     prove_laminates(plan, after, str(board_path))
-    settings, config, retired = _settings(plan, before, after, board_path)
+    settings, config, retired = _settings(plan, before, after, board_path, settings_path)
     files, remarks = (
         [FileChange(board_path, content, new)],
         [f"{one} is a comment now: its row changed" for one in retired],
@@ -145,7 +147,7 @@ def propose(plan: Plan, board_path: Path, parts: Parts) -> Proposal:
         files=(*files, settings),
         remarks=tuple(remarks),
         left_out=tuple(left_out),
-        settings_before=find_config(board_path, None),
+        settings_before=find_config(board_path, settings_path),
         settings_after=config,
     )
 
@@ -162,9 +164,11 @@ def _refuse_other_layers(plan: Plan, board: Board, parts: Parts) -> None:
     raise NotWrittenError(str(board.path), what, step)
 
 
-def _settings(plan: Plan, before: Board, after: Board, board_path: Path) -> tuple[FileChange, Config, tuple[str, ...]]:
-    path = board_path.with_name(FILE_NAME)
-    config = find_config(board_path, None)
+def _settings(
+    plan: Plan, before: Board, after: Board, board_path: Path, given: Path | None
+) -> tuple[FileChange, Config, tuple[str, ...]]:
+    path = config_file(board_path, given)
+    config = find_config(board_path, given)
     old = read_bytes(path) if path.exists() else None
     facts, retire = declared_facts(plan, before, after, config)
     text = (old or b"").decode("utf-8")

@@ -187,16 +187,16 @@ def check_one(
         options.fail_on or "error",
         map=seen,
         charts=charts,
-        full=_full(board, checked, config, said) if draw and settings.full else None,
+        full=_full(board, checked, config, said, settings.config) if draw and settings.full else None,
     )
     return outcome, options
 
 
-def _full(board: Path, checked: CheckUp, config: Config, said: CommandLine) -> Full:
+def _full(board: Path, checked: CheckUp, config: Config, said: CommandLine, settings_path: Path | None) -> Full:
     """Compute what takes as long as the check again; only who asks for it waits."""
     from stackwright.commands.check_full import in_full
 
-    return in_full(board, checked, config, said)
+    return in_full(board, checked, config, said, settings_path)
 
 
 def _charts(checked: CheckUp) -> Charts:

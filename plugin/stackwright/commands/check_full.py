@@ -13,7 +13,6 @@ from drc_rules.fitness import Fitness, FitnessReport, fitness_of
 from drc_rules.goals import Project, project_of
 from drc_rules.goals_judge import DECIDED
 from drc_rules.report import Headline, Report, Verdict
-from stackup_lib.board import Board
 from stackup_lib.errors import StackwrightError
 from stackup_lib.stopwatch import stretch
 from stackwright.commands.fit_changes import Way, way_of, way_to
@@ -43,8 +42,12 @@ class Full:
     why_none: str = ""
 
 
-def in_full(board_path: Path, checked: CheckUp, config: Config, said: CommandLine) -> Full:
+def in_full(
+    board_path: Path, checked: CheckUp, config: Config, said: CommandLine, settings_path: Path | None = None
+) -> Full:
     """Judge a checked board against every workload, and look for stackups where its own is at fault.
+
+    `settings_path` is the file of `config` where it is not the one beside the board.
 
     Raises:
         StackwrightError: a workload that the settings name is not there any more.
@@ -53,11 +56,10 @@ def in_full(board_path: Path, checked: CheckUp, config: Config, said: CommandLin
     with stretch("workloads"):
         fitness = fitness_of(board, config, said)
     with stretch("stackups"):
+        project = project_of(board, config, said, settings_path=settings_path)
         why_none = _why_no_search(checked.report)
-        found, project, failure = None, None, ""
-        if not why_none:
-            found, project, failure = _suggested(board_path, checked, config, said)
-        ways = _ways(fitness, found, board_path, board, config)
+        found, failure = (None, "") if why_none else _suggested(board_path, checked, project)
+        ways = _ways(fitness, found, board_path, project)
         stackups = side_by_side(found, project, _faulty(checked.report)) if found else None
     return Full(scorecard(fitness, ways), stackups, why_none or failure)
 
@@ -89,26 +91,25 @@ def _faulty(report: Report) -> frozenset[str]:
     )
 
 
-def _suggested(
-    board_path: Path, checked: CheckUp, config: Config, said: CommandLine
-) -> tuple[Suggested | None, Project | None, str]:
+def _suggested(board_path: Path, checked: CheckUp, project: Project) -> tuple[Suggested | None, str]:
     profile = checked.report.profile or ""
     try:
-        project = project_of(checked.context.board, config, said)
-        return every_suggestion(board_path, project, profile, checked.report.form, LIMIT), project, ""
+        return every_suggestion(board_path, project, profile, checked.report.form, LIMIT), ""
     except StackwrightError as error:
-        return None, None, f"No stackup can be worked out: {error.what}; {error.next_step}"
+        return None, f"No stackup can be worked out: {error.what}; {error.next_step}"
 
 
-def _ways(
-    fitness: FitnessReport, found: Suggested | None, board_path: Path, board: Board, config: Config
-) -> dict[str, Way]:
+def _ways(fitness: FitnessReport, found: Suggested | None, board_path: Path, project: Project) -> dict[str, Way]:
     """Return ways to the declared workload and the nearest others."""
     short = [row for row in fitness.rows if row.headline is Headline.NOT_FIT]
     ways: dict[str, Way | None] = {}
     for row in _asked(short):
         own = found if row.is_declared else None
-        ways[row.profile] = way_of(row, own, board_path) if own else way_to(row, board_path, board, config, new=False)
+        ways[row.profile] = (
+            way_of(row, own, board_path)
+            if own
+            else way_to(row, board_path, project.board, project.config, new=False, settings_path=project.settings_path)
+        )
     return {profile: way for profile, way in ways.items() if way is not None}
 
 

@@ -108,5 +108,7 @@ def _ways(shown: tuple[Fitness, ...], wanted: Wanted, board_path: Path, board: B
     short = [row for row in shown if row.headline is Headline.NOT_FIT]
     asked = short if wanted.suggest or wanted.profiles else short[:1]
     new = bool(wanted.suggest)
-    found = ((row.profile, way_to(row, board_path, board, config, new=new)) for row in asked)
+    found = (
+        (row.profile, way_to(row, board_path, board, config, new=new, settings_path=wanted.config)) for row in asked
+    )
     return {profile: way for profile, way in found if way is not None}

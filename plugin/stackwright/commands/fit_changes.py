@@ -50,7 +50,9 @@ class Way(Frozen):
     needs_new: bool = False
 
 
-def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new: bool) -> Way | None:
+def way_to(
+    row: Fitness, board_path: Path, board: Board, config: Config, *, new: bool, settings_path: Path | None = None
+) -> Way | None:
     """Return the cheapest way to a workload that a stackup can open; None where no error is one of the stackup.
 
     Args:
@@ -58,6 +60,7 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new:
         board_path: its file.
         board: what is in it.
         config: its settings.
+        settings_path: their file where it is not the one beside the board.
         new: where no change of the board's own stackup will do, search for a new one, which takes seconds.
     """
     failing = _failing(row)
@@ -66,7 +69,7 @@ def way_to(row: Fitness, board_path: Path, board: Board, config: Config, *, new:
     if failing & LAYERS and not new:
         return Way(profile=row.profile, needs_new=True)
     form = _form(row)
-    project = project_of(board, config, CommandLine(row.profile, form))
+    project = project_of(board, config, CommandLine(row.profile, form), settings_path=settings_path)
     try:
         found = suggestion_for(board_path, project, row.profile, form, new=new)
     except StackwrightError as error:
@@ -105,7 +108,8 @@ def _form(row: Fitness) -> str | None:
 
 def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     change = found.changes[0]
-    proposal = propose(found.plans[0].model_copy(update={"net_class": (), "rule": ()}), board_path, Parts())
+    plan = found.plans[0].model_copy(update={"net_class": (), "rule": ()})
+    proposal = propose(plan, board_path, Parts(), found.settings_path)
     judged = fitness_of(
         proposal.after, proposal.settings_after, CommandLine(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]

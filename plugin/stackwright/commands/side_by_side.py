@@ -170,7 +170,8 @@ def _after(result: Suggested, plan: Plan, board: Path) -> Context:
     """Return the board with a changed stackup, judged as the board was."""
     selection = result.selection
     names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
-    proposal = propose(plan.model_copy(update={"net_class": (), "rule": ()}), board, Parts())
+    only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
+    proposal = propose(only_rows, board, Parts(), result.settings_path)
     return prepare(proposal.after, proposal.settings_after, CommandLine(*names))[0]
 
 

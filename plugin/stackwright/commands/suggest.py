@@ -89,6 +89,7 @@ class Suggested:
     Attributes:
         changes: changes of the board's own stackup, numbered first; their plans change nothing else.
         why_no_change: why the board's own stackup cannot be the base; "" where it can, or where there is no board.
+        settings_path: the board's settings file where it is not the one beside it.
         checked: what the clauses say of the board now, and after each change.
     """
 
@@ -101,6 +102,7 @@ class Suggested:
     checked_now: Count | None = None
     checked_then: tuple[Count, ...] = ()
     plans: tuple[Plan, ...] = ()
+    settings_path: Path | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -157,7 +159,7 @@ def _deliver(text: str, output: Path | None) -> None:
 def _project(board_path: Path, wanted: Wanted) -> Project:
     options = CommandLine(profile=wanted.profile, form=wanted.form)
     config = find_config(board_path, wanted.config)
-    return project_of(read_board(board_path), config, options, wanted.choices.interfaces)
+    return project_of(read_board(board_path), config, options, wanted.choices.interfaces, wanted.config)
 
 
 def _names(wanted: Wanted, project: Project | None) -> tuple[str | None, str | None]:
@@ -217,7 +219,15 @@ def _least_changes(
         current = candidate_of(project.context)
     except MissingFact as fact:
         why = f"{fact.name} is not known: {fact.how_to_give}"
-        return Suggested(selection, found, answers, board_path, why_no_change=why, checked_now=now)
+        return Suggested(
+            selection,
+            found,
+            answers,
+            board_path,
+            why_no_change=why,
+            checked_now=now,
+            settings_path=project.settings_path,
+        )
     lifted, tg_words = with_tg(current, found.goals.tg_limit)
     least = least_change(lifted, found.goals)
     routed = routed_sizes(project.context, found.interfaces)
@@ -239,7 +249,9 @@ def _least_changes(
         plans.append(plan)
         counts.append(then)
     kept = LeastChange(changes=tuple(changes), faults_now=least.faults_now, why_not=tuple(why_not))
-    return Suggested(selection, found, answers, board_path, kept, "", now, tuple(counts), tuple(plans))
+    return Suggested(
+        selection, found, answers, board_path, kept, "", now, tuple(counts), tuple(plans), project.settings_path
+    )
 
 
 def _plan_of_change(current: CandidateStackup, change: Change, project: Project, found: GoalsFound) -> Plan:
