@@ -1,8 +1,8 @@
 """Fuzzes for as long as wanted: `python -m tests.fuzz_campaign --inputs 1000000 --folder findings`.
 
 Inputs of all targets by turns, in one process, each with a time limit, under a limit of memory. What breaks is kept
-once per place: the bytes, the target, the seed that gives them, and the traceback. At the end the folder holds
-`record.json`, from which `fixtures/reference/fuzzing.md` is written.
+once per place: the bytes, the target, the seed that gives them, and the traceback. The folder's `record.json` is made
+anew now and then; `--table FOLDER ...` sums up what several campaigns recorded, for `fixtures/reference/fuzzing.md`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -120,15 +121,31 @@ class Campaign:
         (self.folder / "record.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
+def table(folders: Sequence[Path]) -> str:
+    """Return what the campaigns in these folders tried, as rows of Markdown."""
+    tried: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    for folder in folders:
+        for name, counts in json.loads((folder / "record.json").read_text(encoding="utf-8"))["targets"].items():
+            tried[name] += counts["inputs"]
+            taken[name] += counts["taken"]
+    rows = [f"| {name} | {tried[name]} | {100 * taken[name] / tried[name]:.0f} |" for name in sorted(tried)]
+    return "\n".join([*rows, f"| all | {tried.total()} | {100 * taken.total() / tried.total():.0f} |"])
+
+
 def main() -> None:
     """Run a campaign."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=10_000)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, default=Path("findings"))
+    parser.add_argument("--table", type=Path, nargs="+")
     parser.add_argument("--target", action="append", choices=sorted(TARGETS))
     parser.add_argument("--timeout", type=float, default=TIMEOUT_S)
     args = parser.parse_args()
+    if args.table:
+        print(table(args.table))  # noqa: T201 - what was asked for
+        return
     signal.signal(signal.SIGPROF, _hang)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     warnings.simplefilter("error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -282,3 +283,16 @@ def _swallow(action: Callable[[], object]) -> None:
         action()
     except StackwrightError as refused:
         fuzz_targets.one_line(refused)
+
+
+RECORD = Path(__file__).parents[1] / "fixtures" / "reference" / "fuzzing.md"
+
+
+def test_the_record_of_the_campaign_adds_up() -> None:
+    """Every target has its row, and the sum is the sum."""
+    rows = re.findall(r"^\| (\w+) \| (\d+) \| (\d+) \|$", RECORD.read_text(encoding="utf-8"), re.MULTILINE)
+    tried = {name: int(count) for name, count, _ in rows}
+    total = tried.pop("all")
+    assert set(tried) == set(TARGETS)
+    assert sum(tried.values()) == total
+    assert all(count > 0 and 0 <= int(share) <= 100 for _, count, share in ((n, int(c), s) for n, c, s in rows))
