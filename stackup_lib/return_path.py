@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from stackup_lib.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
-from stackup_lib.copper_map import NO_COPPER, CopperMap
+from stackup_lib.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.fill_edges import Complexes
 from stackup_lib.frozen import Frozen
 from stackup_lib.kicad.shapes import arc
@@ -161,11 +161,16 @@ class ReturnPath:
         ]
         return tuple(sorted(gaps, key=lambda gap: (gap.net, -gap.length_mm, gap.x_mm, gap.y_mm)))
 
-    def plane_nets_mm(self, rows: Ints, plane: int) -> dict[tuple[int, int], float]:
+    def plane_nets_mm(self, rows: Ints, plane: int, beyond: Iterable[int] = ()) -> dict[tuple[int, int], float]:
         """Return how many mm of each net's tracks run over which net's copper: (net, plane's net) -> length.
 
         Looked up every half millimetre on the centre line; the plane's net is `NO_COPPER` over void. Raises
         `MissingFact` as `gaps` does.
+
+        Args:
+            rows: indices into `Board.tracks`.
+            plane: copper layer of the plane.
+            beyond: layers behind it, the nearest first, of which the first with copper counts where the plane has none.
         """
         self._plane(plane)
         pieces = self._pieces(rows)
@@ -175,6 +180,11 @@ class ReturnPath:
         part = (pieces.lines.length_mm / count)[owner]
         at = pieces.lines.start[owner] + pieces.lines.direction[owner] * (step + 0.5) * part
         under = self.copper.net_at(plane, at.real, at.imag)
+        for layer in beyond:
+            void = np.flatnonzero(under == NO_COPPER)
+            if len(void) and (self.copper.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
+                refuse_untrue_fills(self.copper, layer)
+                under[void] = self.copper.net_at(layer, at.real[void], at.imag[void])
         keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
         sums = np.bincount(place.ravel(), part, len(keys))
         return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
 
-from stackup_lib.board import Board, Floats, Ints, PadKind
+from stackup_lib.board import Board, Floats, Ints, PadKind, Vias
 from stackup_lib.copper_map import NO_COPPER, CopperMap
 from stackup_lib.frozen import Frozen
 from stackup_lib.return_path_copper import refuse_untrue_fills
@@ -136,8 +136,25 @@ def nets_around(copper: CopperMap, layer: int, x_mm: float, y_mm: float, land_mm
     return ()
 
 
+def _stacks(vias: Vias) -> Iterator[tuple[int, int, int]]:
+    """Yield (row of one of them, first layer, last layer) of vias of a net that stand on one another."""
+    places = np.column_stack([vias.net, vias.x_mm, vias.y_mm])
+    _, place, count = np.unique(places, axis=0, return_inverse=True, return_counts=True)
+    place = place.ravel()
+    rows = np.flatnonzero(count[place] > 1)
+    rows = rows[np.lexsort((vias.start_layer[rows], place[rows]))]
+    spans = zip(place[rows].tolist(), vias.start_layer[rows].tolist(), vias.end_layer[rows].tolist(), strict=True)
+    at, top, bottom = -1, 0, 0
+    for row, (here, first, last) in zip(rows.tolist(), spans, strict=True):
+        if here == at and first <= bottom < last:
+            bottom = last
+            yield row, top, bottom
+        elif here != at or first > bottom:
+            at, top, bottom = here, first, last
+
+
 class _Holes:
-    """Vias and plated pads by net, each with the layers that it goes through."""
+    """Vias, stacks of them and plated pads by net, each with the layers that it goes through."""
 
     def __init__(self, copper: CopperMap) -> None:
         self.copper = copper
@@ -145,12 +162,16 @@ class _Holes:
         board = copper.board
         vias, pads = board.vias, board.pads
         through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
-        self.net: Ints = np.concatenate([vias.net, pads.net[through]])
-        self.x_mm: Floats = np.concatenate([vias.x_mm, pads.x_mm[through]])
-        self.y_mm: Floats = np.concatenate([vias.y_mm, pads.y_mm[through]])
-        self.land_mm: Floats = np.concatenate([vias.size_mm, np.fmax(pads.size_x_mm, pads.size_y_mm)[through]])
-        self.top = np.concatenate([vias.start_layer, np.zeros(len(through), dtype=np.int16)])
-        self.bottom = np.concatenate([vias.end_layer, np.full(len(through), board.layer_count - 1, dtype=np.int16)])
+        stacks = list(_stacks(vias))
+        first = np.array([row for row, _, _ in stacks], dtype=np.int64)
+        lands = np.fmax(pads.size_x_mm, pads.size_y_mm)
+        self.net: Ints = np.concatenate([vias.net, vias.net[first], pads.net[through]])
+        self.x_mm: Floats = np.concatenate([vias.x_mm, vias.x_mm[first], pads.x_mm[through]])
+        self.y_mm: Floats = np.concatenate([vias.y_mm, vias.y_mm[first], pads.y_mm[through]])
+        self.land_mm: Floats = np.concatenate([vias.size_mm, vias.size_mm[first], lands[through]])
+        last = np.full(len(through), board.layer_count - 1)
+        self.top = np.concatenate([vias.start_layer, [top for _, top, _ in stacks], 0 * last])
+        self.bottom = np.concatenate([vias.end_layer, [bottom for _, _, bottom in stacks], last])
 
     def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
         """Return (distance, net, place) of the nearest hole of a net that its fill surrounds on both planes."""

@@ -117,7 +117,8 @@ def _side(ctx: Context, line: FastStripline, word: str) -> Side:
         if plane is None:
             lengths = {(net, NO_COPPER): mm for net, mm in ctx.return_paths.lengths_of(part).items()}
         else:
-            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, plane)
+            beyond = range(plane - 1, -1, -1) if word == "above" else range(plane + 1, ctx.board.layer_count)
+            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, plane, beyond)
         for (net, under), mm in lengths.items():
             total[net] = total.get(net, 0.0) + mm
             if under == NO_COPPER or not is_ground(ctx.board.nets[under]):
