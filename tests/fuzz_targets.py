@@ -147,7 +147,9 @@ def project_seeds() -> tuple[bytes, ...]:
     return (*_files("fixtures/boards/*/*.kicad_pro", 4), _PROJECT.encode())
 
 
-_PROJECT = """{"board": {"design_settings": {"rules": {"min_track_width": 0.1}}}, "net_settings": {"classes": [
+_PROJECT = """{"board": {"design_settings": {"rules": {"min_track_width": 0.1,
+ "min_via_diameter": 0.4, "min_through_hole_diameter": 0.2, "min_via_annular_width": 0.1}}},
+ "net_settings": {"classes": [
  {"name": "Default", "priority": 2147483647, "clearance": 0.2, "track_width": 0.2, "nets": ["GND"]},
  {"name": "85ohm", "priority": 3, "diff_pair_gap": 0.15, "diff_pair_width": 0.1, "tuning_profile": "T"}],
  "netclass_patterns": [{"netclass": "85ohm", "pattern": "/PCIE_*"}, {"netclass": "85ohm", "pattern": "/(P|N)[0-9]+"},

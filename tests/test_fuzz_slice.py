@@ -228,6 +228,14 @@ def test_no_rule_breaks_on_an_odd_board(what: str, tmp_path: Path) -> None:
             check_files(files, tmp_path)
 
 
+def test_sizes_of_a_project_may_be_anything(tmp_path: Path) -> None:
+    """Board Setup's smallest sizes, that no part of the reader needs, cannot break a rule."""
+    sizes = dict.fromkeys(("min_via_diameter", "min_through_hole_diameter", "min_via_annular_width"), 10**400)
+    for rules in (sizes, dict.fromkeys(sizes, "x"), dict.fromkeys(sizes, -1), dict.fromkeys(sizes), [1]):
+        project = json.dumps({"board": {"design_settings": {"rules": rules}}}).encode()
+        check_files({"board.kicad_pcb": board_text().encode(), "board.kicad_pro": project}, tmp_path)
+
+
 def test_the_boards_of_the_cases_can_be_checked(tmp_path: Path) -> None:
     """The sound boards whose damaged copies are checked give sound reports."""
     for files in mini_boards()[:12]:

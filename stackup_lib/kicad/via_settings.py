@@ -42,4 +42,4 @@ def project_table(path: Path, *keys: str) -> dict[str, object]:
 
 def _length(value: object) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= float(value) < 100 else None  # type: ignore[arg-type]  # is_number says so
+    return float(value) if is_number and 0 <= value < 100 else None  # type: ignore[arg-type, operator]  # is_number says so
