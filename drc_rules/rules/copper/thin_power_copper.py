@@ -32,13 +32,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
+from drc_rules.context import Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Board
 from stackup_lib.facts import Fact, MissingFact
 from stackup_lib.materials import ounce_class
 from stackup_lib.roles import PLANE_MIN_COVERAGE, polygon_areas_mm2
+
+DECLARE_CORE = '[[rail]]\nnet = "?"  # or draw and fill the zones of power nets\nvoltage_v = "?"\ncore = true'
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of what the rail fills on its fullest layer."""
@@ -103,9 +105,7 @@ def _rail_share(board: Board, net: int, layer: int) -> float:
 def _heaviest(ctx: Context) -> tuple[PowerPlane, ...]:
     planes = [use for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2]
     if not planes:
-        planes = [use for use in ctx.filled_uses() if use.is_plane]
-    if not planes:
-        raise MissingFact("which layers are power planes", FILL_ZONES)
+        raise MissingFact("which layers are power planes", DECLARE_CORE)
     weighed = [(use, ctx.need(_weight(ctx, use.name))) for use in planes]
     use, weight = max(weighed, key=lambda plane: plane[1])
     net = f" ({use.main_net})" if use.main_net else ""
