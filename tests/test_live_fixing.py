@@ -160,6 +160,19 @@ def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_pat
     assert b'(title "unsaved")' in editor.path.read_bytes()
 
 
+def test_a_file_that_said_something_else_before_the_preview_is_kept(editor: Editor, tmp_path: Path) -> None:
+    """Written by another program, which KiCad did not notice: its save replaces that file, so a copy stays beside."""
+    editor.unsaved = editor.content()
+    foreign = editor.content() + b"\n\n"
+    editor.path.write_bytes(foreign)
+    fix = shown(editor, tmp_path / "work")
+    done = fixing.apply(editor, fix, consent=True)
+
+    backups = [editor.path.with_name(name).read_bytes() for name in done["backups"]]  # type: ignore[attr-defined]
+    assert foreign in backups
+    assert editor.path.read_bytes() not in backups
+
+
 def test_a_file_that_kicad_cannot_read_never_gets_there(editor: Editor, preview: dict[str, Any]) -> None:
     """KiCad would show an empty board; its own program says so before."""
     cli = editor.path.parent / "cli"

@@ -19,7 +19,7 @@ from stackup_lib.errors import StackwrightError
 from stackwright.kicad import jobs, session, single
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices
-from stackwright.kicad.live import KicadError, is_there
+from stackwright.kicad.live import KicadError, NeverSavedError, is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
 
@@ -268,6 +268,10 @@ class Played:
         """Its fingerprint."""
         return str(hash(self.text))
 
+    def quick_digest(self) -> str:
+        """The fingerprint of what is cheap to ask for: here of the first line."""
+        return str(hash(self.text.splitlines()[0]))
+
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
         """Select items."""
         self.selected, self.layer = [one for one in uuids if one in self.items], layer
@@ -398,15 +402,64 @@ def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.Mo
     one = made(board)
     one.check()
     assert idle(one)["stale"] is False
-    assert one.act("look", {}) == {"stale": False}
+    assert one.act("look", {})["stale"] is False
 
     board.text += b" "
-    assert one.act("look", {}) == {"stale": True}
+    assert one.act("look", {})["stale"] is True
     one.check()
     assert idle(one)["stale"] is False
 
     (board.path.parent / "stackwright.toml").write_text('profile = "edge"\n')
     assert one.state()["stale"] is True
+
+
+def test_a_large_board_is_compared_by_what_is_cheap_and_says_so(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page tells what is not noticed; on a small board nothing escapes."""
+    worked(monkeypatch, RESULT, None)
+    monkeypatch.setattr(session, "SLOW_TO_COMPARE_BYTES", len(board.text))
+    one = made(board)
+    one.check()
+    assert idle(one)["large"] is True
+
+    whole, board.text = board.text, board.text + b" "
+    assert one.act("look", {})["stale"] is False  # the last line is not asked for
+    board.text = b"another " + whole
+    assert one.act("look", {})["stale"] is True
+    board.text = whole[1:]
+    one.check()
+    assert idle(one)["large"] is False
+
+
+def test_a_file_that_another_program_wrote_is_said_and_one_that_kicad_saved_is_not(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """KiCad shows its own copy; the page sees by the stamp that it had better look."""
+    worked(monkeypatch, RESULT, None)
+    one = made(board)
+    one.check()
+    stamp = idle(one)["file"]
+    board.text += b" "
+    board.path.write_bytes(board.text)
+    assert one.state()["file"] != stamp
+    assert one.act("look", {}) == {"stale": True, "written": False}
+
+    board.path.write_bytes(b"(kicad_pcb)")
+    assert one.act("look", {}) == {"stale": True, "written": True}
+    assert one.state()["written"] is True
+    board.path.unlink()
+    assert one.act("look", {})["written"] is True
+    one.check()
+    assert idle(one)["written"] is False  # said once; applying looks again
+
+
+def test_a_new_board_in_the_editor_is_another_one(board: Played) -> None:
+    """It has no file, and saving it is not what the page of another board asks for."""
+
+    def connect(patience_s: float) -> Played:
+        raise NeverSavedError("the board", "has never been saved", "save it (Ctrl+S), then press the button again")
+
+    with pytest.raises(KicadError, match=r"another board now \(a new one without a file\); open .*kicad_pcb there"):
+        Bridge(connect, board.path).ask(lambda live: live.path)
 
 
 def test_another_board_in_the_editor_is_not_touched(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:

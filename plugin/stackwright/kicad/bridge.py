@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from stackup_lib.errors import StackwrightError
-from stackwright.kicad.live import AGAIN, KicadError
+from stackwright.kicad.live import AGAIN, KicadError, NeverSavedError
 
 T = TypeVar("T")
 QUEUE_S = 5.0
@@ -63,7 +63,7 @@ class Bridge(Generic[B]):
         asker.start()
         asker.join(patience_s + GRACE_S)
         if errors:
-            raise _for_the_page(errors[0])
+            raise self._for_the_page(errors[0])
         if not answers:
             what = f"did not answer within {patience_s:g} s"
             raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {TRY_AGAIN}")
@@ -76,12 +76,16 @@ class Bridge(Generic[B]):
 
     def _refuse_other(self, path: Path) -> None:
         if path != self._path:
-            step = f"open {self._path.name} there, or press the button for the board that is open"
-            raise KicadError("KiCad", f"shows another board now ({path.name})", step)
+            raise self._another(path.name)
 
+    def _another(self, name: str) -> KicadError:
+        step = f"open {self._path.name} there, or press the button for the board that is open"
+        return KicadError("KiCad", f"shows another board now ({name})", step)
 
-def _for_the_page(error: BaseException) -> BaseException:
-    """The page has buttons of its own."""
-    if isinstance(error, StackwrightError) and AGAIN in error.next_step:
-        return KicadError(error.where, error.what, error.next_step.replace(AGAIN, TRY_AGAIN))
-    return error
+    def _for_the_page(self, error: BaseException) -> BaseException:
+        """The page has buttons of its own, and a board that had a file when it came."""
+        if isinstance(error, NeverSavedError):
+            return self._another("a new one without a file")
+        if isinstance(error, StackwrightError) and AGAIN in error.next_step:
+            return KicadError(error.where, error.what, error.next_step.replace(AGAIN, TRY_AGAIN))
+        return error

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from drc_rules.config import FILE_NAME
 from stackup_lib.errors import NotWrittenError, StackwrightError
-from stackup_lib.kicad.file_edit import FileEdit, apply_together, diff_text, digest
+from stackup_lib.kicad.file_edit import FileEdit, Written, apply_edit, apply_together, diff_text, digest
 from stackwright.kicad.live import KicadError
 from stackwright.output import write_file
 
@@ -134,8 +134,8 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
 def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[str, object]:
     """Bring a previewed plan into the board that is open: save, replace the files, let KiCad read them, look at it.
 
-    The former files are kept beside the new ones. KiCad saves over a file without a look at it, so one that
-    another program has changed since the preview is left alone.
+    The former files are kept beside the new ones, also one that says something else than the board in the editor:
+    KiCad saves over a file without a look at it. One that another program has changed since the preview is left alone.
 
     Raises:
         StackwrightError: says whether anything was changed.
@@ -143,11 +143,13 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[s
     from drc_rules.plan_file import read_plan
     from stackwright.commands.apply import propose, refuse_silent
 
-    if digest(live.content()) != shown["board_digest"]:
+    content = live.content()
+    if digest(content) != shown["board_digest"]:
         raise NotWrittenError(str(live.path), "was changed since the preview; nothing was written", "preview it again")
     if _digest_of(live.path) not in (shown["file_digest"], shown["board_digest"]):
         what = "was changed on the disk by another program; nothing was written"
         raise NotWrittenError(str(live.path), what, "decide in KiCad: save, or File > Revert; then preview it again")
+    kept = _kept(live.path, content)
     live.save()
     plan = read_plan(Path(shown["plan"]))
     parts = _parts(plan, consent=consent)
@@ -163,9 +165,17 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[s
         _refuse_other_stackup(live, proposal)
     return {
         "files": [one.path.name for one in written if one.changed],
-        "backups": [one.backup.name for one in written if one.backup],
+        "backups": [one.backup.name for one in (*kept, *written) if one.backup],
         "tried": tried,
     }
+
+
+def _kept(file: Path, content: bytes) -> tuple[Written, ...]:
+    """Keep a file that says something else than what KiCad is about to save over it."""
+    former = _digest_of(file)
+    if former in ("", digest(content)):
+        return ()
+    return (apply_edit(file, content, expected_digest=former, even_if_open=True),)
 
 
 def _digest_of(file: Path) -> str:

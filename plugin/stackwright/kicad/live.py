@@ -43,6 +43,9 @@ BRING_INTO_VIEW = "common.Control.zoomFitSelection"
 """An action of the editor; such names are no stable interface, so that nothing depends on its success."""
 
 NM_PER_MM = 1_000_000
+COMPARED = ("TRACE", "ARC", "VIA", "PAD", "ZONE", "SHAPE", "TEXT")
+"""Kinds of items by which a large board is compared; footprints are slow to ask for, but their pads are not."""
+
 SHOWN_ITEMS = 4
 """KiCad keeps this many items of a marker."""
 
@@ -60,6 +63,10 @@ _SAID_NO = {
 
 class KicadError(StackwrightError):
     """KiCad cannot be asked, or its board cannot be checked."""
+
+
+class NeverSavedError(KicadError):
+    """The board that is open has no file."""
 
 
 @contextmanager
@@ -171,7 +178,7 @@ def open_board(kicad: KiCad, patience_s: float = READING_S) -> LiveBoard:
         board = kicad.get_board()
     name = board.document.board_filename
     if not name:
-        raise KicadError("the board", "has never been saved", f"save it (Ctrl+S), then {AGAIN}")
+        raise NeverSavedError("the board", "has never been saved", f"save it (Ctrl+S), then {AGAIN}")
     return LiveBoard(kicad, board, Path(board.document.project.path) / name, patience_s)
 
 
@@ -271,6 +278,32 @@ class LiveBoard:
         """
         with asking(self._patience_s):
             return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
+
+    def quick_digest(self) -> str:
+        """Return a fingerprint of what is cheap to ask for: stackup, layers, tracks, vias, pads, zones, drawings.
+
+        Text and fields of footprints are not in it. It takes a twentieth of the time of `digest`.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        from kipy.proto.board import board_commands_pb2 as board_commands
+        from kipy.proto.common.commands import editor_commands_pb2 as commands
+        from kipy.proto.common.types import KiCadObjectType
+
+        stackup, layers = board_commands.GetBoardStackup(), board_commands.GetBoardEnabledLayers()
+        for request in (stackup, layers):
+            request.board.CopyFrom(self._board.document)
+        items = commands.GetItems(types=[KiCadObjectType.Value(f"KOT_PCB_{kind}") for kind in COMPARED])
+        items.header.document.CopyFrom(self._board.document)
+        with asking(self._patience_s):
+            client = self._board.client
+            said = [
+                client.send(stackup, board_commands.BoardStackupResponse).SerializeToString(deterministic=True),
+                client.send(layers, board_commands.BoardEnabledLayersResponse).SerializeToString(deterministic=True),
+                *sorted(item.value for item in client.send(items, commands.GetItemsResponse).items),
+            ]
+        return hashlib.sha256(b"\0".join(hashlib.sha256(one).digest() for one in said)).hexdigest()
 
     def draw(self, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
         """Draw a circle and a code at each row's place; return the ids of what was drawn, and the layer.

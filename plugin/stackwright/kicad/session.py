@@ -17,7 +17,7 @@ from stackwright.kicad.choices import Choices, equivalents
 from stackwright.kicad.live import PLUGIN, READING_S, KicadError
 from stackwright.kicad.markers import Canvas, Marker, replace
 from stackwright.kicad.report_file import cache_folder, name_of
-from stackwright.kicad.settings_files import SettingsFiles
+from stackwright.kicad.settings_files import BoardFile, SettingsFiles
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
 FIXING, APPLYING, MARKING = "looking for the least change", "applying", "setting markers"
@@ -25,7 +25,7 @@ MARKING_S = 30
 """How long KiCad may take for one marker or for removing the old ones."""
 
 SLOW_TO_COMPARE_BYTES = 8_000_000
-"""A board beyond this is not compared at every look: KiCad would stand still for it."""
+"""A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
 
 
 class OpenBoard(Canvas, fixing.Reloading, Protocol):
@@ -33,6 +33,9 @@ class OpenBoard(Canvas, fixing.Reloading, Protocol):
 
     def digest(self) -> str:
         """Return a fingerprint of the board as it is now."""
+
+    def quick_digest(self) -> str:
+        """Return one of its copper, layers and drawings."""
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
         """Select items, bring them into view, return how many there are."""
@@ -49,11 +52,23 @@ Failure = StackwrightError | None
 
 
 @dataclass(frozen=True)
+class Seen:
+    """The fingerprint of a board; a large one's is of its copper, layers and drawings."""
+
+    digest: str = ""
+    is_large: bool = False
+
+    def again(self, live: OpenBoard) -> Seen:
+        """Return the fingerprint as it is now."""
+        return Seen(live.quick_digest() if self.is_large else live.digest(), self.is_large)
+
+
+@dataclass(frozen=True)
 class Checked:
-    """The last check: what the worker said, and the fingerprint of the board it saw; "" for a big board."""
+    """The last check: what the worker said, and the fingerprint of the board it saw."""
 
     result: Mapping[str, Any]
-    digest: str
+    seen: Seen
     settings: str
 
 
@@ -79,6 +94,8 @@ class Session:
         self._fixes = 0
         self._drawn: list[str] = []
         self._settings = SettingsFiles(path)
+        self._file = BoardFile(path)
+        self._is_written = False
 
     # --- what the server serves ---------------------------------------------------------------------------------------
 
@@ -111,6 +128,9 @@ class Session:
                 "error": _said(self._error),
                 "notes": list(self._notes),
                 "stale": self._stale or (checked is not None and checked.settings != self._settings.digest()),
+                "file": self._file.stamp,
+                "written": self._is_written,
+                "large": checked is not None and checked.seen.is_large,
                 "gone": self.gone,
                 **equivalents(self.path, self.choices.profile, asked=self.choices.answered),
             }
@@ -145,33 +165,35 @@ class Session:
         """Begin a check in the background; nothing where something runs."""
         self._begin({"kind": "check"}, CHECKING, self._finish)
 
-    def _begin(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, str], None]) -> None:
+    def _begin(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> None:
         with self._lock:
             if self._phase != IDLE:
                 return
             self._phase, self._error, self._notes = ASKING, None, []
         threading.Thread(target=self._fetch, args=(wanted, phase, finish), daemon=True).start()
 
-    def _fetch(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, str], None]) -> None:
+    def _fetch(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> None:
         try:
-            content, digest = self.bridge.ask(_content_and_digest, READING_S)
+            content, seen = self.bridge.ask(_content_and_digest, READING_S)
             job = {**wanted, "board": str(self.path), "profile": self.choices.profile or ""}
             with self._lock:
                 if self._phase != ASKING:  # stopped meanwhile
                     return
                 self._phase = phase
-                self._job = jobs.start(job, content, lambda result, error: finish(result, error, digest))
+                self._file.checked(content)
+                self._job = jobs.start(job, content, lambda result, error: finish(result, error, seen))
         except StackwrightError as error:
             self._end(error)
         except Exception as error:
             self._end(StackwrightError("the check", f"broke off ({type(error).__name__}: {error})", jobs.REPORT_IT))
 
-    def _finish(self, result: Result, error: Failure, digest: str) -> None:
+    def _finish(self, result: Result, error: Failure, seen: Seen) -> None:
         if result is None:
             self._end(error)
             return
         with self._lock:
-            self._checked, self._stale = Checked(result, digest, self._settings.digest()), False
+            self._checked, self._stale = Checked(result, seen, self._settings.digest()), False
+            self._is_written = self._file.is_written()
             self._runs += 1
             self._fix, self._job, self._phase = None, None, MARKING
         try:
@@ -230,12 +252,20 @@ class Session:
     def _look(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
         """See whether the board was changed since the check; says nothing where KiCad has no time."""
         checked = self._checked
-        if checked is not None and checked.digest and self._phase == IDLE:
+        if checked is not None and self._phase == IDLE:
+            self._is_written = self._file.is_written()
             try:
-                self._stale = self.bridge.ask(lambda live: live.digest()) != checked.digest
+                self._stale = self.bridge.ask(lambda live: self._compared(live, checked.seen))
             except KicadError as error:
-                return {"error": _said(error)}
-        return {"stale": self._stale}
+                return {"error": _said(error), "written": self._is_written}
+        return {"stale": self._stale, "written": self._is_written}
+
+    def _compared(self, live: OpenBoard, seen: Seen) -> bool:
+        """Return whether the board is another one now; see also whether it was KiCad that wrote its file."""
+        if self._is_written and not seen.is_large:
+            self._file.know(live.content())
+            self._is_written = self._file.is_written()
+        return seen.again(live) != seen
 
     # --- fixing and drawing -------------------------------------------------------------------------------------------
 
@@ -244,7 +274,7 @@ class Session:
         self._begin({"kind": "fix", "plan": str(plan)}, FIXING, self._found_fix)
         return {}
 
-    def _found_fix(self, result: Result, error: Failure, _digest: str) -> None:
+    def _found_fix(self, result: Result, error: Failure, _seen: Seen) -> None:
         with self._lock:
             self._fix, self._fixes = result, self._fixes + 1
         self._end(error)
@@ -293,8 +323,8 @@ class Session:
     def _redigest(self) -> None:
         """Our own drawing changes nothing that a check reads; what the user changed before stays known as changed."""
         checked = self._checked
-        if checked is not None and checked.digest and not self._stale:
-            self._checked = replace_fields(checked, digest=self.bridge.ask(lambda live: live.digest(), READING_S))
+        if checked is not None and not self._stale:
+            self._checked = replace_fields(checked, seen=self.bridge.ask(checked.seen.again, READING_S))
 
     # --- choosing and leaving -----------------------------------------------------------------------------------------
 
@@ -320,9 +350,9 @@ class Session:
                 self._job.stop()
 
 
-def _content_and_digest(live: OpenBoard) -> tuple[bytes, str]:
+def _content_and_digest(live: OpenBoard) -> tuple[bytes, Seen]:
     content = live.content()
-    return content, live.digest() if len(content) < SLOW_TO_COMPARE_BYTES else ""
+    return content, Seen(is_large=len(content) >= SLOW_TO_COMPARE_BYTES).again(live)
 
 
 def _said(error: StackwrightError | None) -> Mapping[str, str] | None:

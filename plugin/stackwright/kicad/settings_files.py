@@ -1,4 +1,4 @@
-"""Whether the files that a check reads besides the board say something else than before."""
+"""Whether the files of a board say something else than before: what a check reads besides it, and its own."""
 
 from __future__ import annotations
 
@@ -25,6 +25,37 @@ class SettingsFiles:
             self._digest = hashlib.sha256(b"\0".join(_said(file) for file in self._files)).hexdigest()
             self._touched = touched
         return self._digest
+
+
+class BoardFile:
+    """Looks at the board's own file: KiCad shows its own copy, and does not notice when another program writes it."""
+
+    def __init__(self, board: Path) -> None:
+        self._file = board
+        self._known: set[str] = set()
+
+    @property
+    def stamp(self) -> str:
+        """Something that is another after the file was written."""
+        return repr(_touched(self._file))
+
+    def checked(self, content: bytes) -> None:
+        """Take note of the board that KiCad hands over for a check, and of what the file says then."""
+        self._known = {hashlib.sha256(content).hexdigest(), self._digest()}
+
+    def is_written(self) -> bool:
+        """Return whether the file says what neither it nor KiCad said before; also when it is gone."""
+        return bool(self._known) and self._digest() not in self._known
+
+    def know(self, content: bytes) -> None:
+        """Take note of what KiCad's next save will write, or its last has written."""
+        self._known.add(hashlib.sha256(content).hexdigest())
+
+    def _digest(self) -> str:
+        try:
+            return hashlib.sha256(self._file.read_bytes()).hexdigest()
+        except OSError:
+            return ""
 
 
 def _touched(file: Path) -> tuple[float, int]:

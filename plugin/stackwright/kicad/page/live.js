@@ -11,6 +11,7 @@ let wanted = null; // the newest selection that waits for its turn
 let selecting = false;
 let ended = false;
 let shownFix = 0; // the preview that is on the page
+let seenFile = null; // the stamp of the board's file when it was looked at last
 
 function say(text, kind = "") {
   $("said").textContent = text;
@@ -82,7 +83,22 @@ async function show(next) {
   else if (next.error && JSON.stringify(next.error) !== JSON.stringify(before && before.error)) failed(next.error);
   else if (next.notes.length && JSON.stringify(next.notes) !== JSON.stringify(before && before.notes)) {
     say(next.notes.join(" "), "mind");
-  } else if (next.stale && !(before && before.stale) && !busy) stale();
+  } else if (next.written && !(before && before.written) && !busy) written();
+  else if (next.stale && !(before && before.stale) && !busy) stale();
+  $("large").hidden = !next.large;
+  if (next.file !== seenFile && !busy) {
+    const first = seenFile === null;
+    seenFile = next.file;
+    if (!first && next.run > 0 && !next.gone) look();
+  }
+}
+
+function written() {
+  say(
+    "The board's file was written since this check, and says something else than the board in KiCad that was checked. " +
+      "If another program wrote it: in KiCad, File > Revert takes it, saving replaces it. Then check again (r).",
+    "mind",
+  );
 }
 
 function stale() {
@@ -297,7 +313,7 @@ $("clear").addEventListener("click", async () => {
 
 async function again() {
   say("");
-  if (state) state = { ...state, error: null, notes: [] }; // said again where it comes again
+  if (state) state = { ...state, error: null, notes: [], written: false }; // said again where it comes again
   await post("run");
 }
 
@@ -321,10 +337,15 @@ $("write-settings").addEventListener("click", async () => {
   if (answer) say(`Wrote ${answer.path}.`);
 });
 
-window.addEventListener("focus", async () => {
-  if (ended || state === null || state.phase !== "idle" || state.gone) return;
+async function look() {
   const answer = await post("look");
-  if (answer && answer.stale) stale();
+  if (answer && answer.written) written();
+  else if (answer && answer.stale) stale();
+}
+
+window.addEventListener("focus", () => {
+  if (ended || state === null || state.phase !== "idle" || state.gone) return;
+  look();
 });
 window.addEventListener("pagehide", () => navigator.sendBeacon("bye", new Blob(["{}"], { type: "application/json" })));
 
