@@ -142,15 +142,16 @@ class ReturnPaths:
 
     def _look_up(self) -> None:
         nets = [net for group in self.groups for net in group.nets]
-        self.ctx.copper.planes_beside(np.flatnonzero(np.isin(self.ctx.board.tracks.net, nets)))
+        rows = np.flatnonzero(np.isin(self.ctx.board.tracks.net, nets))
+        self.ctx.copper.planes_beside(pieces_of(self.ctx.board, rows))
 
     def _parts(self, group: FastGroup) -> Iterator[Referenced]:
         tracks = self.ctx.board.tracks
         rows = np.flatnonzero(np.isin(tracks.net, group.nets))
-        above, below = self.ctx.copper.planes_beside(rows)
-        lengths, layers = tracks.length_mm[rows], tracks.layer[rows].astype(np.int64)
-        keys = tracks.net[rows] * self.ctx.board.layer_count + layers
-        over, under = (_usual(keys, side, lengths) for side in (above, below))
+        pieces, layers = pieces_of(self.ctx.board, rows), tracks.layer[rows].astype(np.int64)
+        keys = pieces.net * self.ctx.board.layer_count + pieces.layer
+        of_row = np.flatnonzero(pieces.part == 0)  # all pieces of a net on a layer have the same usual planes
+        over, under = (_usual(keys, side, pieces.length_mm)[of_row] for side in self.ctx.copper.planes_beside(pieces))
         # the middle of a short breakout may lie in an antipad: then it has the board's planes, with a gap
         planes = [k for k, use in enumerate(self.ctx.filled_uses()) if use.is_plane]
         last_before = np.array([max((k for k in planes if k < layer), default=-1) for layer in layers.tolist()])

@@ -44,7 +44,8 @@ def link_impedances(ctx: Context) -> tuple[LinkImpedance, ...]:
 def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
     """Yield the nets of each link, of a pair those of both traces, and how many traces they are."""
     links, left = ctx.link_losses.links, set(nets)
-    for link in links.of_nets(nets):
+    # of two links that share a net the first by name takes it, in whatever order the file numbers them
+    for link in sorted(links.of_nets(nets), key=lambda link: [ctx.board.nets[net] for net in link.nets]):
         if not left.intersection(link.nets):
             continue
         partner = links.partner_of(link)

@@ -68,7 +68,8 @@ def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[i
     """
     sums: _Sums = {}
     known = _KNOWN.setdefault(copper, {})
-    copper.planes_beside(np.flatnonzero(np.isin(board.tracks.net, nets)))  # all together: one look-up per plane
+    fresh = list(set(nets).difference(*known))
+    copper.planes_beside(pieces_of(board, np.flatnonzero(np.isin(board.tracks.net, fresh))))  # all in one go
     done: set[int] = set()
     for net in nets:
         if net in done:
@@ -155,7 +156,7 @@ def _gaps(pieces: Pieces, gap_mm: np.ndarray) -> list[float | None]:
 
 def _planes(copper: CopperMap, pieces: Pieces) -> list[References]:
     """Return the planes of pieces."""
-    above, below = copper.planes_beside(pieces.track)
+    above, below = copper.planes_beside(pieces)
     return list(map(_references, above.tolist(), below.tolist()))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board import Board, Floats, Ints
+from stackup_lib.coupling import Pieces, piece_counts
 from stackup_lib.fill_edges import FillEdges, fill_edges
 
 if TYPE_CHECKING:
@@ -33,31 +34,29 @@ class CopperMap:
     foreign: dict[int, str] = field(default_factory=dict)
     _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
     _edges: dict[int, FillEdges] = field(default_factory=dict)
-    _beside: tuple[Ints, Ints] | None = None
+    _beside: tuple[Ints, Ints, Ints] | None = None
 
-    def planes_beside(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the nearest layers with filled copper over and under the middle of each of some tracks.
+    def planes_beside(self, pieces: Pieces) -> tuple[Ints, Ints]:
+        """Return the nearest layers with filled copper over and under the middle of each of some pieces of tracks.
 
-        Each track is looked up once, however many ask; those asked for together are looked up together.
-
-        Args:
-            rows: indices into `Board.tracks`.
+        Each piece is looked up once, however many ask; those asked for together are looked up together.
 
         Returns:
-            (above, below), one per track; -1 where that side is open.
+            (above, below), one per piece; -1 where that side is open.
         """
-        tracks = self.board.tracks
         if self._beside is None:
-            self._beside = np.full(len(tracks), UNASKED), np.full(len(tracks), UNASKED)
-        above, below = self._beside
-        fresh = np.unique(rows[above[rows] == UNASKED])
-        for layer in np.unique(tracks.layer[fresh]).tolist():
-            here = fresh[tracks.layer[fresh] == layer]
-            x = (tracks.start_x_mm[here] + tracks.end_x_mm[here]) / 2
-            y = (tracks.start_y_mm[here] + tracks.end_y_mm[here]) / 2
-            above[here] = _nearest(self, range(layer - 1, -1, -1), x, y)
-            below[here] = _nearest(self, range(layer + 1, self.board.layer_count), x, y)
-        return above[rows], below[rows]
+            counts = piece_counts(self.board, np.arange(len(self.board.tracks)))
+            unasked = np.full(int(counts.sum()), UNASKED)
+            self._beside = np.cumsum(counts) - counts, unasked, unasked.copy()
+        first, above, below = self._beside
+        index = first[pieces.track] + pieces.part
+        fresh = pieces.where(np.flatnonzero(above[index] == UNASKED))
+        for layer in np.unique(fresh.layer).tolist():
+            here = fresh.where(fresh.layer == layer)
+            at = first[here.track] + here.part
+            above[at] = _nearest(self, range(layer - 1, -1, -1), here.x_mm, here.y_mm)
+            below[at] = _nearest(self, range(layer + 1, self.board.layer_count), here.x_mm, here.y_mm)
+        return above[index], below[index]
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
         """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""

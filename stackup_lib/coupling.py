@@ -24,9 +24,15 @@ ALONE = np.nan
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Straight pieces of routed tracks, one row each; `track` is an index into `Board.tracks`."""
+    """Straight pieces of routed tracks, one row each.
+
+    Attributes:
+        track: index into `Board.tracks`.
+        part: which piece of its track it is, from 0.
+    """
 
     track: Ints
+    part: Ints
     net: Ints
     layer: Ints
     x_mm: Floats
@@ -51,6 +57,13 @@ class PairGeometry:
     gap_mm: Floats
 
 
+def piece_counts(board: Board, rows: Ints) -> Ints:
+    """Return into how many pieces each of some tracks is cut."""
+    is_arc = ~np.isnan(board.tracks.mid_x_mm[rows])
+    pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / PIECE_MM))
+    return np.where(is_arc, ARC_PIECES, pieces).astype(np.int64)
+
+
 def pieces_of(board: Board, rows: Ints) -> Pieces:
     """Cut tracks and arcs into short straight pieces."""
     tracks = board.tracks
@@ -58,8 +71,7 @@ def pieces_of(board: Board, rows: Ints) -> Pieces:
     middle = tracks.mid_x_mm[rows] + 1j * tracks.mid_y_mm[rows]
     end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
     length = tracks.length_mm[rows]
-    is_arc = ~np.isnan(middle.real)
-    count = np.where(is_arc, ARC_PIECES, np.maximum(1, np.ceil(length / PIECE_MM))).astype(np.int64)
+    count = piece_counts(board, rows)
     owner = np.repeat(np.arange(len(rows)), count)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
     from_share, to_share = step / count[owner], (step + 1) / count[owner]
@@ -70,6 +82,7 @@ def pieces_of(board: Board, rows: Ints) -> Pieces:
     unit = chord / np.where(np.abs(chord) > 0, np.abs(chord), 1.0)
     return Pieces(
         track=rows[owner],
+        part=step,
         net=tracks.net[rows][owner],
         layer=tracks.layer[rows][owner].astype(np.int64),
         x_mm=centre.real,

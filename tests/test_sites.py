@@ -16,6 +16,7 @@ from drc_rules.sites import MASK_DK, board_site, layer_of, named_references
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import Board
 from stackup_lib.copper_map import NO_COPPER, CopperMap
+from stackup_lib.coupling import pieces_of
 from stackup_lib.errors import ConfigError
 from stackup_lib.facts import MissingFact
 from stackup_lib.kicad import read_board
@@ -167,7 +168,7 @@ def with_tracks(folder: Path) -> Board:
     extra = """
 zones = [
   { net = "GND", layer = "In1.Cu", rect_mm = [5, 5, 30, 35] },
-  { net = "+3V3", layer = "In2.Cu", rect_mm = [30.5, 5, 55, 35] },
+  { net = "+3V3", layer = "In2.Cu", rect_mm = [30.7, 5, 55, 35] },
 ]
 tracks = [{ net = "/A", layer = "F.Cu", path_mm = [[10, 20], [20, 20], [44, 20], [54, 20], [60, 20]] }]
 """
@@ -189,7 +190,7 @@ def test_the_copper_map_tells_the_net_of_the_fill_at_any_point(tmp_path: Path) -
 
 
 def test_a_route_is_split_by_the_copper_that_is_really_under_it(tmp_path: Path) -> None:
-    """Judged by the middles of its tracks: 10 mm over In1, 24 + 10 mm over In2, 6 mm over nothing."""
+    """Judged by the middles of its millimetres: 20 mm over In1, 24 mm over In2, 1 mm between them and 5 mm beyond."""
     board = with_tracks(tmp_path)
 
     rows = np.flatnonzero(board.tracks.layer == 0)
@@ -197,10 +198,11 @@ def test_a_route_is_split_by_the_copper_that_is_really_under_it(tmp_path: Path) 
     lengths: dict[tuple[int, int], float] = {}
     for some in (rows[:1], rows):  # in any order, and again
         lengths.clear()
-        above, below = copper.planes_beside(some)
+        pieces = pieces_of(board, some)
+        above, below = copper.planes_beside(pieces)
         for planes, length in zip(
-            zip(above.tolist(), below.tolist(), strict=True), board.tracks.length_mm[some].tolist(), strict=True
+            zip(above.tolist(), below.tolist(), strict=True), pieces.length_mm.tolist(), strict=True
         ):
             lengths[planes] = lengths.get(planes, 0.0) + length
 
-    assert lengths == pytest.approx({(-1, 2): 34.0, (-1, 1): 10.0, (-1, -1): 6.0}, abs=1e-6)
+    assert lengths == pytest.approx({(-1, 1): 20.0, (-1, 2): 24.0, (-1, -1): 6.0}, abs=1e-6)
