@@ -15,6 +15,13 @@ How to fix
 ----------
 Use a lighter foil on layers with fine tracks, or wider tracks on heavy layers; keep signals off 2 oz planes.
 
+What it cannot see
+------------------
+Width is all that is measured, as it is drawn: spaces, necks of filled zones, pads, teardrops and copper drawn as
+graphics are not, and one narrowest track speaks for its layer. Weight follows from the thickness that the stackup
+states; whether an inner layer is plated, because buried vias end on it, is not known. The tables are of usual fabs:
+yours may etch finer or coarser until `[fab]` says so.
+
 Sources
 -------
 Copper-weight tables of several fabs, three tiers: past the best is an error, past advanced a warning, past

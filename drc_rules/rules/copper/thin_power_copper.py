@@ -18,6 +18,14 @@ How to fix
 Give the power planes the heavier foil, mirrored, and check track and space on those layers: heavy copper etches
 coarser.
 
+What it cannot see
+------------------
+It weighs copper and measures no resistance: necks, perforation by antipads, how many vias join the planes, and where
+the loads sit are the business of excess-ir-drop, for rails that are declared. Without a declared core rail the heaviest
+power plane speaks for all, so that one heavy plane hides thin ones; a layer is one where nets that do not read as
+ground by name fill 15 % of the board, and ground of an unusual name is taken for power. Of a core rail each layer with
+30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
+
 Sources
 -------
 Each clause names document, table and row. Ounce classes: IPC-6012 minima as quoted by fabs (1 oz nominal 34.3

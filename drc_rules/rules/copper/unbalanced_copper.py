@@ -14,6 +14,13 @@ How to fix
 ----------
 Mirror planes against planes and signal layers against signal layers, or fill the empty layer with ground.
 
+What it cannot see
+------------------
+One share for a whole layer hides where the copper lies: two mirrored layers, each full on opposite halves, pass and bow
+all the same. The board is the outline's bounding box, so that cut-outs and round boards shrink every share. Pads and
+graphics on copper are not counted, tracks inside a fill of their own net are counted twice; a zone that is not filled,
+beside others that are, counts as empty. Thieving that the fab adds evens out what is reported here.
+
 Sources
 -------
 The border is engineering judgement, which is why this is information: fabs speak of 20 to 25 % without a common

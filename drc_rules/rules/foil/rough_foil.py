@@ -14,6 +14,13 @@ How to fix
 ----------
 Order the laminate with the smoother foil and put the grade into the fab notes and `stackwright.toml`.
 
+What it cannot see
+------------------
+A declaration is believed: which foil is laminated, which of its sides faces which dielectric, and how much the fab's
+oxide or etch roughens an inner face afterwards, stands in no file. Where a grade and an Rz are stated together and
+disagree, the grade decides. Layers on which the links run are asked, not the planes next to them, whose faces carry the
+return current: a tenth of a pair's copper loss, a quarter of a lone microstrip's.
+
 Sources
 -------
 Each clause names document, table and row. Grades by roughness: Rz above 5 um STD, 3 to 5 LP or RTF, up to 3

@@ -15,6 +15,12 @@ How to fix
 ----------
 Put the tolerance into the fab notes, and the same number into `stackwright.toml`.
 
+What it cannot see
+------------------
+One number for the whole board is compared, as somebody declared it: whether the order repeats it, whether it differs
+from line to line, and whether the fab can hold it in this stackup, is not known. KiCad's flag stands for 10 % only
+where the interface allows 10 % or more. A pass says nothing of the copper: that is off-target-impedance's.
+
 Sources
 -------
 Each clause names document, table and row.

@@ -18,6 +18,16 @@ How to fix
 Take the width (and gap) that the finding names, or another dielectric thickness; `stackwright impedance` gives the
 geometry for every layer and target.
 
+What it cannot see
+------------------
+Copper on the trace's own layer is not in the model: ground that comes as near as the plane pulls a 50 ohm microstrip
+down by about 7 %, so that a coplanar line that is right may be reported as too high, and one that a pour spoils may
+pass. The planes are the nearest filled copper above and below the middle of each track, whatever its net, taken as
+endless; graphics on copper are none. Neighbouring pairs, vias, pads and bends are not computed, and Dk is one number,
+the file's or the catalogue's at 1 GHz. Each geometry is forgiven the length of two breakouts in all, wherever they lie:
+2 mm for PCIe Gen5, 30 mm where nothing is known of the rate; hence a route in many short geometries is never judged,
+nor is a net of which nobody asks an impedance, a differential one whose name makes no pair, or one not yet routed.
+
 Sources
 -------
 Targets: the interface's own document. The solver agrees with exact solutions within 0.01 %; see

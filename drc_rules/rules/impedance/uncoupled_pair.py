@@ -17,6 +17,14 @@ How to fix
 Bring the traces together, or keep one gap from end to end. Where the parts force them apart, keep that on both sides
 alike and short.
 
+What it cannot see
+------------------
+Beside each other means parallel within 10 degrees on one layer, nearer than 2 mm and four times the pair's usual gap.
+Broadside pairs on two layers are therefore reported as apart; nets whose names make no pair are never looked at. What
+is apart is summed up over the link: many harmless bends can add up to a finding, and where they lie is not said. A gap
+that changes together with the width is no drift; delay between the traces, and what a bump or via in one of them
+converts, are not computed.
+
 Sources
 -------
 No document states a limit for all interfaces: this is information.

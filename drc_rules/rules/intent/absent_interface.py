@@ -15,6 +15,12 @@ How to fix
 Declare the nets: `[[interface]]` with their net class or a wildcard. If the board really has none, another
 profile is the right one.
 
+What it cannot see
+------------------
+One net that reads as the family is enough, and the question is gone: a baseboard with one lane out of eighteen, or with
+a pair that only has such a name, is not noticed. It is about names and declarations, not circuits: whether the nets
+lead from a GPU to a switch, and of which generation they are, is not asked here.
+
 Sources
 -------
 Each clause names the document that says what the board type carries.

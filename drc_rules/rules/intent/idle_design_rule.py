@@ -17,6 +17,14 @@ How to fix
 Spell the name as the board does; put general rules before special ones, for the last that applies counts; for the nets
 of no other class, use a limit in the net class Default itself.
 
+What it cannot see
+------------------
+Names are looked up, not geometry: a rule for a class without nets, for an area that holds nothing, or for a layer where
+none of its nets runs, passes as one that can act. Footprints, sheets, groups, component classes, fields, sizes and
+`fromTo` in a condition may always be true here. A rule counts as replaced only by a later one without condition, or
+with the very same text, and only in limits that are lengths: two ways to say one thing are not seen. Names for other
+boards that share the file are reported, as information.
+
 Sources
 -------
 KiCad 10.0.6, each tried on it: names compare by `*` and `?`, in `hasNetclass` and areas with their case; types of vias

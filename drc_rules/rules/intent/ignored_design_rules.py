@@ -16,6 +16,13 @@ How to fix
 ----------
 Mend the line; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it.
 
+What it cannot see
+------------------
+It is a reader of its own, held against KiCad 10.0.6 and no other version. Limits of lengths are read; the words inside
+disallow, zone_connection, assertion, length, skew and the like are not, nor expressions such as 0.1mm + 0.05mm, so that
+a mistake there passes. That the file can be read does not make its rules right: idle-design-rule looks at what they
+name.
+
 Sources
 -------
 Each kind of error was tried on KiCad 10.0.6: a rule that acts alone does not act beside it. KiCad does not mind the

@@ -15,6 +15,13 @@ How to fix
 In KiCad, Board Setup, Net Classes: make a class and give it the nets by a pattern. `stackwright impedance`
 gives the width and gap for each layer of this stackup.
 
+What it cannot see
+------------------
+To be in a class is enough, whatever it says: a class that states neither width nor gap, or the wrong one, passes here
+(off-target-intent judges its numbers). Nets that nobody recognises as fast are not asked about, nor are DDR, MIPI and
+USB 2, which are not among the fast families. A rule whose condition cannot be decided for a net is taken to hold for
+it.
+
 Sources
 -------
 KiCad: net classes, custom design rules. What a net was taken for: `stackwright nets --explain NET`.

@@ -14,6 +14,13 @@ How to fix
 ----------
 Paste the `[[interface]]` lines from the report into `stackwright.toml` and fill in the generation.
 
+What it cannot see
+------------------
+Only what was recognised is asked about: fast nets whose names and classes read as nothing raise no question, and none
+of their clauses exist. A generation that a name spells out, or that the profile brings, is believed without asking,
+also where the link is run slower or faster. A family of which the workload's documents demand nothing is not asked
+about either.
+
 Sources
 -------
 A KiCad net has no field for its signalling standard; names such as `PCIE_TX0_P` give the family only.

@@ -12,6 +12,12 @@ How to fix
 ----------
 Choose the profile that fits (`stackwright profiles`), or declare what the nets are.
 
+What it cannot see
+------------------
+A name is all the evidence: an interface under names of one's own passes, and nets that only sound like one (an unused
+connector kept from another design, a debug header) are reported until they are declared as what they are. Nets are
+counted wherever they are known, routed or not, fitted or not; control and clock nets of the family are left out.
+
 Sources
 -------
 Each clause names document, table and row.

@@ -15,6 +15,12 @@ How to fix
 Spread the pairs over more stripline layers, each between planes; or leave it where crosstalk has been simulated. Nets
 that are no NVLink are declared as what they are (`[[interface]]`).
 
+What it cannot see
+------------------
+Layers are counted, not pairs: three pairs spread over six layers pass, ninety on six pass too. What is NVLink, names,
+classes or declarations say. A layer counts from 2 mm of one net on it, so that a short jump with long breakouts is one
+too many; whether it is a stripline between planes is not asked.
+
 Sources
 -------
 Each clause names document, table and row. Breakouts: a ball and its via are 0.7 to 0.9 mm apart.

@@ -27,6 +27,14 @@ How to fix
 Shorten the link, take a layer or width with less loss, a laminate of lower Df, smoother foil, or drill the stubs away.
 The finding names the longest legal length per layer and the Df at which the worst link closes.
 
+What it cannot see
+------------------
+It is the loss of a matched line at one frequency: ripple, crosstalk, mode conversion, skew and equalisers belong to a
+channel simulation. Coupling capacitors, pads, bends and the launch into a connector count nothing, and above the
+frequency up to which a line is quasi-static more is lost than is computed (the finding says so). Copper is at 20
+degrees C, Df as the data sheet has it, dry and cool: at 85 degrees C copper alone loses about 12 % more. Paths through
+filled copper are not followed, where nets fork the other way is left out, and a bad trace is averaged with its partner.
+
 Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
@@ -41,6 +49,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity, Source
 from drc_rules.context import Context
 from drc_rules.documents import cite
+from drc_rules.intents import leading_somewhere
 from drc_rules.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
 from drc_rules.link_loss import LinkLoss
 from drc_rules.loss_needs import df_that_closes, longest_by_layer
@@ -103,6 +112,7 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
     for nets, fact in losses.missing:
         if found.nets.intersection(nets):
             raise fact
+    _need_links(ctx, found)
     doubtful = [link for link in links if _charged(link, share).high > share.db]
     if doubtful:
         raise _doubt(ctx, found, share, max(doubtful, key=lambda link: link.total_db.high))
@@ -122,6 +132,15 @@ def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> No
         L=worst.length_mm,
         f_N=found.interface.nyquist_ghz or 0.0,
     )
+
+
+def _need_links(ctx: Context, found: JudgedLinks) -> None:
+    """Raise `MissingFact` where a declared net leads somewhere and is yet in no link, because it passes for a rail."""
+    in_links = ctx.link_losses.links.rows_of_net
+    left = sorted(ctx.board.nets[net] for net in found.nets & leading_somewhere(ctx) if net not in in_links)
+    if left and found.declared:
+        how = "it is taken for a supply by its name, fill or capacitors: rename it, or declare the other nets alone"
+        raise MissingFact(f"the link of {left[0]}", how)
 
 
 def _charged(link: LinkLoss, share: Share) -> Interval:

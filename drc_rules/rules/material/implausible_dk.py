@@ -15,6 +15,13 @@ How to fix
 Enter the Dk of the construction that the fab will use, at the frequency that matters; KiCad has no field for
 the frequency.
 
+What it cannot see
+------------------
+The span is wide on purpose: with the allowance, 370HR may have any Dk from 3.0 to 4.9, which is more than a tenth of a
+stripline's impedance up or down. A Dk of the wrong resin content, glass style or frequency of the same laminate passes.
+Only the number in the board file is compared, not one declared in `stackwright.toml`; "FR4" and other kinds without a
+maker have no span, and solder mask is not looked at.
+
 Sources
 -------
 The catalogue's data sheets (`stackwright materials NAME`).

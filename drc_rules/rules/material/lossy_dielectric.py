@@ -17,6 +17,14 @@ How to fix
 Use a laminate of a lower loss class for the core and prepreg that touch the named layers, or move the links to
 layers that have it.
 
+What it cannot see
+------------------
+Df is what data sheets say of the laminate that the file names, mostly a typical figure, dry and at room temperature:
+the lot that is pressed, moisture and heat are not in it. KiCad's own loss tangent counts only where the catalogue has
+no figure and it is twice the limit or more. Just the rows that touch a fast layer are judged, so that solder mask and a
+second dielectric on the way to a plane farther off are free; so are runs shorter than a tenth of a wavelength on a
+layer. Nets whose interface neither name nor class nor declaration tells make no layer fast.
+
 Sources
 -------
 Each clause names document, table and row. The documents give Df limits without a frequency: they are read at 10

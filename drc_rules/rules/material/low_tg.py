@@ -15,6 +15,13 @@ How to fix
 ----------
 Choose a laminate with a higher Tg, or state the Tg from the data sheet if the catalogue does not know it.
 
+What it cannot see
+------------------
+Tg alone does not tell whether barrels survive: expansion above and below it, decomposition temperature and time to
+delamination (Td, T288) are not judged. The figure is the data sheet's, of resin that is fully cured; how far the fab's
+press has cured it shows only in a measurement. One whose method nobody states is compared as if it were DSC, and a TMA
+figure reads some degrees low.
+
 Sources
 -------
 Each clause names document, table and row. Difference between methods: data sheets that print both (I-Speed 180

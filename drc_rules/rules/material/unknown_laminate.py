@@ -14,6 +14,12 @@ How to fix
 Write the laminate into the material field of the stackup ("IS400 2116"), or declare it in `stackwright.toml`.
 `stackwright materials TEXT` shows what a text is taken for.
 
+What it cannot see
+------------------
+A name is looked up, never proven: what is spelt correctly may still not be what the fab presses ("or equivalent"). New
+and regional laminates that the catalogue lacks are reported however well the fab knows them. Words beside a known name
+that nobody understands are passed over, with low confidence; solder mask, coverlay and plugging resin are not asked.
+
 Sources
 -------
 Material fields of public boards often hold a glass style with resin content and no laminate. The catalogue's
@@ -36,10 +42,8 @@ from drc_rules.rule import Draft, rule
 def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
     """Yield one finding per ply whose laminate is not known; without a material, STK003's, it is not verifiable."""
     match = ply.match
-    if match is None:
+    if match is None or (match.laminate is not None and not match.laminate.generic):
         ctx.need(ply.laminate)
-        return
-    if match.laminate is not None and not match.laminate.generic:
         return
     near = f" (nearest: {', '.join(match.alternatives[:3])})" if match.alternatives else ""
     yield Draft(

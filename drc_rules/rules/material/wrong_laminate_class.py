@@ -16,6 +16,13 @@ How to fix
 Choose a laminate of the class for the plies beside the fast layers (`stackwright materials very-low`). Power
 and ground layers that no fast layer touches may stay in FR4.
 
+What it cannot see
+------------------
+A family has one class, from its Df near 10 GHz: resin-rich spread glass and standard weave of it are alike here, a Df
+declared in `stackwright.toml` does not change it, and how Df rises toward Nyquist is excess-link-loss's question. Two
+laminates on either side of a border may differ by a few per cent in Df. A named laminate meets the row in whatever
+construction it is bought.
+
 Sources
 -------
 Each clause names document, table and row. The class borders are Stackwright's own, because makers use the same

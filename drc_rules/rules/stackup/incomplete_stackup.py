@@ -16,6 +16,12 @@ How to fix
 Fill in the row under File > Board Setup > Physical Stackup. Write the laminate, and where you know it the glass
 style and resin content, into the material field: "R-5775(N) 1078 RC67%".
 
+What it cannot see
+------------------
+That something is stated is asked, not whether it makes sense: a prepreg of 3 um or a misspelt laminate is complete here
+(thin-dielectric, unknown-laminate and implausible-dk look further). Whether an outer row means the foil or the finished
+copper with its plating, KiCad does not say. Solder mask, loss tangents and resin contents are not asked for.
+
 Sources
 -------
 KiCad's stackup block as KiCad 6 to 10 write it.
@@ -54,7 +60,7 @@ def _rows(ctx: Context, _clause: Clause) -> list[Row]:
 def incomplete_stackup(ctx: Context, clause: Clause, found: Row) -> Iterator[Draft]:
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below
-    declared = ctx.declarations.config.declared.dielectric.get(row.name)
+    declared = None if ctx.declarations.stale else ctx.declarations.config.declared.dielectric.get(row.name)
     lacks = []
     if any(not ply.thickness_mm for ply in row.plies):
         lacks.append("thickness")

@@ -13,6 +13,12 @@ How to fix
 ----------
 Check in the `.kicad_pro` together with the board, or copy it beside the board before the check.
 
+What it cannot see
+------------------
+A file of that name is enough: a project of an older revision, of another board, or one without any net class passes.
+Whether the `.kicad_dru` or the schematic is there is not asked; boards of KiCad 5 and older hold their classes
+themselves and are never reported.
+
 Sources
 -------
 KiCad 6 to 10: net_settings and text_variables are stored in the project file.

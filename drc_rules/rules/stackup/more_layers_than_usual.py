@@ -14,6 +14,11 @@ How to fix
 ----------
 Nothing, if the layers are needed. Otherwise look for planes that can be shared.
 
+What it cannot see
+------------------
+What made the layers necessary is out of its sight: the depth of BGA breakouts, the number of rails, crosstalk. It does
+not look whether they are used either; layers without copper are unused-layers' question.
+
 Sources
 -------
 Each clause names document, table and row; `stackwright profiles NAME` prints them.

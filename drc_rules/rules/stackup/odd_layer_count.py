@@ -13,6 +13,12 @@ How to fix
 ----------
 Add a ground plane, or take a layer out.
 
+What it cannot see
+------------------
+Rows of the layer table are counted, not layers that will be built: an empty row can make an odd board even, and a board
+that the fab builds with one layer fewer than its file passes. A single layer is never odd. Rigid-flex boards, whose
+flex part may have an odd count of its own, have one count here.
+
 Sources
 -------
 Design007 magazine, September 2021, p. 40 (balanced stackups).

@@ -14,6 +14,14 @@ How to fix
 ----------
 Put a ground plane between them, or move the fast nets to a layer with planes on both sides.
 
+What it cannot see
+------------------
+Layers are compared, not places. One short track anywhere on the neighbour is enough for a finding even where it never
+comes near the fast nets, and a plane counts wherever on its layer it lies: gap-under-fast-track looks place by place. A
+plane is filled copper of nets on 30 % of the outline's bounding box or more: a local ground that does its work under
+the fast nets alone is reported, copper drawn as graphics counts as none. Two-layer boards, nets of unknown generation,
+DDR, MIPI and USB 2, and runs shorter than a tenth of a wavelength on a layer are left out.
+
 Sources
 -------
 Each clause names its document. Layer orders: HDI and server stackups of several fabs alternate ground and

@@ -15,6 +15,12 @@ How to fix
 Open File > Board Setup > Physical Stackup, set the number of copper layers there, enter the dielectrics and
 save.
 
+What it cannot see
+------------------
+Names and order of the copper rows are all that is compared: a stackup with the right rows and another board's heights
+or laminates passes. Where it fails, rules on materials still find the dielectrics of a layer by counting copper rows
+from the top: what they say of layers below the first difference belongs to others, or is missing.
+
 Sources
 -------
 Seen with KiCad 10: layers and stackup are stored apart and are not checked against each other when a board is

@@ -14,6 +14,13 @@ How to fix
 Open File > Board Setup > Physical Stackup and press "Adjust Dielectric Thickness" only if the fab's stackup
 really has that total; otherwise enter the fab's total.
 
+What it cannot see
+------------------
+Agreement proves little: both numbers may be wrong together, and neither holds what a press squeezes out of prepreg or
+what plating adds, unless the fab's own figures were entered. Up to 0.05 mm apart it is silent, so that a missing
+build-up dielectric of 50 um goes unnoticed. A mask row that is missing or states no thickness counts as nothing: then
+the sum is short by the mask that the board will have.
+
 Sources
 -------
 KiCad stores `(general (thickness ...))` apart from the stackup. The allowed difference is the clause's:

@@ -15,6 +15,12 @@ How to fix
 Check that the profile is the right one for this board (`stackwright profiles`). If it is, plan the stackup
 anew: adding layers late moves every stripline.
 
+What it cannot see
+------------------
+A layer counts because it is in the table, even where nothing is on it, so empty layers can make up the number. The
+limit is what documents call usual for a kind of board; it is not derived from this board's links, rails and packages: a
+small board that does with fewer fails, and a dense one that would need more passes.
+
 Sources
 -------
 Each clause names document, table and row; `stackwright profiles NAME` prints them.

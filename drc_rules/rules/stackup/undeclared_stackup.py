@@ -17,6 +17,13 @@ How to fix
 Ask the fab for its stackup for this layer count and thickness, enter it under File > Board Setup > Physical
 Stackup, and save the board.
 
+What it cannot see
+------------------
+Almost any edit makes a stackup count as entered: KiCad's defaults with one laminate renamed, or a stackup copied from
+another project, pass, and the file cannot tell whether a fab has confirmed them. The reverse: a board that really is
+FR4 of Dk 4.5 in equal heights between coppers of 35 um is taken for the default until a laminate is named or a
+thickness locked. KiCad 5 and older know no stackup, so every board of theirs is reported.
+
 Sources
 -------
 The formula of the default: KiCad 6 to 10, seen in boards that they wrote. A two-layer default is only

@@ -14,6 +14,13 @@ How to fix
 Change the dielectric heights, or have the edge milled to the thickness of the connector and say so in the fab
 notes.
 
+What it cannot see
+------------------
+What the press delivers is not the stackup's sum: fabs usually hold a tenth of the thickness, and that tolerance,
+plating and bow are not added. A board has one thickness here: an edge that is milled down, as the fix proposes, is
+still reported, and gold fingers, which carry no mask, are thinner by both masks than what is judged. Without a form
+factor, declared or from the profile, nothing is asked; with KiCad's untouched default stackup it is not verifiable.
+
 Sources
 -------
 Each form file names its document; `stackwright profiles` lists forms.
