@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from drc_rules.report import Accepted, Finding, KnownFinding, Report
 from drc_rules.suppressions import with_accepted
 from stackup_lib.errors import ConfigError
+from stackup_lib.file_names import composed
 from stackup_lib.plain_file import no_device
 
 FILE_NAME = "stackwright-baseline.json"
@@ -49,20 +50,24 @@ def load_baseline(path: Path) -> Baseline:
         ConfigError: it cannot be read, or is no baseline.
     """
     try:
-        return Baseline.model_validate(json.loads(no_device(path).read_text(encoding="utf-8")))
+        found = Baseline.model_validate(json.loads(no_device(path).read_text(encoding="utf-8-sig")))
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", REWRITE) from error
     except (ValidationError, ValueError, RecursionError) as error:
         raise ConfigError(str(path), "is not a baseline of Stackwright", REWRITE) from error
+    boards: dict[str, tuple[KnownFinding, ...]] = {}
+    for name, known in found.boards.items():
+        boards[composed(name)] = (*boards.get(composed(name), ()), *known)
+    return Baseline(boards=boards)
 
 
 def board_name(board: Path, baseline: Path) -> str:
-    """Return how a baseline calls a board: its path relative to the folder of the baseline."""
+    """Return how a baseline calls a board on every system: its path relative to the folder of the baseline."""
     try:
         relative = os.path.relpath(board.resolve(), baseline.resolve().parent)
     except ValueError:  # another drive
-        return board.resolve().as_posix()
-    return Path(relative).as_posix()
+        return composed(board.resolve().as_posix())
+    return composed(Path(relative).as_posix())
 
 
 def gate(report: Report, known: Sequence[KnownFinding], *, reason: str = "in the baseline") -> Report:

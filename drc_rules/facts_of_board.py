@@ -42,7 +42,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
         f"hdi:     {in_words(built, len(board.vias))}",
     )
     return BoardFacts(
-        path=str(board.path) if board.path else "",
+        path=board.path.as_posix() if board.path else "",
         sha256=sha256,
         kicad=f"{board.generator} {board.format_version}",
         copper_layers=board.layer_count,

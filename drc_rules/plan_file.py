@@ -126,7 +126,7 @@ def read_plan(path: Path) -> Plan:
         ConfigError: unreadable, an unknown key or value, a material that resolves to another laminate, an unknown foil.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a plan file") from error
     except UnicodeDecodeError as error:

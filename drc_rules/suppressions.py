@@ -16,6 +16,7 @@ from drc_rules.net_choice import matches
 from drc_rules.report import Accepted, Finding, Report, StaleSuppression
 from drc_rules.rule import find_rule
 from stackup_lib.errors import ConfigError
+from stackup_lib.file_names import composed
 
 TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
 
@@ -120,8 +121,8 @@ def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, 
     Raises:
         ConfigError: a suppression names a rule that does not exist.
     """
-    board = report.board.path.replace("\\", "/").rpartition("/")[2]
-    here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(one.board, board)]
+    board = composed(report.board.path.rpartition("/")[2])
+    here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(composed(one.board), board)]
     for _, one in here:
         if (known := find_rule(one.rule_code).code) != one.rule_code:
             raise ConfigError("suppress", f'"{one.rule_code}" is not a code', f'write "{known}"')

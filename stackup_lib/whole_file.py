@@ -10,9 +10,19 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 _PREFIX, _SUFFIX = ".stackwright-", ".tmp"
 _LEFTOVER_AGE_S = 3600
+_HELD = (5, 32, 33)
+"""Windows' numbers for access denied, a sharing violation and a lock violation."""
+HELD_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
 
 
 def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
@@ -82,7 +92,7 @@ def beside(real: Path, content: bytes, *, like: Path) -> Iterator[Path]:
             out.write(content)
             out.flush()
             _dress(made, like)
-            os.fsync(out.fileno())
+            _to_disk(out.fileno())
         yield made
     finally:
         with contextlib.suppress(OSError):
@@ -96,8 +106,36 @@ def take_place(made: Path, real: Path, *, new: bool = False) -> None:
         OSError: the system refuses; FileExistsError when `new` and there is one.
     """
     if not (new and _linked(made, real)):
-        os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
+        _replace(made, real)
     _sync_folder(real.parent)
+
+
+def _replace(made: Path, real: Path) -> None:
+    """Move; on Windows a virus scanner or an indexer may hold either file for a moment."""
+    for pause_s in HELD_PAUSES_S:
+        try:
+            os.replace(made, real)  # noqa: PTH105 - as the standard library names the atomic step
+        except OSError as error:
+            if not is_held(error):
+                raise
+            time.sleep(pause_s)
+        else:
+            return
+    os.replace(made, real)  # noqa: PTH105
+
+
+def is_held(error: OSError) -> bool:
+    """Tell whether Windows refused because a program has the file open; it says so as "access denied", too."""
+    return getattr(error, "winerror", None) in _HELD
+
+
+def _to_disk(handle: int) -> None:
+    """Bring a file's content to the disk: macOS' `fsync` only brings it to the drive's own memory."""
+    if fcntl is not None and hasattr(fcntl, "F_FULLFSYNC"):
+        with contextlib.suppress(OSError):  # file systems of the network do not know it
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(handle)
 
 
 def _linked(made: Path, real: Path) -> bool:

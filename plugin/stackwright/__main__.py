@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
+from stackwright.streams import prepare, reader_has_gone
+
 BROKEN = 2
 INTERRUPTED = 130
 REPORT_IT = (
@@ -31,9 +33,7 @@ def main() -> None:
     for name in SINGLE_THREAD:
         os.environ.setdefault(name, "1")
     gc.set_threshold(*GARBAGE_EVERY)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    prepare()
     code = guarded(_run)
     _leave(_flushed(code))
 
@@ -60,9 +60,9 @@ def guarded(action: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         _complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        return 0
     except Exception as error:
+        if isinstance(error, OSError) and reader_has_gone(error):
+            return 0
         from stackup_lib.errors import StackwrightError
         from stackwright.words import clean
 
@@ -78,10 +78,10 @@ def _flushed(code: int) -> int:
     """Empty the output stream; a reader that has gone away changes nothing, a full disk does."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        _swallow_output()
     except OSError as error:
         _swallow_output()
+        if reader_has_gone(error):
+            return code
         _complain(f"error: standard output: {error.strerror}; the report is not complete")
         return BROKEN
     return code

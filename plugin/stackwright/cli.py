@@ -10,6 +10,7 @@ import typer
 
 from stackwright import __version__, cli_build, cli_changes, cli_explain, cli_kicad, cli_lines, cli_profiles
 from stackwright.cli_lines import words
+from stackwright.wildcards import without_wildcards
 
 app = typer.Typer(
     name="stackwright",
@@ -73,7 +74,7 @@ def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code; usage errors become one line like every other error."""
     command = typer.main.get_command(app)
     try:
-        code = command.main(arguments, prog_name="stackwright", standalone_mode=False)
+        code = command.main(without_wildcards(arguments), prog_name="stackwright", standalone_mode=False)
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if type(error).__name__ == "Abort":  # older Typer's word for Ctrl-C

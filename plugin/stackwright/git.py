@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from stackup_lib.errors import StackwrightError
+from stackwright.programs import program
 
 
 class GitError(StackwrightError):
@@ -22,8 +23,11 @@ def git(*arguments: str, folder: Path | None = None) -> bytes:
     Raises:
         GitError: there is no git, or it refuses.
     """
+    path = program("git")
+    if path is None:
+        raise GitError("git", "is not to be found on the PATH", "install git")
     try:
-        return subprocess.run(["git", *SAFE, *arguments], check=True, capture_output=True, cwd=folder).stdout  # noqa: S603, S607 - git of the machine
+        return subprocess.run([path, *SAFE, *arguments], check=True, capture_output=True, cwd=folder).stdout  # noqa: S603 - git of the machine
     except OSError as error:
         raise GitError("git", f"cannot be run ({error.strerror})", "install git") from error
     except subprocess.CalledProcessError as error:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from stackup_lib.errors import StackwrightError
-from stackup_lib.whole_file import real_path, write_whole
+from stackup_lib.whole_file import is_held, real_path, write_whole
+from stackwright.streams import reader_has_gone
 from stackwright.words import clean
 
 STDOUT = Path("-")
 SETTINGS = "stackwright.toml"
+CLOSE = "close it there (a browser, a viewer, KiCad), or choose another place"
 
 
 class OutputError(StackwrightError):
@@ -23,10 +26,10 @@ def show(text: str) -> None:
     """Print to standard output; a reader that has gone away (`| head`) changes nothing."""
     try:
         sys.stdout.write(text)
-    except BrokenPipeError:
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(devnull, sys.stdout.fileno())
     except OSError as error:
+        if reader_has_gone(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
         raise OutputError("standard output", f"{error.strerror}", "the report is not complete") from error
 
 
@@ -49,10 +52,23 @@ def check_target(target: Path, inputs: Iterable[Path]) -> None:
         real = real_path(target)
     except OSError as error:
         raise _not_written(target, error) from error
-    if any(real == given.resolve() for given in inputs):
+    if any(_is_same(real, given) for given in inputs):
         raise OutputError(str(target), "is an input of this check", "give --output another name")
-    if target.suffix.startswith(".kicad_") or target.name == SETTINGS:
+    if any(_is_for_design(name) for name in (target.name, real.name)):
         raise OutputError(str(target), "is a name for a design file, not for a report", "give --output another name")
+
+
+def _is_same(real: Path, given: Path) -> bool:
+    """Tell whether two paths lead to one file, under whatever spelling the file system lets pass."""
+    with contextlib.suppress(OSError):
+        return real.samefile(given)
+    return real == given.resolve()
+
+
+def _is_for_design(name: str) -> bool:
+    """Tell whether some file system takes a name for a design file's: in other case, or with blanks and dots behind."""
+    plain = name.casefold().rstrip(". ")
+    return Path(plain).suffix.startswith(".kicad_") or plain == SETTINGS
 
 
 def write_file(target: Path, text: str, *, replace: bool = True) -> None:
@@ -75,4 +91,8 @@ def write_file(target: Path, text: str, *, replace: bool = True) -> None:
 
 
 def _not_written(target: Path, error: OSError) -> OutputError:
+    if is_held(error):
+        return OutputError(
+            str(target), "cannot be written: another program holds it, or it is no place to write", CLOSE
+        )
     return OutputError(str(target), f"cannot be written ({error.strerror})", "choose a place that is writable")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from stackup_lib.errors import BoardFileError, did_you_mean
+from stackup_lib.file_names import as_stored, composed
 from stackup_lib.plain_file import no_device
 
 BOARD = ".kicad_pcb"
@@ -16,23 +18,29 @@ def relative_to_run(path: str) -> tuple[str, bool]:
 
     An absolute path has no slash in front: it is for names, not for opening files.
     """
+    real = Path(path).resolve()
     try:
-        return Path(path).resolve().relative_to(Path.cwd()).as_posix(), True
+        return as_git_has_it(real.relative_to(Path.cwd().resolve()).as_posix()), True
     except ValueError:
-        return Path(path).resolve().as_posix().lstrip("/"), False
+        return as_git_has_it(real.as_posix().lstrip("/")), False
+
+
+def as_git_has_it(name: str, platform: str = sys.platform) -> str:
+    """Return a path as Git keeps it: on macOS it composes the letters that the disk may hold apart."""
+    return composed(name) if platform == "darwin" else name
 
 
 def find_board(typed: Path) -> Path:
-    """Return the board meant by a board file, a project file or a folder with one board.
+    """Return the board meant by a board file, a project file or a folder with one board, as the disk spells it.
 
     Raises:
         BoardFileError: there is none, or there are several.
     """
     try:
         if typed.is_dir():
-            return _board_in(typed)
+            return as_stored(_board_in(typed))
         if typed.suffix == PROJECT:
-            return _board_of_project(typed)
+            return as_stored(_board_of_project(typed))
         if not typed.exists():
             raise BoardFileError(str(typed), "no such file", _nearest(typed))
         no_device(typed)
@@ -40,7 +48,7 @@ def find_board(typed: Path) -> Path:
         raise BoardFileError(
             str(typed), f"cannot be read ({error.strerror})", "check the path and its rights"
         ) from error
-    return typed
+    return as_stored(typed)
 
 
 def _board_in(folder: Path) -> Path:

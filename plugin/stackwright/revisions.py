@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
+from stackup_lib.file_names import found_among
 from stackwright.git import GitError, git, git_does, names
 
 OF_BOARD = (".kicad_pcb", ".kicad_pro", ".kicad_dru")
@@ -27,13 +28,16 @@ def has_board(revision: str, board: Path) -> bool:
     """Tell whether a commit has a board; raises `GitError` where there is no such commit."""
     folder = board.resolve().parent
     commit = _commit(revision, folder)
-    return git_does("cat-file", "-e", f"{commit}:{_inside(board)}", folder=folder)
+    return git_does("cat-file", "-e", f"{commit}:{_inside(commit, board)}", folder=folder)
 
 
-def _inside(board: Path) -> PurePosixPath:
-    """Return a board's path in its repository."""
-    prefix = git("rev-parse", "--show-prefix", folder=board.resolve().parent).decode("utf-8", "surrogateescape")
-    return PurePosixPath(prefix.rstrip("\n")) / board.name
+def _inside(commit: str, board: Path) -> PurePosixPath:
+    """Return a board's path in its repository, spelt as the commit has it."""
+    folder = board.resolve().parent
+    prefix = git("rev-parse", "--show-prefix", folder=folder).decode("utf-8", "surrogateescape").rstrip("\n")
+    listed = names(git("ls-tree", "-z", "--name-only", commit, "./", folder=folder))
+    name = found_among(board.name, (one.rpartition("/")[2] for one in listed))
+    return PurePosixPath(prefix) / (name or board.name)
 
 
 @contextmanager
@@ -49,7 +53,7 @@ def board_at(revision: str, board: Path) -> Iterator[Path]:
     """
     folder = board.resolve().parent
     commit = _commit(revision, folder)
-    inside = _inside(board)
+    inside = _inside(commit, board)
     with tempfile.TemporaryDirectory(prefix="stackwright-") as temporary:
         for name in _files(commit, inside, folder):
             _lay_out(commit, name, folder, Path(temporary))

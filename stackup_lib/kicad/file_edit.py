@@ -19,7 +19,7 @@ import numpy as np
 from stackup_lib.errors import BoardFileError, NotWrittenError, StackwrightError
 from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.reader import read_board
-from stackup_lib.whole_file import beside, permissions, real_path, remove_leftovers, take_place
+from stackup_lib.whole_file import beside, is_held, permissions, real_path, remove_leftovers, take_place
 
 _REASONS = {
     errno.EACCES: "no permission",
@@ -223,6 +223,9 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _refusal(path: Path, bad: OSError) -> NotWrittenError:
+    if is_held(bad):
+        what = "was not changed: another program has it open, or there is no permission"
+        return NotWrittenError(str(path), what, "close it there, and check the permissions of file and folder")
     number = bad.errno or 0
     reason = _REASONS.get(number, bad.strerror or "the disk refuses")
     return NotWrittenError(str(path), f"was not changed: {reason}", _NEXT_STEPS.get(number, "mend that and try again"))

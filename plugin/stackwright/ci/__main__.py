@@ -7,6 +7,8 @@ import sys
 
 from stackwright.__main__ import guarded
 from stackwright.ci.job import run_job
+from stackwright.streams import prepare
 
 if __name__ == "__main__":
+    prepare()
     sys.exit(guarded(lambda: run_job(os.environ)))

@@ -13,6 +13,7 @@ from stackup_lib.errors import ConfigError, did_you_mean
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
 from stackwright.commands.check import BROKEN, CLEAN, Answer, Settings, check_all
 from stackwright.output import complain, show, write_file
+from stackwright.paths import relative_to_run
 from stackwright.reporters import gitlab, junit, markdown, sarif, text
 from stackwright.reporters.json_ import Unchecked
 from stackwright.words import clean, count, some
@@ -93,7 +94,7 @@ def _touched(environment: Mapping[str, str], settings: Settings) -> Choice:
         return Choice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
     if not have(base):
         return Choice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
-    shared = [str(path) for path in (settings.config, settings.baseline) if path]
+    shared = [relative_to_run(str(path))[0] for path in (settings.config, settings.baseline) if path]
     changed = touched(boards, base, shared)
     return Choice(
         changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False

@@ -117,7 +117,12 @@ def _head(purpose: Purpose, digest: str, board: Path) -> Iterator[str]:
 
 def _written(profile: str, folder: Path) -> str:
     """A profile's name; the file of a user's own as it is found from the settings."""
-    return os.path.relpath(profile, folder) if profile.endswith(".toml") else profile
+    if not profile.endswith(".toml"):
+        return profile
+    try:
+        return Path(os.path.relpath(profile, folder)).as_posix()
+    except ValueError:  # another drive
+        return Path(profile).resolve().as_posix()
 
 
 def _interfaces(plan: Plan, purpose: Purpose) -> Iterator[str]:

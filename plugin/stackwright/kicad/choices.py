@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from drc_rules.config import FILE_NAME
 from stackup_lib.errors import StackwrightError
 from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.output import write_file
+from stackwright.programs import command_line
 
 CI = """\
 # .github/workflows/boards.yml; other systems: stackwright check BOARD, its exit code is the answer
@@ -90,10 +90,10 @@ def _settings(profile: str) -> str:
 
 def equivalents(board: Path, profile: str | None, *, asked: bool) -> Mapping[str, object]:
     """Return the command that does the same, the settings that say the same, and what the first offer needs."""
-    option = f" --profile {shlex.quote(profile)}" if profile else ""
+    words = ["stackwright", "check", str(board), *(["--profile", profile] if profile else [])]
     has_settings = board.with_name(FILE_NAME).exists()
     return {
-        "command": f"stackwright check {shlex.quote(str(board))}{option}",
+        "command": command_line(words),
         "profile": profile,
         "settings": _settings(profile) if profile else "",
         "has_settings": has_settings,

@@ -6,7 +6,6 @@ classes are KiCad's own while it has the project open, so those are left for the
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from stackup_lib.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad.file_edit import FileEdit, Written, apply_edit, apply_together, diff_text, digest
 from stackwright.kicad.live import KicadError
 from stackwright.output import write_file
+from stackwright.programs import command_line, program
 
 if TYPE_CHECKING:
     from drc_rules.plan_file import Plan
@@ -70,7 +70,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
         proposal = propose(plan, copy, _parts(plan, consent=True))
         plan_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_file(plan_path, write_plan(plan, title=board.name))
-        command = f"stackwright apply {shlex.quote(str(plan_path))} {shlex.quote(str(board))} --write --classes"
+        command = command_line(["stackwright", "apply", str(plan_path), str(board), "--write", "--classes"])
         return {
             "words": list(found.changes[0].words),
             "now": found.checked_now.in_words if found.checked_now else "",
@@ -189,7 +189,7 @@ def _refuse_unreadable(new: bytes, live: Reloading) -> bool:
         False where there is no kicad-cli.
     """
     command = live.program("kicad-cli")
-    found = str(command) if command.exists() else shutil.which("kicad-cli")
+    found = str(command) if command.exists() else program("kicad-cli")
     if found is None:
         return False
     with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:

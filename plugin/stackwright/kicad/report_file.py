@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 from stackwright.kicad.live import KicadError
 from stackwright.output import write_file
+from stackwright.programs import opening_command
 from stackwright.reporters import html, json_
 from stackwright.reporters.json_ import Checked
 
@@ -19,6 +19,9 @@ OPENER = "STACKWRIGHT_OPEN"
 
 OPENING_S = 5
 """An opener that has not complained by then has done its work, or is the browser itself."""
+
+MOST_NAME = 50
+"""Characters of a board's name in the names of its files in the cache; one takes up to four bytes."""
 
 KICADS_OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "KICAD_API_TOKEN")
 """Variables that KiCad sets for plugins, and that would mislead a browser or are not its business."""
@@ -44,8 +47,12 @@ def write_report(outcome: Checked) -> Path:
 
 
 def name_of(board: Path) -> str:
-    """Return a name for a board's files in the cache: its own, and what tells it from others of that name."""
-    return f"{board.stem}-{hashlib.sha256(str(board).encode()).hexdigest()[:8]}"
+    """Return a name for a board's files in the cache: its own, and what tells it from others of that name.
+
+    Long names are cut, for file systems take 255 bytes; so is what follows a dot: `aux.x` is a device to Windows.
+    """
+    known = hashlib.sha256(os.fsencode(board)).hexdigest()[:8]
+    return f"{board.stem.partition('.')[0][:MOST_NAME]}-{known}"
 
 
 def cache_folder() -> Path:
@@ -89,9 +96,4 @@ def show_report(page: Path | str) -> None:
 
 def opener() -> list[str]:
     """Return the program that opens a file for this user; empty where nothing is to be opened."""
-    given = os.environ.get(OPENER)
-    if given is not None:
-        return shlex.split(given)
-    if sys.platform == "win32":
-        return ["rundll32", "url.dll,FileProtocolHandler"]
-    return ["open"] if sys.platform == "darwin" else ["xdg-open"]
+    return opening_command(os.environ.get(OPENER))

@@ -1,0 +1,34 @@
+"""Standard output and error as each system has them: encodings, and readers that go away."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from typing import TextIO
+
+
+def prepare() -> None:
+    r"""Let every text be written: what goes into a file or a pipe is UTF-8 on every system, as XML and HTML say of it.
+
+    A terminal, and who sets PYTHONIOENCODING, keeps the encoding; what it lacks is written out as `\u2126`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if not os.environ.get("PYTHONIOENCODING") and not _is_terminal(sys.stdout):
+        with contextlib.suppress(AttributeError, ValueError):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def reader_has_gone(error: OSError, platform: str = sys.platform) -> bool:
+    """Tell whether nobody reads any more (`| head`); Windows calls it an invalid argument."""
+    return isinstance(error, BrokenPipeError) or (platform == "win32" and error.errno == errno.EINVAL)
