@@ -109,8 +109,10 @@ def test_paths_that_are_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", forbidden)
+    locked = tmp_path / "locked.kicad_pcb"
+    locked.touch()
     with pytest.raises(BoardFileError, match="Permission denied"):
-        read_board(tmp_path / "locked.kicad_pcb")
+        read_board(locked)
 
 
 PIECES = [
