@@ -39,7 +39,7 @@ class LinkImpedance(Frozen):
         forgiven_up_to_mm: so short are they, at each end.
         over_holes_mm: without any copper above or below.
         uncoupled_mm: traces of a pair without their partner beside them.
-        gap_min_mm, gap_max_mm: widest range of gaps that one width has on one layer, of the sections that count.
+        gap_min_mm, gap_max_mm: widest range of gaps of one width on one layer, of sections longer than breakouts.
         problem, cure: why there is no impedance, and what to do about it.
     """
 

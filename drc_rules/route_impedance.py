@@ -68,7 +68,7 @@ def _impedance(
     solid = [s for s in stretches if s.line.references != (None, None)]
     counted = [s for s in solid if s.longest_mm > 2 * target.lumped_mm]
     total = sum(s.length_mm for s in stretches)
-    gaps = _gap_range(counted)
+    gaps = _gap_range([s for s in stretches if s.longest_mm > 2 * target.lumped_mm])
     row = LinkImpedance(
         name=_name(ctx, nets),
         nets=tuple(ctx.board.nets[net] for net in nets),
@@ -117,10 +117,13 @@ def _weighted(ctx: Context, target: NetTarget, counted: Sequence[Stretch]) -> di
     return {"mean_ohm": Interval(low=low, nominal=mean, high=high), "worst": section}
 
 
-def _gap_range(counted: Sequence[Stretch]) -> tuple[float, float] | None:
-    """Return the widest range of gaps that one width has on one layer: another width may go with another gap."""
+def _gap_range(long: Sequence[Stretch]) -> tuple[float, float] | None:
+    """Return the widest range of gaps that one width has on one layer, with planes or without.
+
+    Another width may go with another gap.
+    """
     gaps: dict[tuple[int, float], list[float]] = {}
-    for s in counted:
+    for s in long:
         if s.line.gap_mm is not None:
             gaps.setdefault((s.line.layer, s.line.width_mm), []).append(s.line.gap_mm)
     ranges = [(min(of), max(of)) for of in gaps.values()]

@@ -18,8 +18,8 @@ that are no NVLink are declared as what they are (`[[interface]]`).
 What it cannot see
 ------------------
 Layers are counted, not pairs: three pairs spread over six layers pass, ninety on six pass too. What is NVLink, names,
-classes or declarations say. A layer counts from 2 mm of one net on it, so that a short jump with long breakouts is one
-too many; whether it is a stripline between planes is not asked.
+classes or declarations say. A layer counts once one net has more than 2 mm on it, so that a single jump past a
+connector makes one; whether it is a stripline between planes is not asked.
 
 Sources
 -------
