@@ -73,7 +73,9 @@ def test_a_plane_with_many_tracks_is_mixed_and_few_tracks_leave_it_a_plane(tmp_p
     assert many.track_mm == pytest.approx(40 * 50)
 
 
-@pytest.mark.parametrize("net", ["GND", "/power/GND", "AGND", "PGND", "GNDA", "VSS", "CHASSIS", "GND_EARTH", "DVSS"])
+@pytest.mark.parametrize(
+    "net", ["GND", "GROUND", "/power/GND", "AGND", "PGND", "GNDA", "VSS", "CHASSIS", "GND_EARTH", "DVSS"]
+)
 def test_ground_nets_are_recognised(net: str) -> None:
     """Whatever sheet they come from."""
     assert is_ground(net)

@@ -23,8 +23,8 @@ What it cannot see
 It weighs copper and measures no resistance: necks, perforation by antipads, how many vias join the planes, and where
 the loads sit are the business of excess-ir-drop, for rails that are declared. Without a declared core rail the heaviest
 power plane speaks for all, so that one heavy plane hides thin ones; a layer is one where nets that do not read as
-ground by name fill 15 % of the board, and ground of an unusual name is taken for power. Of a core rail each layer with
-30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
+ground by name fill 15 % of the board, and ground under another name (RTN, COM) is taken for power. Of a core rail each
+layer with 30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
 
 Sources
 -------

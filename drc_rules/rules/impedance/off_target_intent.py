@@ -21,7 +21,7 @@ Change the number where it stands; `stackwright impedance` gives the geometry fo
 What it cannot see
 ------------------
 A number is judged as if it were routed without an exception: rules for areas, parts or single items leave the question
-open, and a limit without a preferred value is no intention. What the class Default says is never judged, even where all
+open, and a range without a preferred value is no intention. What the class Default says is never judged, even where all
 copper follows it. The planes are those that a tuning profile names, else those of the longest line on the layer, else
 the nearest ones; ground poured beside the trace, which a coplanar intention counts on, is left out. What pads and
 breakouts leave room for is not asked.
