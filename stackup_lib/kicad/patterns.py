@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 Matcher = Callable[[str], bool]
 MOST_CHARACTERS = 1000
+MOST_WILDCARDS = 6
+"""Of a pattern that is no expression for Python; KiCad's PCRE takes some of those all the same, such as `^*`."""
 MOST_STEPS = 1e6
 """A regular expression that could try more ways than this on one name is not tried."""
 MOST_STEPS_IN_ALL = 3e9
@@ -64,8 +66,10 @@ def _wildcard(pattern: str) -> str:
 def _regular(pattern: str, longest: int, names: int) -> tuple[re.Pattern[str] | None, str | None]:
     if is_literal(pattern):
         return None, None
-    expression = _compiled(pattern) if len(pattern) <= MOST_CHARACTERS else None
-    if len(pattern) > MOST_CHARACTERS or (expression is not None and _is_costly(pattern, longest, names)):
+    is_long = len(pattern) > MOST_CHARACTERS
+    expression = None if is_long else _compiled(pattern)
+    is_wildcard = expression is None and not is_long and pattern.count("*") <= MOST_WILDCARDS
+    if is_long or (not is_wildcard and _is_costly(pattern, longest, names)):
         return None, f'net class pattern "{pattern}" is read as a wildcard only: as a regular expression it may not end'
     return expression, None
 
