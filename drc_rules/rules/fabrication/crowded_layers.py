@@ -15,6 +15,13 @@ How to fix
 ----------
 A thicker board (with a milled edge where a connector asks for 1.57 mm), or fewer layers.
 
+What it cannot see
+------------------
+It is an average: one thin dielectric among thick ones is `thin-dielectric`'s. Where no stackup is entered, the board's
+thickness is what KiCad wrote, often its 1.6 mm that nobody has chosen, and is taken from copper to copper although some
+mean it with solder mask; what lies between its two bounds is asked, not judged. Build-up films and embedded
+capacitance, which are meant to be thinner than two mil, are reported like any other.
+
 Sources
 -------
 Rush PCB and HIC: 3 mil between layers usual, 2 mil advanced. Past advanced is a warning, past standard information.

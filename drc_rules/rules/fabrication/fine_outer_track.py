@@ -15,6 +15,13 @@ How to fix
 ----------
 Wider tracks, or fine ones on inner layers of half-ounce copper; order a fab that etches it.
 
+What it cannot see
+------------------
+Only widths are compared, of tracks and arcs as they are drawn: the spaces between them, pads, the necks of fills and
+copper drawn as graphics are not. The tiers hold for ordinary outer copper of about an ounce with its plating: on two
+ounces outside, or after a second plating for filled vias, the same width cannot be etched and passes. Short neckdowns
+in a BGA, which some fabs wave through, count like any other length.
+
 Sources
 -------
 Rush PCB, network PCB: 4, 3 and 2 mil. Past the best is an error, past advanced a warning, past standard information.

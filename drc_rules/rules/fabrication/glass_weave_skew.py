@@ -17,6 +17,14 @@ How to fix
 Spread glass (1035, 1067, 1078, 1086, 3313) beside these layers; or have the board turned on the panel by 10 degrees, or
 route a few degrees off the axes. Where the fab is told so, `[fab]` `spread_glass = true`.
 
+What it cannot see
+------------------
+The glass is known only where a style is named; the figure is the most that one study measured on open weave, the same
+for 106 as for 7628, though they differ. The weave is taken to lie along the axes of the file: a board that is turned on
+the panel without `spread_glass`, or drawn askew, is judged wrongly either way. A pair whose pitch fits the weave is
+taken at its worst like any other, and runs that slant by 5 degrees or more, zigzags and arcs count as harmless. Films
+without any glass count as not named.
+
 Sources
 -------
 Intel's fibre-weave group (Loyer, Kunze, Ye): 51 ps over 10 in at most, 6 ps when turned by 12.76 degrees. PCD&F,

@@ -15,6 +15,14 @@ How to fix
 ----------
 A wider hole clearance in KiCad's design rules and fresh fills; unused pads kept hold planes off as well.
 
+What it cannot see
+------------------
+Outer layers, pads of other nets, microvias, non-plated holes, the board's edge and another hole's wall are not looked
+at: what is said of filaments between two holes, this rule does not see. Copper graphics are not read, and fills are
+believed as they are stored, a stale one with the clearance it once had. The wall is that of the finished hole, where
+the drill is some 0.05 mm wider on each side: the fabs' figures are taken to allow for that, so that one counted from
+the drill would be judged too mildly. What was measured is the drawing, without registration.
+
 Sources
 -------
 NextGIn's practice against filaments, Rush PCB's openings in planes (0.20 mm); network PCB (0.15 usual, 0.076 at the

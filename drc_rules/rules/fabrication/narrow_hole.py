@@ -16,6 +16,13 @@ How to fix
 ----------
 Wider holes; or microvias over one dielectric where the room is needed.
 
+What it cannot see
+------------------
+Whether a stored diameter means the finished hole or the drill nobody says; the allowance of 0.1 mm is a usual one, and
+vias that the fab may plate shut need less. A laser via that is drawn as a blind one is judged as a drilled hole, for
+the file's kind decides. Slots count by their width alone, their length and their ends are not judged; non-plated holes
+are left out altogether, and a narrow hole in a thick board is `high-aspect-ratio`'s.
+
 Sources
 -------
 Capability lists of Rush PCB, PCB Runner and HIC (drills), ILFA and any-layer fabs (microvias), in three tiers: past the

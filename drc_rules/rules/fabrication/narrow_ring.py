@@ -16,6 +16,14 @@ How to fix
 ----------
 Wider pads, teardrops, or smaller holes.
 
+What it cannot see
+------------------
+Rings are the drawing's: registration, the wider drill before plating and etching take from them, which the tiers are
+meant to hold. A custom or slanted pad, and a drill that is off its pad's middle, pass unmeasured, where a hole may
+reach the pad's very edge. Pads on layers where KiCad drops unused ones still count, teardrops do not, so that a ring
+widened by one where the track leaves is reported all the same; tented or filled vias of a fab that accepts breakout
+are, too.
+
 Sources
 -------
 Multi-CB (0.10 mm with 35 um copper), Rush PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA

@@ -13,6 +13,14 @@ How to fix
 ----------
 Ask the fab first; split the board, or cut corners and tabs that reach over the panel.
 
+What it cannot see
+------------------
+The box around everything on Edge.Cuts decides, along the axes of the file: a board drawn askew, a panel with its rails
+or a stray line makes it larger, and cut-outs or an L shape never smaller. Rails and coupons that the fab adds, and how
+many boards go on a panel, are not in it. The tiers are a few fabs' lists, and no greatest size of the best is known.
+Thickness is the nominal sum, with solder mask where the stackup states it: what plating and stiffeners add is not
+known, and one that nobody entered counts at low confidence.
+
 Sources
 -------
 PCB Runner (16 x 22 and 30 x 44 in), Rush PCB (0.200 and 0.250 in), network PCB (0.400 in). No document gives a greatest

@@ -17,6 +17,14 @@ How to fix
 ----------
 Wider pads on inner layers, smaller holes, or a fab that states a better registration.
 
+What it cannot see
+------------------
+One figure stands for every layer, hole and direction: how far this board's layers really move depends on its size, its
+laminates and the number of presses, and the blind and buried vias of a later press see other shifts. That IPC-6012
+class 2 lets a hole leave its pad by a quarter of its rim is not taken into account, nor is what it then touches.
+Teardrops, which keep the joint where it matters, are not read as ring; pads of free shape and drills off their middle
+are not measured.
+
 Sources
 -------
 Rush PCB and HIC: 5 mil between layers. The clause compares in hundredths of a millimetre.

@@ -16,6 +16,13 @@ How to fix
 Thicker dielectrics, or fewer layers in the same thickness. Where it is meant (embedded capacitance, a build-up for
 laser vias), tell the fab which product it is.
 
+What it cannot see
+------------------
+Thicknesses are those that were entered, which may be the prepreg's as delivered: resin that flows into the gaps of
+heavy copper leaves less between two planes, by tens of micrometres, and that is not computed. How many plies of which
+glass make up a thickness is not asked, one ply of coarse glass counts like two of fine. A hair under the limit by
+rounding from mil is reported like a real one; what a voltage would ask of the gap is not known.
+
 Sources
 -------
 Rush PCB and HIC: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: past

@@ -17,6 +17,14 @@ How to fix
 ----------
 Order a bow and twist in the fab notes; mirror copper about the middle, fill the emptier of two mirrored layers.
 
+What it cannot see
+------------------
+Only one cause is computed, unequal copper in whole layers: where copper crowds on one side of a layer, twist, uneven
+plies, glass styles crossed, the press, the reflow's own heat and heavy parts are not in it, and they are the usual
+causes. The layers are taken to expand alike in both directions and to yield never; pads and copper graphics are not
+counted as copper, and the bounding box stands for the board. A declared figure passes because it is ordered: nobody has
+measured the board, and flatness under one large package is not that of the whole.
+
 Sources
 -------
 0.75 % is IPC-6012's for surface-mount boards. Laminate theory with equal strain both ways; copper 110-130 GPa and

@@ -14,6 +14,13 @@ How to fix
 ----------
 Check the profile and name the form factor; where both are right, nothing need be done.
 
+What it cannot see
+------------------
+It looks at the bounding box of Edge.Cuts and at nothing on the board: several boards drawn in one file, a panel, or a
+stray line count as one large board. The ranges are those of a few documents and are given in round figures; modules
+such as mezzanines and risers lie outside of them for good reasons, and that is the usual false alarm. A wrong profile
+whose range fits by chance is not noticed.
+
 Sources
 -------
 Each clause names document, table and row. Information only: the documents' own modules lie outside of their ranges.

@@ -14,6 +14,13 @@ How to fix
 ----------
 Change the outline; or name the form that is meant, `stackwright profiles` lists them.
 
+What it cannot see
+------------------
+Only the two sides of a bounding box are compared: where holes, connectors, edge fingers, keep-outs and cut-outs lie, a
+bevel, corner radii and the heights of parts are not, so that a board of the right size can still not fit. Break-off
+rails, fingers drawn beyond the body or an outline drawn askew make a false alarm. PCIe cards pass at any smaller size,
+though the bracket and the retainer need certain lengths.
+
 Sources
 -------
 Each form file names its document. A warning at most: brackets, fingers and cut-outs change a bounding box.

@@ -17,6 +17,14 @@ Ask the fab for a laminate of the class named, of the Tg that the workload asks 
 solve them again (`stackwright suggest`). Take one such advice at a time and check again: two may share one reserve. Or
 keep it, for a next generation or a supply that is certain.
 
+What it cannot see
+------------------
+It is silent wherever a length, a loss, a share of the budget or a generation is not known, and where the workload is
+not stated: silence says nothing about the price. Only loss and the workload's clauses count as needs: skew, heat, CAF,
+a Tg that soldering asks for, supply and a fab's stock may each be the reason for the better laminate. Loss of the
+cheaper one is scaled from the Df of this one, its Dk and the widths that follow from it left as they are; classes are
+ranges, and the laminate that the fab then takes has a Df of its own.
+
 Sources
 -------
 Relative prices of laminates: a published comparison up to very low loss, engineering judgement above it. Loss: as for

@@ -16,6 +16,14 @@ How to fix
 ----------
 Take the lighter foil for the layers named, mirrored; check again afterwards, with the rails and the line widths.
 
+What it cannot see
+------------------
+The drop is scaled, as if all of it fell on the planes that get thinner, and only against declared limits of supplies:
+the return through ground planes of the same weight, target impedance, heat that the planes spread away from parts, and
+fault currents have no say, though heavy copper may be there for them. A net below 5 % of the board's area on a layer is
+passed over. Outer layers, whose weight a file does not tell apart from plating, and weights other than 2 and 3 oz are
+never called heavy.
+
 Sources
 -------
 Drops: as for `excess-ir-drop`. The least weight stands in the workload's clauses. It is information, never a demand.

@@ -16,6 +16,13 @@ How to fix
 Let the fab take the grade named, or keep the smooth one where the laminate comes with it anyway. Take one such advice
 at a time and check again: two may share one reserve.
 
+What it cannot see
+------------------
+Grades are those declared; the rougher foil's loss is that of a typical foil of its grade, with half as much again for
+the spread, all faces of the layer alike, though prepreg-side treatment at the fab can undo a smooth foil. Nothing but
+loss is weighed: fine lines, peel strength and what the laminate is sold with may decide otherwise. Where a link's
+length, budget or roughness is not known, nothing is said.
+
 Sources
 -------
 Loss: as for `excess-link-loss`; the greater loss of the rougher grade is taken half as much again as nominal. What

@@ -14,6 +14,14 @@ How to fix
 ----------
 Take the empty layers out of the board setup, or fill them with ground where they balance the stackup.
 
+What it cannot see
+------------------
+Empty means without tracks and fills: a layer whose only copper is drawn as graphics, such as a coil or an antenna, is
+called empty, and copper that a fab adds for balance is not known. A layer with one short track is in use, and a layer
+that repeats another's plane is never called needless. Whether the layers that stay can be pressed in fewer, with the
+impedances and the symmetry that are wanted, is not tried; where the workload states no number of layers, two are taken
+to be enough.
+
 Sources
 -------
 The least number of layers stands in the workload's clauses. It is information, never a demand.

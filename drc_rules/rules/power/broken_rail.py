@@ -16,6 +16,13 @@ How to fix
 Route it, or fill the zones. Where a fuse, inductor, shunt or net tie lies between, declare each net as a rail of its
 own.
 
+What it cannot see
+------------------
+Joined means that copper touches: a bridge a few micrometres wide joins a rail as a plane does, and how much it bears is
+other rules' question. Copper drawn as graphics and the free part of a custom pad are not read, so that a rail which
+leads through them alone is called broken. What a via's barrel, a press-fit pin or a solder joint is really worth is not
+in the file, and rails that nobody declares are not looked at at all.
+
 Sources
 -------
 The board file itself: what KiCad stores of fills, tracks, pads, vias and holes of the net.

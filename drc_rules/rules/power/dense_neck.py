@@ -16,6 +16,13 @@ How to fix
 Widen the bridge: move vias apart or drop their unused pads, let the plane reach around them, or lead the current over
 a second layer.
 
+What it cannot see
+------------------
+One place per rail is told, the densest: a second neck that is nearly as narrow shows only once the first is mended.
+Thickness is that of the stackup or of the declared weight, all over the layer: etching, dents and a fab's thieving are
+unknown. The density is that of the direct current declared, shared out among the loads as `[[rail]]` says, each part's
+pads on one potential: in a field of balls the nearest really take more. How warm a neck gets is not told.
+
 Sources
 -------
 The limit is the one declared: no density holds for all boards, because a short neck between wide copper stays cool.

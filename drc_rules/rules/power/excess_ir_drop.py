@@ -19,6 +19,14 @@ How to fix
 Move the regulator nearer to the load, add planes or heavier copper, widen the narrowest part of the way that the
 report names, and put more vias where the current changes layers.
 
+What it cannot see
+------------------
+It is as good as what is declared: constant currents, every part's pads on one potential, phases of a regulator sharing
+as the copper lets them. The return through ground, which drops about as much again where its copper is no better, sense
+lines, solder, pins, fuses, inductors and the package are not in it; ripple and load steps neither. Copper is one
+temperature throughout, 20 to 85 degrees unless stated: that a hot neck heats itself is not computed. Fills are those
+stored, custom pads their anchor; fills of KiCad 5 are not trusted.
+
 Sources
 -------
 The limit is the one declared. Conductivity: IEC 60028. Thickness of delivered copper: IPC-6012 minima as quoted by

@@ -16,6 +16,13 @@ How to fix
 ----------
 Widen the track, pour copper around it, or run it on an outer layer.
 
+What it cannot see
+------------------
+The rise is that of a track by itself: heat from parts, from tracks beside it and from other layers, the airflow, the
+altitude and whether a plane lies near are not known; beside a plane the chart says far too much. Tracks within fills,
+tracks shorter than their width, and necks of fills are not judged, and a current that comes in pulses counts as it is
+declared. Where currents meet in the middle of a track its figure is too high.
+
 Sources
 -------
 IPC-2221, figure 6-4, by the usual formula I = k dT^0.44 A^0.725; conduction: F. Kohlrausch, Ann. Phys. 306 (1900) 132.

@@ -14,6 +14,14 @@ How to fix
 ----------
 Put vias around the pad instead of in a row behind it, spread source and load over more of them, or take larger holes.
 
+What it cannot see
+------------------
+The plated pins of source and loads themselves are where the current enters or leaves, on one potential on all layers:
+what flows along their barrels is not told. Wall thickness is one figure for all holes; fill, caps and the thinner wall
+in the middle of a deep hole are not known. How a single via's share comes out depends on the pads' assumed equal
+potential, hence the 10 %: near a large load, more is possible. Ground vias, which carry the same current back, count
+only where ground is declared as a rail.
+
 Sources
 -------
 The limit is the one declared: how warm a barrel gets depends on the copper around it. A barrel alone hardly warms: it

@@ -19,6 +19,14 @@ How to fix
 Shorten the way from the regulator, use more and heavier planes in parallel, and more vias at both ends. Then simulate
 the network with its capacitors, and state the result.
 
+What it cannot see
+------------------
+From the board it knows direct current only: plane inductance, capacitors with their mounting, the regulator's loop and
+the package, which make the impedance from kilohertz on, are not read from any file. What `impedance_mohm` states is
+believed, whoever simulated it and up to whatever frequency; the one figure holds for all frequencies, while real
+targets rise. The resistance is one way, without the return through ground: copper that is too little for both ways
+together is not noticed. Which rail is the core's is told by declarations alone.
+
 Sources
 -------
 Each clause names document, table and row. Target impedance: L. D. Smith et al., IEEE Trans. Adv. Packag. 22 (1999) 284.

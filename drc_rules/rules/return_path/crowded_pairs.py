@@ -18,6 +18,14 @@ How to fix
 Move the pairs apart, bring the plane nearer, route transmit and receive pairs on different layers, or turn a microstrip
 into a stripline, which has no far-end coupling.
 
+What it cannot see
+------------------
+Only fast pairs on one layer are seen, paired by the names of their nets: single-ended neighbours, memory buses, slow
+aggressors, pairs on the next layer (broadside) and barrels of vias beside one another are not. The nearest two stand
+for all, the sum over several neighbours and a farther one that runs longer can be worse. Width and gap are those of
+most of a pair's length, lines uniform, ground ideal; arrival times and edges are not known, so that the figure is the
+most at any frequency up to Nyquist and not what a receiver adds up.
+
 Sources
 -------
 NVIDIA DG-10931: four heights between PCIe pairs up to Gen4 (nine between transmit and receive). Coupling: the

@@ -17,6 +17,14 @@ How to fix
 Put a ground via beside the signal via, or beside a pair one on each side; between planes of different nets a capacitor
 beside the via, or change to a layer that has ground.
 
+What it cannot see
+------------------
+Only vias change layers here: a plated pin between two routed layers, vias beside one another with a track too short to
+count, and changes in a breakout are passed over, and so is a via with no plane within 1.6 mm of its pad. One via of the
+planes' net is enough, on whichever side, measured from middle to middle: whether each of a pair has its own, or how
+many signals share it, is not asked. Capacitors are not looked for: planes of two nets are told about, as information,
+whether a capacitor lies beside the via or none.
+
 Sources
 -------
 Physics: a detour shorter than a tenth of a wavelength is lumped. NVIDIA's DG-10931 asks for less than the pitch of the

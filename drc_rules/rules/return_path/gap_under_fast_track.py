@@ -17,6 +17,15 @@ How to fix
 Route around the gap, close the slot, or move the split away from the tracks. Where a split cannot be avoided, bridge it
 with capacitors beside the tracks.
 
+What it cannot see
+------------------
+A gap counts by how far the track runs over it, not by how far the current goes around: a slot half a millimetre wide
+and 50 mm long, crossed at right angles, passes, and so does a row of antipads grown together, each point of which is
+near a land. Plane is filled copper of any net: one drawn as graphics or made of tracks is missed, and ground beside the
+track on its own layer is none, so that a coplanar line over bare laminate is a false alarm. Capacitors across a split
+are not looked for. A fill that leaves out what it could cover by now looks like a good one; wavelengths are those in a
+Dk of 4.
+
 Sources
 -------
 Physics: the share of a plane goes with the distances to both planes (Shockley 1938); a tenth of a wavelength is where a

@@ -16,6 +16,14 @@ How to fix
 Give the layer a ground plane above and below, or move the fast nets to a layer that has them. A rail may share a plane
 layer as long as ground lies over and under the fast tracks.
 
+What it cannot see
+------------------
+Ground is a matter of names (GND, VSS, EARTH, CHASSIS, 0V with what usually surrounds them): a ground called RTN or COM
+is taken for a rail, and a floating net called GND for ground. The centre line decides, every half millimetre: a plane
+that ends beside it is not seen, nor whether ground above and below are stitched together. A tenth of a layer's length
+is forgiven wherever it lies, and outer layers, tracks shorter than a lumped length, and what copper graphics cover are
+not judged.
+
 Sources
 -------
 Each clause names its document. The sentence asks for ground; of a rail that takes its place this rule only warns.

@@ -19,6 +19,14 @@ How to fix
 ----------
 More vias, thicker plating, a filled or shorter way, a plane nearer to the part; or a heatsink on its lid.
 
+What it cannot see
+------------------
+Heat goes straight down the holes in the pad and the laminate between them: vias beside the pad, copper around it,
+planes on the way (but for the bound to the nearest), radiation and air help, and are not counted; solder and its voids,
+the paste to the heatsink and a sink that is not everywhere equally warm hinder, and are not counted either. Several hot
+parts on one plane warm each other, each is judged alone. A pad is its rectangle, whatever its shape; power, sink and
+limit are what `[[hot_part]]` says.
+
 Sources
 -------
 Conduction through cylinders side by side (Fourier's law), radial conduction in the pad (Carslaw and Jaeger);

@@ -14,6 +14,13 @@ How to fix
 ----------
 Nothing, where the lid is cooled well enough: the documents say "often", not "always". This is information.
 
+What it cannot see
+------------------
+It repeats what is declared: a coin that the order leaves out, or one that no pad, cut-out or mask opening makes room
+for, is not noticed, because nothing of it is in the board file. Power is the declared TDP; parts that nobody declares
+are not looked at, and none is inferred from its size or its name. Whether a coin is needed depends on the lid, the cold
+plate and the board around it, of which this rule knows nothing.
+
 Sources
 -------
 Each clause names document, table and row; `stackwright profiles NAME` prints them.

@@ -18,6 +18,14 @@ How to fix
 Set Filling and Capping in the properties of those vias (or order IPC-4761 type VII in the fab notes and declare it with
 `via_fill` and `via_capped` under the `[[hot_part]]`).
 
+What it cannot see
+------------------
+A hole counts whose middle lies in the pad's rectangle: a via just outside of it, which steals solder as well, is left
+alone, and of a pad of free shape the corners of that rectangle count too. Filled and capped is what KiCad or the
+settings say, of the settings for all holes of the part at once: whether the fab's order says the same, what it fills
+with and how flat the cap is, nobody knows. Small open vias that are tented on the far side, which some assemblers
+accept, are reported all the same; parts that are not declared are not looked at.
+
 Sources
 -------
 Each clause names document, table and row; `stackwright profiles NAME` prints them.

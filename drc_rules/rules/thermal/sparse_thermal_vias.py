@@ -18,6 +18,14 @@ How to fix
 Put vias of 0.2 to 0.3 mm at 1.0 to 1.2 mm pitch into the pad, filled and capped, tied to planes without thermal
 reliefs.
 
+What it cannot see
+------------------
+The spacing is a mean over the pad: all holes in one corner count as well as an even field, and a hole of 0.1 mm as one
+of 0.4 mm. How much heat the part gives off does not change the figure, so that a part of half a watt is told of few
+vias too. Whether the vias end on copper that can spread the heat is not asked here, nor what lies on the far side. A
+thermal pad is told by its size, 2.5 times the part's usual pad and 1 mm2 or more, unless `pads` names it; parts that
+nobody declares are not looked at.
+
 Sources
 -------
 The pitch is engineering practice, which is why a sparse array is information. Fourier's law: see

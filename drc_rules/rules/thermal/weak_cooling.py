@@ -14,6 +14,13 @@ How to fix
 ----------
 Plan for the cooling that the clause names; or, where the part is cooled otherwise for a reason, suppress this with it.
 
+What it cannot see
+------------------
+The word is compared, nothing else: whether a heatsink is large enough, a cold plate touches or the air moves is
+computed nowhere, so that "cold plate" passes with a plate that does not fit. The holes, keep-outs and heights that the
+cooling needs are not looked for on the board. A part below the clause's power passes in any cooling, and several such
+parts side by side are not added up.
+
 Sources
 -------
 Each clause names document, table and row; `stackwright profiles NAME` prints them.

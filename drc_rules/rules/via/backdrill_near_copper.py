@@ -19,6 +19,14 @@ How to fix
 Move the track or the via away, on the drilled layers only; give the via's class or the zone a wider clearance and fill
 again; or use a smaller via and drill.
 
+What it cannot see
+------------------
+Fills are believed as they are stored: one that is out of date passes with the clearance it once had. A neighbouring via
+that drops its unused pads counts as its bare barrel on inner layers, even where a track ends on it; one that is drilled
+away there itself still counts as copper, which can be a false alarm. The board's edge, non-plated holes and the webs
+between two backdrills are not looked at. How far drill and layers wander is not added: the tier's figure is meant to
+hold it.
+
 Sources
 -------
 Multi-CB: 0.15 mm at best; 0.20 mm is the practice against filaments along the glass (NextGIn); 0.25 mm is

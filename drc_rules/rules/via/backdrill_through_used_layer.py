@@ -14,6 +14,14 @@ How to fix
 Let the drill end before the layer that is used: its must-cut layer is the last one that nothing uses. Or drill from
 the other side.
 
+What it cannot see
+------------------
+Used is what copper of the net touches: a track (arcs as chords), a pad (as the circle around its size, so that one
+whose corner only seems near makes a false alarm), a fill at the middle of the hole. A layer that is reached by copper
+graphics or by the free part of a custom pad alone is cut unnoticed. The drill is taken to end at its must-cut layer:
+whether the dielectric to the next layer, which must not be cut, is thick enough for the fab's depth tolerance nobody
+asks here.
+
 Sources
 -------
 KiCad's file format: a backdrill starts at an outer layer and passes every layer up to and including its must-cut one.

@@ -14,6 +14,13 @@ How to fix
 ----------
 Microvias in the pads, filled and capped; or a part with a wider pitch.
 
+What it cannot see
+------------------
+A BGA is 36 round surface pads or more in five rows and columns, two fifths of the grid filled: smaller ones, and land
+grids of square, oval or custom pads, are not seen. One microvia anywhere in the box around the balls is enough to pass,
+be it on the other side of the board or of another part; whether every ball gets out is not asked. Where only the outer
+two rows are connected no microvia is needed, and the finding is a false alarm.
+
 Sources
 -------
 Each clause names its document; the 0.65 mm is engineering knowledge. The usual class (1-N-1 at 0.5 mm, 2-N-2 at

@@ -17,6 +17,13 @@ How to fix
 ----------
 Change the one that is wrong, in Board Setup: Net Classes, Custom Rules or Constraints.
 
+What it cannot see
+------------------
+Only the through via that the router takes by itself is judged, of nets with a track or two pads: microvias of a class,
+the predefined sizes that a user picks by hand, and what Board Setup says of blind vias are not. Rules for areas, parts
+and sheets are passed over, so that a class whose nets lie wholly in such an area is judged by limits that do not hold
+there. How rules and Board Setup override one another is KiCad 10's way; older versions may decide otherwise.
+
 Sources
 -------
 KiCad 10.0.6: of limits the last rule that states one counts, and it takes the place of Board Setup's, be it stricter

@@ -18,6 +18,14 @@ How to fix
 ----------
 Wider holes; a thinner board; blind and buried vias in place of through ones; microvias over a thinner dielectric.
 
+What it cannot see
+------------------
+Blind and buried vias are taken as drilled through a part of the board before it is pressed on (10:1): one drilled to a
+controlled depth into the finished board is made to about 1:1 only, and passes here. A laser via that is drawn as a
+blind one is held against the same 10:1, for the vias' kind is taken from the file. Depth is the stackup's as stated,
+without solder mask and without what the fab adds or plates twice; slots count by their width, non-plated holes not at
+all.
+
 Sources
 -------
 Capability lists of several fabs in three tiers: past the best is an error, past advanced a warning, past standard

@@ -13,6 +13,14 @@ How to fix
 ----------
 Backdrill from the stub's side; or leave on a layer nearer to it; or use blind vias.
 
+What it cannot see
+------------------
+Of the clauses that come with the program only PCIe Gen4 has one, of 0.61 mm; where only the family of a net is known,
+nothing is held against it. The length is the stackup's sum of nominal thicknesses: a pressed board may have a tenth
+more, so that a stub just inside the limit may come out beyond it. A length says nothing of Dk, pads and planes along
+the barrel: whether a passed stub does harm is `resonant-stub`'s question, and both take the layers that use a hole from
+the same copper as `missing-backdrill`.
+
 Sources
 -------
 Each clause names its document. Makers differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm.

@@ -16,6 +16,15 @@ How to fix
 Set the backdrill in the via's properties (KiCad 10), with the must-cut layer next to the layer that the signal
 leaves on; or route the pair on a layer near the far side; or use blind vias.
 
+What it cannot see
+------------------
+A layer counts as used where a track, a surface pad or a via of the net meets the hole's pad, arcs as their chords and
+pads as the circle around their size: a signal that leaves by copper graphics or by the free part of a custom pad alone
+gives a false alarm. A fill of the net counts as use of its layer by every hole of the net, wherever on the layer it
+lies, and hides their stubs. A declared drill is believed for every hole of its nets; how deep the fab really goes, and
+what a press-fit pin fills, no file tells. Nets that nobody took for the interface are not looked at, and one hole that
+nothing reaches leaves its whole net open.
+
 Sources
 -------
 Each clause names document, table and row. The length below which nothing is asked for is what backdrilling

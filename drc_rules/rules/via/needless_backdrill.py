@@ -17,6 +17,13 @@ How to fix
 ----------
 Take the backdrill off those vias. Where a document of yours asks for it all the same, suppress this with that reason.
 
+What it cannot see
+------------------
+Only the stub's resonance counts: a drill that is there for the via's impedance, for crosstalk between barrels, for
+room, or because a document asks for it is called needless all the same. What a net carries is taken from declarations
+and names: a fast net with a slow net's name makes a false alarm, and one with a supply's name too. Between 3 and 10
+times Nyquist many stubs do no harm either; nothing is said of those.
+
 Sources
 -------
 Ten times Nyquist is the strictest rule of thumb for a stub's resonance (Signal Integrity Journal).

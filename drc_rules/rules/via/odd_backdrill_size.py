@@ -14,6 +14,13 @@ How to fix
 Set the backdrill's diameter to that of the hole plus 0.2 to 0.4 mm; ask the fab for its own figure. Other programs
 state the excess as a radius.
 
+What it cannot see
+------------------
+The excess is over the hole as KiCad stores it, which most fabs plate down to from a drill 0.1 mm wider: a backdrill at
+the lower limit may clear that first drill by 0.1 mm only. Of a slotted pin the first of its two diameters counts. Both
+limits are custom, not physics: a fab that wanders less, or drills stepped holes, may want less or more, and there is no
+key in `[fab]` that says so.
+
 Sources
 -------
 NCAB, Multi-CB and others: 0.20 mm over the via's drill.

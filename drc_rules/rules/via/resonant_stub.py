@@ -16,6 +16,15 @@ How to fix
 Backdrill from the stub's side, with the must-cut layer next to the layer that the signal leaves on; or leave on a
 layer nearer to that side; or use blind vias. Removing unused pads helps too.
 
+What it cannot see
+------------------
+The barrel's surroundings are modelled, not read: antipads are the pad and the class's clearance (0.2 mm at least)
+around it, how many planes it passes and where ground vias stand is not looked up; the worst case is meant to cover
+that. Dk is the laminate's as stated across the sheet, while the field around a barrel lies in its plane, where woven
+glass has more: real stubs resonate some per cent lower. Each stub is judged alone, by its first resonance; several on
+one link, and the barrel that the signal does use, are not. Which layers use a hole is read as for `missing-backdrill`:
+fills elsewhere on a layer hide stubs here too.
+
 Sources
 -------
 f = c/(4 L sqrt(Dk_eff)) with Dk_eff = c^2 L C of a barrel among planes. Three times Nyquist keeps the loss mild; ten

@@ -15,6 +15,13 @@ How to fix
 ----------
 Set the must-cut layer next to the layer that the signal leaves on.
 
+What it cannot see
+------------------
+That a deeper layer could be cut is told from copper alone: a fab needs some tenths of a millimetre of dielectric before
+the layer that must not be cut, and where the build is thinner than that the advice cannot be followed. What is left is
+reckoned half way between two layers; the fab's own depth tolerance is not known. Holes that nothing uses yet, or that a
+zone without a stored fill may use, and declared drills from a side at which the hole does not end, are left out.
+
 Sources
 -------
 0.25 mm is what fabs and Altium name as a good remaining stub.

@@ -14,6 +14,13 @@ How to fix
 ----------
 Stagger the microvias: move each level aside by half the sum of two pads. Or go down by a buried via in the core.
 
+What it cannot see
+------------------
+Only centres on the same spot, on a grid of 0.02 mm, count as stacked: microvias that overlap in part, which strain each
+other as well, pass. The buried or through via that a stack stands on is not counted, though that joint is a weak one
+too. Copper fill, its voids and the laminate's expansion, which decide whether a joint opens, are in no file: a stack
+within the limit is not thereby reliable.
+
 Sources
 -------
 Fabs publish four build-ups at most (ILFA); more than two stacked levels is where the trade has seen failures.

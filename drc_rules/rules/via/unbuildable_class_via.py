@@ -16,6 +16,13 @@ How to fix
 ----------
 In Board Setup, Net Classes, another via for the class; or a thinner board.
 
+What it cannot see
+------------------
+One via of the same two sizes anywhere on the board, of whatever net, takes the class off this rule's hands; what is
+wrong with those vias, other rules say. It knows the through via only, at the depth of the finished stackup and with 0.1
+mm for plating: a class meant for blind vias or for a thin part of a board is judged too strictly. The tiers are lists
+of a few fabs: whether the fab of this board makes it, only `[fab]` tells.
+
 Sources
 -------
 The capability lists behind the rules on holes, rings and aspect ratios. `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio`

@@ -16,6 +16,13 @@ How to fix
 ----------
 Fewer microvia layers, or through vias with backdrill, as the clause says; keep the class if the density asks for it.
 
+What it cannot see
+------------------
+The class is that of the vias that are drawn: a board that is not routed yet shows less than it will have, and one stray
+microvia makes it an HDI board. Blind and buried vias over more than one dielectric count for no build-up although they
+need presses of their own, so the presses told are the fewest. Sides that differ count as the higher one, and whether
+the stackup's cores and prepregs can be pressed in that order nobody checks here.
+
 Sources
 -------
 Each clause names document, table and row; presses are the core's and one per build-up.
