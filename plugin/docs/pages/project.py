@@ -13,8 +13,15 @@ README = ROOT / "README.md"
 CI = ROOT / "plugin" / "ci" / "README.md"
 CHANGES = ROOT / "CHANGELOG.md"
 REFERENCE = ROOT / "fixtures" / "reference" / "README.md"
+HONESTY = REFERENCE.with_name("honesty.md")
 
-PAGES = {README: "guide/index", CI: "ci/index", CHANGES: "changelog/index", REFERENCE: "validation/reference"}
+PAGES = {
+    README: "guide/index",
+    CI: "ci/index",
+    CHANGES: "changelog/index",
+    REFERENCE: "validation/reference",
+    HONESTY: "validation/honesty",
+}
 COPIED = (".png", ".yml")
 """Endings of files that `html_extra_path` puts beside the pages."""
 

@@ -15,7 +15,7 @@ from functools import cache
 
 from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import Page, folded, link, page, prose, table, title, tree
-from docs.pages.project import REFERENCE, taken
+from docs.pages.project import HONESTY, REFERENCE, taken
 from docs.pages.validation_loss import blocks as loss_blocks
 from stackup_lib.lines.case_files import Case, read_cases
 from stackup_lib.lines.validation import Outcome, summarize, validate
@@ -40,14 +40,17 @@ def pages() -> Iterator[Page]:
         "reference, or for measured boards what foil, Df and finish leave open. All of it is solved anew whenever "
         "these pages are built.",
         f"{link('What the physics is held against', 'validation/reference')} tells how the references were made, what "
-        "is missed and why. To repeat it, or to do the same with your own numbers: `stackwright validate FILE`.",
+        "is missed and why. To repeat it, or to do the same with your own numbers: `stackwright validate FILE`. "
+        f"{link('How far Stackwright can be trusted', 'validation/honesty')} has the judged findings, the seeded "
+        "defects and what each rule cannot see.",
         *_exact(),
         *_skin(),
         *_published(),
         *loss_blocks(),
-        tree(["validation/reference"]),
+        tree(["validation/reference", "validation/honesty"]),
     )
     yield page("validation/reference", taken(REFERENCE))
+    yield page("validation/honesty", taken(HONESTY))
 
 
 @cache
