@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,17 +90,31 @@ def build_ups(board: Board) -> BuildUps:
 
 def _stacks(board: Board, rows: Ints) -> Iterator[Stack]:
     vias = board.vias
-    spots: dict[tuple[int, int, int], list[int]] = {}
-    x = np.rint(vias.x_mm[rows] / SAME_SPOT_MM).astype(np.int64).tolist()
-    y = np.rint(vias.y_mm[rows] / SAME_SPOT_MM).astype(np.int64).tolist()
-    for row, net, spot_x, spot_y in zip(rows.tolist(), vias.net[rows].tolist(), x, y, strict=True):
-        spots.setdefault((net, spot_x, spot_y), []).append(row)
-    for (net, _, _), here in spots.items():
+    for here in _same_spots(board, rows):
         spans = sorted({(int(vias.start_layer[row]), int(vias.end_layer[row])) for row in here})
         for chain in _chains(spans):
             if len(chain) > 1:
                 at = float(vias.x_mm[here[0]]), float(vias.y_mm[here[0]])
-                yield Stack(len(chain), net, *at, top=chain[0][0], bottom=chain[-1][1])
+                yield Stack(len(chain), int(vias.net[here[0]]), *at, top=chain[0][0], bottom=chain[-1][1])
+
+
+def _same_spots(board: Board, rows: Ints) -> Iterable[list[int]]:
+    """Return the rows of vias of a net that lie on one another; a grid finds them, whatever side of its lines."""
+    vias = board.vias
+    x, y = vias.x_mm[rows], vias.y_mm[rows]
+    columns, lines = (np.rint(at / SAME_SPOT_MM).astype(np.int64).tolist() for at in (x, y))
+    spots: dict[tuple[int, int, int], list[int]] = {}
+    for row, net, column, line in zip(rows.tolist(), vias.net[rows].tolist(), columns, lines, strict=True):
+        own = (net, column, line)
+        around = ((net, column + i, line + j) for i in (0, -1, 1) for j in (0, -1, 1))
+        known = (cell for cell in around if cell in spots and (cell == own or _are_near(board, row, spots[cell][0])))
+        spots.setdefault(next(known, own), []).append(row)
+    return spots.values()
+
+
+def _are_near(board: Board, row: int, other: int) -> bool:
+    x, y = board.vias.x_mm, board.vias.y_mm
+    return float(np.hypot(x[row] - x[other], y[row] - y[other])) <= SAME_SPOT_MM
 
 
 def _chains(spans: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:

@@ -19,12 +19,12 @@ with capacitors beside the tracks.
 
 What it cannot see
 ------------------
-A gap counts by how far the track runs over it, not by how far the current goes around: a slot half a millimetre wide
-and 50 mm long, crossed at right angles, passes, and so does a row of antipads grown together, each point of which is
-near a land. Plane is filled copper of any net: one drawn as graphics or made of tracks is missed, and ground beside the
-track on its own layer is none, so that a coplanar line over bare laminate is a false alarm. Capacitors across a split
-are not looked for. A fill that leaves out what it could cover by now looks like a good one; wavelengths are those in a
-Dk of 4.
+A gap counts by how far the track runs over it, not by how far the current goes around: a slot narrower than a tenth of
+a wavelength that is crossed at right angles passes however long it is, and so does a row of antipads grown together,
+each point of which is near a land. Plane is filled copper of any net: one drawn as graphics or made of tracks is
+missed, and ground beside the track on its own layer is none, so that a coplanar line over bare laminate is a false
+alarm. Capacitors across a split are not looked for. A fill that leaves out what it could cover by now looks like a good
+one; wavelengths are those in a Dk of 4.
 
 Sources
 -------

@@ -16,10 +16,10 @@ Stagger the microvias: move each level aside by half the sum of two pads. Or go 
 
 What it cannot see
 ------------------
-Only centres on the same spot, on a grid of 0.02 mm, count as stacked: microvias that overlap in part, which strain each
-other as well, pass. The buried or through via that a stack stands on is not counted, though that joint is a weak one
-too. Copper fill, its voids and the laminate's expansion, which decide whether a joint opens, are in no file: a stack
-within the limit is not thereby reliable.
+Only centres within 0.02 mm of one another count as stacked: microvias that overlap in part, which strain each other as
+well, pass. The buried or through via that a stack stands on is not counted, though that joint is a weak one too. Copper
+fill, its voids and the laminate's expansion, which decide whether a joint opens, are in no file: a stack within the
+limit is not thereby reliable.
 
 Sources
 -------
