@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
-from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +25,7 @@ from stackwright.drawing.board_map import board_map
 from stackwright.output import check_target, complain, show, write_file
 from stackwright.page import Page, terminal_console
 from stackwright.paths import find_board
+from stackwright.processes import shared_out, worker_count
 from stackwright.reporters import text
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.watched import shares_of, timing_lines, watched
@@ -103,12 +102,11 @@ def check_boards(typed: Sequence[Path], settings: Settings) -> int:
 
 def check_all(typed: Sequence[Path], settings: Settings) -> Iterator[Answer]:
     """Yield an answer per path, in order; several boards are checked at a time, in processes of their own."""
-    workers = min(settings.jobs or os.cpu_count() or 1, len(typed))
+    workers = worker_count(len(typed), settings.jobs)
     if workers <= 1:
         yield from (check_typed(path, settings) for path in typed)
         return
-    with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(check_typed, typed, repeat(settings))
+    yield from shared_out(partial(check_typed, settings=settings), typed, workers)
 
 
 def _tell(answer: Answer, *, timing: bool) -> None:

@@ -16,11 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackwright.kicad.live import PLUGIN
+from stackwright.programs import command_line
 
 ACTION = f"{PLUGIN}.check"
 OLDEST_KICAD = 10
+KICAD_APP = "/Applications/KiCad/KiCad.app"
 PYTHONS = ((3, 11), (3, 14))
 """Oldest and newest Python for which every package that the plugin needs has a wheel; KiCad builds none."""
+
+SHELL_FOLDERS = r"Software\Microsoft\Windows\CurrentVersion\Explorer\User Shell Folders"
+PIP_SETTINGS = {"win32": r"C:\ProgramData\pip\pip.ini", "darwin": "/Library/Application Support/pip/pip.conf"}
+"""pip's system-wide configuration where it is not /etc/pip.conf, by pip's manual."""
 
 PROBE_S = 60
 PACKAGES = ("kipy", "numpy", "scipy", "shapely", "pydantic", "jinja2", "sexpdata", "typer", "rich")
@@ -71,10 +77,10 @@ def diagnose(environ: Mapping[str, str] | None = None, platform: str = sys.platf
     answers = [_kicad(place)]
     if answers[0].state == BAD:
         return answers
-    answers += [_api(place), _plugin(place), _python(place, platform)]
+    answers += [_api(place), _plugin(place), _python(place, env, platform)]
     if not any(one.state == BAD for one in answers[2:]):
         answers.append(_environment(place, platform))
-    return [*answers, *_hints(place, env)]
+    return [*answers, *_hints(place, env, platform)]
 
 
 def newest(env: Mapping[str, str], platform: str) -> Place | None:
@@ -94,23 +100,47 @@ def newest(env: Mapping[str, str], platform: str) -> Place | None:
 
 def _roots(env: Mapping[str, str], platform: str) -> tuple[Path, Path, Path]:
     """KiCad's folders above those of a version: settings, documents, cache."""
-    home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
+    first, second = ("USERPROFILE", "HOME") if platform == "win32" else ("HOME", "USERPROFILE")  # Git for Windows' HOME
+    home = Path(env.get(first) or env.get(second) or Path.home())
+    name = "KiCad" if platform in ("win32", "darwin") else "kicad"
     if platform == "win32":
         roaming = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
         local = Path(env.get("LOCALAPPDATA") or home / "AppData" / "Local")
-        roots = (roaming / "kicad", home / "Documents" / "KiCad", local / "KiCad")
+        roots = (roaming / "kicad", _documents(home, env) / name, local / name)
     elif platform == "darwin":
         library = home / "Library"
-        roots = (library / "Preferences" / "kicad", home / "Documents" / "KiCad", library / "Caches" / "kicad")
+        roots = (library / "Preferences" / "kicad", home / "Documents" / name, library / "Caches" / name)
     else:
         config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
         data = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share")
         cache = Path(env.get("XDG_CACHE_HOME") or home / ".cache")
         roots = (config / "kicad", data / "kicad", cache / "kicad")
     settings = Path(env["KICAD_CONFIG_HOME"]) if env.get("KICAD_CONFIG_HOME") else roots[0]
-    documents = Path(env["KICAD_DOCUMENTS_HOME"]) / "kicad" if env.get("KICAD_DOCUMENTS_HOME") else roots[1]
-    caches = Path(env["KICAD_CACHE_HOME"]) / "kicad" if env.get("KICAD_CACHE_HOME") else roots[2]
+    documents = Path(env["KICAD_DOCUMENTS_HOME"]) / name if env.get("KICAD_DOCUMENTS_HOME") else roots[1]
+    caches = Path(env["KICAD_CACHE_HOME"]) / name if env.get("KICAD_CACHE_HOME") else roots[2]
     return settings, documents, caches
+
+
+def _documents(home: Path, env: Mapping[str, str]) -> Path:
+    """Windows' folder for documents, which OneDrive and companies put elsewhere."""
+    stated = documents_stated()
+    if stated is None:
+        return home / "Documents"
+    known = {**env, "USERPROFILE": str(home)}
+    return Path(re.sub("%([^%]+)%", lambda found: known.get(found[1].upper(), found[0]), stated))
+
+
+def documents_stated() -> str | None:
+    """Return what Windows' registry says of the folder for documents; None on other systems."""
+    if sys.platform != "win32":
+        return None
+    import winreg
+
+    try:
+        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, SHELL_FOLDERS) as key:
+            return str(winreg.QueryValueEx(key, "Personal")[0])
+    except OSError:
+        return None
 
 
 def _kicad(place: Place) -> Answer:
@@ -169,13 +199,26 @@ def plugin_folder(place: Place) -> Path | None:
     return None
 
 
-def _python(place: Place, platform: str) -> Answer:
+def _brought_along(place: Place, env: Mapping[str, str], platform: str) -> str | None:
+    """The Python that KiCad brings along, where KiCad is installed in its usual place."""
+    version = f"{place.version[0]}.{place.version[1]}"
+    programs = env.get("PROGRAMFILES") or r"C:\Program Files"
+    usual = {
+        "win32": Path(programs) / "KiCad" / version / "bin" / "python.exe",
+        "darwin": Path(KICAD_APP) / "Contents/Frameworks/Python.framework/Versions/Current/bin/python3",
+    }
+    found = usual.get(platform)
+    return str(found) if found is not None and found.is_file() else None
+
+
+def _python(place: Place, env: Mapping[str, str], platform: str) -> Answer:
     """Look at the interpreter of which KiCad makes environments."""
     given = _part(_settings(place, "kicad_common.json"), "api").get("interpreter_path")
     if not isinstance(given, str) or not given:
-        if platform in ("win32", "darwin"):
+        own = _brought_along(place, env, platform)
+        if own is None and platform in ("win32", "darwin"):
             return Answer(OK, "KiCad uses the Python that it brings along")
-        given = "/usr/bin/python3"
+        given = own or "/usr/bin/python3"
     cure = "choose another one in Preferences > Plugins > Python interpreter"
     version = _said([given, "-c", "import sys; print(*sys.version_info[:2])"])
     if version is None:
@@ -197,7 +240,7 @@ def _environment(place: Place, platform: str) -> Answer:
     if not folder.is_dir():
         cure = "be online, start KiCad, open the PCB editor and wait half a minute"
         return Answer(BAD, "KiCad has not made the plugin's environment yet", cure)
-    python = folder / ("Scripts/python.exe" if platform == "win32" else "bin/python")
+    python = folder / _python_in(platform)
     if _said([str(python), "-c", "import pip; print(1)"]) is None:
         return Answer(BAD, f"the environment {folder} is half made: it has no pip", again)
     wanted = "; ".join(f"print({name!r}) if f({name!r}) is None else 0" for name in PACKAGES)
@@ -213,24 +256,29 @@ def _environment(place: Place, platform: str) -> Answer:
     return Answer(OK, "the plugin's environment is complete")
 
 
-def _hints(place: Place, env: Mapping[str, str]) -> Iterator[Answer]:
+def _python_in(platform: str) -> str:
+    """An environment's Python, from the environment's folder."""
+    return "Scripts/python.exe" if platform == "win32" else "bin/python"
+
+
+def _hints(place: Place, env: Mapping[str, str], platform: str) -> Iterator[Answer]:
     if any(env.get(name) for name in ("HTTPS_PROXY", "https_proxy", "PIP_INDEX_URL", "PIP_CONFIG_FILE")):
+        pip_settings = PIP_SETTINGS.get(platform, "/etc/pip.conf")
         what = "you have a proxy or a package index set in the environment: KiCad's pip does not see it"
-        yield Answer(MIND, what, "state it in pip's system-wide configuration (/etc/pip.conf)")
+        yield Answer(MIND, what, f"state it in pip's system-wide configuration ({pip_settings})")
     folder = plugin_folder(place)
     if folder is not None and place.environment.is_dir():
-        command = (
-            f"{place.environment / 'bin' / 'python'} -m pip install --only-binary :all: -r {folder}/requirements.txt"
-        )
-        yield Answer(MIND, "to see what pip says, which KiCad does not show", command)
+        python, wanted = str(place.environment / _python_in(platform)), str(folder / "requirements.txt")
+        words = [python, "-m", "pip", "install", "--only-binary", ":all:", "-r", wanted]
+        yield Answer(MIND, "to see what pip says, which KiCad does not show", command_line(words, platform))
 
 
 def _said(command: list[str]) -> str | None:
     """Return what a program prints; None where it cannot be run or fails."""
     try:
         run = subprocess.run(  # noqa: S603 - KiCad's own choice of an interpreter, no shell
-            command, capture_output=True, text=True, timeout=PROBE_S, check=False, stdin=subprocess.DEVNULL
+            command, capture_output=True, timeout=PROBE_S, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return run.stdout.strip() if run.returncode == 0 else None
+    return run.stdout.decode("utf-8", "replace").strip() if run.returncode == 0 else None
