@@ -241,7 +241,7 @@ def _least_changes(
         judged = one.result.model_copy(update={"clauses": tuple(found.judge(one.result.candidate))})
         change = one.model_copy(update={"words": tuple(shortened(words) for words in said), "result": judged})
         plan = _plan_of_change(current, change, project, found)
-        then = _count(found.judge, _after(selection, plan, board_path))
+        then = _count(found.judge, _after(selection, plan, board_path, project.settings_path))
         if objection := _objection(now, then):
             why_not.append(f"{'; '.join(change.words) or 'the stackup as it stands'}: {objection}")
             continue
@@ -276,8 +276,9 @@ def _plan_of_change(current: CandidateStackup, change: Change, project: Project,
     return base.model_copy(update=update)
 
 
-def _after(selection: Selection, plan: Plan, board_path: Path) -> Outcome:
-    proposal = propose(plan.model_copy(update={"net_class": (), "rule": ()}), board_path, Parts())
+def _after(selection: Selection, plan: Plan, board_path: Path, settings_path: Path | None) -> Outcome:
+    only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
+    proposal = propose(only_rows, board_path, Parts(), settings_path)
     names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
     context, _, _ = prepare(proposal.after, proposal.settings_after, CommandLine(*names))
     return _outcome(selection, context)
