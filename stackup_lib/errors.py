@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 MOST_SAID = 1000
 """Characters of what an error says."""
+MOST_PLACE = 3000
+"""Characters of where; a path may be long."""
 
 
 class StackwrightError(Exception):
@@ -22,17 +24,17 @@ class StackwrightError(Exception):
 
     def __init__(self, where: str, what: str, next_step: str) -> None:
         super().__init__(where, what, next_step)
-        self.where = where
-        self.what = _shortened(what)
+        self.where = _shortened(where, MOST_PLACE)
+        self.what = _shortened(what, MOST_SAID)
         self.next_step = next_step
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what}; {self.next_step}"
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, most: int) -> str:
     """A text without its middle where a file's own words make it long: an error stays one line."""
-    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 100]} ... {text[-90:]}"
+    return text if len(text) <= most else f"{text[: most - 100]} ... {text[-90:]}"
 
 
 class BoardFileError(StackwrightError):

@@ -140,6 +140,8 @@ BROKE: dict[str, tuple[str, bytes]] = {
     "settings with the line ends of an old Mac": ("settings", b'profile = "edge"\rform = "pcie-card"\r'),
     "settings with a byte order mark": ("settings", b'\xef\xbb\xbfprofile = "edge"\n'),
     "a key of 8000 characters": ("settings", b"[declared]\n" + b"a" * 8000 + b" = 1"),
+    "a profile that rests on a name of 15000 characters": ("profile",
+        b'title = "a"\nextends = ["' + b"a" * 15000 + b'"]\n'),
     "a profile that nests": ("profile", b"interfaces = " + b"{a=" * DEEP),
     "a plan with a number of 5000 digits": ("plan", b"format_version = " + b"9" * 5000),
     "cases with a number of 5000 digits": ("cases", b"[[case]]\ndk = " + b"9" * 5000),
