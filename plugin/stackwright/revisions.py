@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from stackwright.git import GitError, git, git_does, names
 OF_BOARD = (".kicad_pcb", ".kicad_pro", ".kicad_dru")
 SETTINGS = ".toml"
 LFS = b"version https://git-lfs"
+DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]", re.IGNORECASE)
+"""Names that Windows reserves (Microsoft, "Naming Files, Paths, and Namespaces")."""
 
 
 def is_revision(word: str, folder: Path) -> bool:
@@ -79,7 +82,14 @@ def _files(commit: str, board: PurePosixPath, folder: Path) -> Iterator[str]:
     wanted = {str(board.with_suffix(suffix)) for suffix in OF_BOARD}
     for parent in board.parents:
         listed = git("ls-tree", "-z", "--name-only", commit, f"{parent}/" if parent.name else "./", folder=Path(top))
-        yield from (name for name in names(listed) if name in wanted or name.endswith(SETTINGS))
+        for name in names(listed):
+            if name in wanted or (name.endswith(SETTINGS) and not is_device(PurePosixPath(name).name)):
+                yield name
+
+
+def is_device(name: str) -> bool:
+    """Tell whether Windows takes a file name for a device such as `NUL`, whatever folder it is in."""
+    return DEVICE.fullmatch(name.partition(".")[0].rstrip()) is not None
 
 
 def _lay_out(commit: str, name: str, folder: Path, target: Path) -> None:

@@ -24,7 +24,7 @@ BIRTH_S = 5
 
 def note_of(board: Path) -> Path:
     """Return the file in which a session on this board says how it is reached."""
-    kicad = hashlib.sha256(os.environ.get("KICAD_API_SOCKET", "").encode()).hexdigest()[:8]
+    kicad = hashlib.sha256(os.fsencode(os.environ.get("KICAD_API_SOCKET", ""))).hexdigest()[:8]
     return cache_folder() / "sessions" / f"{name_of(board)}-{kicad}.json"
 
 

@@ -31,7 +31,12 @@ def _issue(entry: Entry) -> dict[str, object]:
     return {
         "description": clean(f"{entry.title}. {entry.text}"),
         "check_name": entry.code or "stackwright",
-        "fingerprint": hashlib.sha256(f"{entry.path}\0{entry.key}".encode()).hexdigest(),
+        "fingerprint": _digest(f"{entry.path}\0{entry.key}"),
         "severity": SEVERITIES[entry.level],
         "location": {"path": clean(entry.path), "lines": {"begin": entry.line}},
     }
+
+
+def _digest(text: str) -> str:
+    """A name on the disk may be no text in any encoding."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

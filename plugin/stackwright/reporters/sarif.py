@@ -6,6 +6,7 @@ Board text is data: marks that turn the writing around are written out, and what
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -218,7 +219,7 @@ def _uri(path: str) -> tuple[str, str | None]:
     """Return a path as URI: relative to the folder of the run where it lies inside, else absolute."""
     relative, inside = relative_to_run(path)
     if inside:
-        return quote(relative), ROOT
+        return quote(os.fsencode(relative)), ROOT
     return Path(path).resolve().as_uri(), None
 
 
