@@ -3,9 +3,10 @@
 What it checks
 --------------
 Under (and over) every track of a fast interface, the stored fills of the planes that carry at least a tenth of its
-return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, and wherever the track
-crosses from one net's copper to another's; and tracks that have no plane at all for as long. Rings around holes,
-cut-outs under pads of the net and shorter voids are forgiven, and so is a void that copper of a layer between covers.
+return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, of a
+narrow slot, to both sides of it; wherever the track crosses from one net's copper to another's; and tracks that have no
+plane at all for as long. Rings around holes, cut-outs under pads of the net and shorter voids are forgiven, and so is a
+void that copper of a layer between covers.
 
 Why it matters
 --------------
@@ -19,12 +20,11 @@ with capacitors beside the tracks.
 
 What it cannot see
 ------------------
-A gap counts by how far the track runs over it, not by how far the current goes around: a slot narrower than a tenth of
-a wavelength that is crossed at right angles passes however long it is, and so does a row of antipads grown together,
-each point of which is near a land. Plane is filled copper of any net: one drawn as graphics or made of tracks is
-missed, and ground beside the track on its own layer is none, so that a coplanar line over bare laminate is a false
-alarm. Capacitors across a split are not looked for. A fill that leaves out what it could cover by now looks like a good
-one; wavelengths are those in a Dk of 4.
+A row of antipads that have grown together passes, for each point of it is near a land, and a narrow slot is followed in
+straight lines only: one with a bend near the track may pass. Plane is filled copper of any net: one
+drawn as graphics or made of tracks is missed, and ground beside the track on its own layer is none, so that a coplanar
+line over bare laminate is a false alarm. Capacitors across a split are not looked for. A fill that leaves out what it
+could cover by now looks like a good one; wavelengths are those in a Dk of 4.
 
 Sources
 -------
@@ -35,6 +35,7 @@ line stops to be lumped. No document states a length for all interfaces, so this
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -44,9 +45,21 @@ from drc_rules.rule import Draft, rule
 from stackup_lib.copper_map import NO_COPPER
 from stackup_lib.return_path import Gap, GapKind
 from stackup_lib.roles import is_ground
+from stackup_lib.slot_length import reach_aside_mm
 
 Crossing = tuple[int, GapKind, tuple[int, ...]]
 """Plane, kind, and nets on its sides: gaps that are one slot or split to a user."""
+
+FOLLOWED = 2.0
+"""A slot is followed so many times as far as would not matter."""
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """A gap and what the current goes for it: along the track over void, or aside to a slot's nearer end."""
+
+    gap: Gap
+    way_mm: float
 
 
 def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
@@ -56,7 +69,7 @@ def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
 FORMULA = """
 L ≤ L_max
 
-L: longest way over one gap of the plane that carries the return current; 0 without any [mm]
+L: longest way over one gap of the plane that carries the return current, or aside to a slot's nearer end [mm]
 L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split between two nets [mm]
 """
 
@@ -69,38 +82,44 @@ def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Ite
     shares = ctx.return_paths.shares(part)
     if not shares:
         yield from _without_plane(ctx, part)
-    found: dict[Crossing, list[Gap]] = {}
+    found: dict[Crossing, list[Crossed]] = {}
     for plane, share in shares.items():
         if share < REAL_SHARE:
             continue
         for gap in ctx.return_paths.gaps(part, plane):
-            if _counts(ctx, part, gap):
-                found.setdefault((plane, gap.kind, gap.plane_nets), []).append(gap)
+            crossed = _crossed(ctx, part, gap)
+            if gap.kind is GapKind.SPLIT or too_long(ctx, part.group, crossed.way_mm):
+                found.setdefault((plane, gap.kind, gap.plane_nets), []).append(crossed)
     if shares:
-        _show(ctx, part, [gap for gaps in found.values() for gap in gaps])
-    for (plane, _, _), gaps in found.items():
-        yield _draft(ctx, part, gaps, shares[plane])
+        _show(ctx, part, [one for gaps in found.values() for one in gaps])
+    for (plane, _, _), crossed_there in found.items():
+        yield _draft(ctx, part, crossed_there, shares[plane])
 
 
-def _counts(ctx: Context, part: Referenced, gap: Gap) -> bool:
+def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
+    """Return a gap with the way around it: none around holes and under pads, its own length where that is enough."""
     if gap.kind in (GapKind.RING, GapKind.PAD):
-        return False
-    return gap.kind is GapKind.SPLIT or too_long(ctx, part.group, gap.length_mm)
+        return Crossed(gap, 0.0)
+    slowest = part.group.lumped_mm[0]
+    if gap.kind is not GapKind.SLOT or gap.length_mm > slowest:
+        return Crossed(gap, gap.length_mm)
+    return Crossed(gap, max(gap.length_mm, reach_aside_mm(ctx.copper, gap, FOLLOWED * slowest)))
 
 
-def _show(ctx: Context, part: Referenced, counted: list[Gap]) -> None:
+def _show(ctx: Context, part: Referenced, counted: list[Crossed]) -> None:
     """Show the longest gap, of splits where there are any: those count whatever their length."""
-    splits = [gap.length_mm for gap in counted if gap.kind is GapKind.SPLIT]
+    splits = [one.gap.length_mm for one in counted if one.gap.kind is GapKind.SPLIT]
     ctx.shows(
         f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}",
-        L=max(splits or (gap.length_mm for gap in counted), default=0.0),
+        L=max(splits or (one.way_mm for one in counted), default=0.0),
         L_max=0.0 if splits else part.group.lumped_mm[-1],
     )
 
 
-def _draft(ctx: Context, part: Referenced, gaps: list[Gap], share: float) -> Draft:
+def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float) -> Draft:
     board, group = ctx.board, part.group
-    worst = max(gaps, key=lambda gap: (round(gap.length_mm, 4), -gap.net))
+    widest = max(crossed, key=lambda one: (round(one.way_mm, 4), -one.gap.net))
+    worst, gaps = widest.gap, [one.gap for one in crossed]
     layer, plane = (board.copper_layers[k].name for k in (worst.layer, worst.plane))
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
     delay = worst.delay_ps(ctx.return_paths.dk(worst.layer, worst.plane))
@@ -108,6 +127,7 @@ def _draft(ctx: Context, part: Referenced, gaps: list[Gap], share: float) -> Dra
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
             f"{_what(ctx, worst)}, {board.nets[worst.net]} for {worst.length_mm:.1f} mm ({delay:.0f} ps)"
+            f"{_aside(widest)}"
         ),
         why=(
             f"{plane} carries {100 * share:.0f} % of the return current, which has to find another way; "
@@ -115,7 +135,7 @@ def _draft(ctx: Context, part: Referenced, gaps: list[Gap], share: float) -> Dra
         ),
         fix=f"route around it, or close {plane} under the tracks",
         ids=(group.id, layer, plane, worst.kind.value, *(board.nets[n] for n in worst.plane_nets if n != NO_COPPER)),
-        measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
+        measured=Measured(value=round(widest.way_mm, 2), unit="mm"),
         limit_value=round(group.lumped_mm[-1], 2),
         limit_unit="mm",
         places=tuple(
@@ -144,6 +164,13 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
         places=tuple(Place(layer=layer, net=name) for name in names[:PLACES_SHOWN]),
         inferred=not part.group.declared,
     )
+
+
+def _aside(crossed: Crossed) -> str:
+    """Say how long a slot is whose width would not matter."""
+    if crossed.way_mm <= crossed.gap.length_mm:
+        return ""
+    return f", and {crossed.way_mm:.1f} mm or more from its nearer end"
 
 
 def _what(ctx: Context, gap: Gap) -> str:
