@@ -84,6 +84,8 @@ def _beside(pieces: Pieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, F
     turned = away * pieces.direction[other].conj()
     beside = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
     parallel = np.abs((pieces.direction[one] * pieces.direction[other].conj()).real) >= PARALLEL
-    gap = np.abs(turned.imag) - (pieces.width_mm[one] + pieces.width_mm[other]) / 2
+    # to the piece itself, not to the line it lies on: at a bend that line comes nearer than any copper
+    past_end = np.maximum(np.abs(turned.real) - pieces.length_mm[other] / 2, 0.0)
+    gap = np.hypot(turned.imag, past_end) - (pieces.width_mm[one] + pieces.width_mm[other]) / 2
     kept = beside & parallel & (gap > 0) & (gap <= reach_mm)
     return one[kept], other[kept], gap[kept]

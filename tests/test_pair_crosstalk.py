@@ -128,3 +128,12 @@ def test_a_pair_that_comes_nearer_has_the_gap_of_its_nearest_stretch(tmp_path: P
 
     assert found.gap_over_mm(8.0) == pytest.approx(0.4, abs=0.01)
     assert found.gap_over_mm(25.0) == pytest.approx(0.6, abs=0.01)
+
+
+@pytest.mark.parametrize("start_mm", [10.0, 10.2, 10.4, 10.6, 10.8])
+def test_no_gap_is_less_than_that_of_the_copper_where_a_pair_bends_away(start_mm: float, tmp_path: Path) -> None:
+    """Both 0.4 mm apart until one bends away by 8 degrees: its bent piece's line would come nearer, the piece not."""
+    bent = pair("B", (10, 10.75), (20, 10.75), (40, 10.75 + 20 * float(np.tan(np.radians(8)))))
+    (found,) = beside(tmp_path, pair("A", (start_mm, 10), (40, 10)) + bent)
+
+    assert found.gap_mm.min() == pytest.approx(0.4, abs=1e-3)
