@@ -25,7 +25,7 @@ def test_a_rule_is_read_with_layer_condition_limits_and_line() -> None:
         "(version 1)\n# (rule nothing\n"
         '(rule "(85" (layer inner) (severity error)\n'
         "  (condition \"A.NetClass == '85*'\")\n"
-        "  (constraint track_width (min 4mil) (opt 0.15 mm) (max .01in)))\n"
+        "  (constraint track_width (min 4mil) (opt 0.15 mm) (max 0.01in)))\n"
     )
     assert read.fault is None
     (rule,) = read.rules
@@ -53,6 +53,27 @@ def test_a_rule_is_read_with_layer_condition_limits_and_line() -> None:
         ('(rule "a" (layer inner) (layer outer) (constraint clearance (min 1mm)))', 3, "second"),
         ("(foo 1)", 3, "foo"),
         ('(rule "a" (constraint clearance (min 1mm))) # behind a rule', 3, "#"),
+        ('(rule "a" (constraint clearance (max .01in)))', 3, "begins with a dot"),
+        ('(rule "a" (constraint clearance (min foo)))', 3, "without a number"),
+        ('(rule "a" (constraint disallow foo))', 3, '"foo" in the constraint disallow'),
+        ('(rule "a" (constraint disallow track Via))', 3, '"Via"'),
+        ('(rule "a" (constraint disallow (min 1mm)))', 3, "parentheses"),
+        ('(rule "a" (constraint zone_connection thermal_relief))', 3, "thermal_relief"),
+        ('(rule "a" (constraint zone_connection solid none))', 3, "takes one"),
+        ('(rule "a" (constraint zone_connection))', 3, "0 values"),
+        ('(rule "a" (constraint min_resolved_spokes (min 2)))', 3, "parentheses"),
+        ('(rule "a" (constraint min_resolved_spokes foo))', 3, "takes a number"),
+        ('(rule "a" (constraint min_resolved_spokes "2"))', 3, "takes a number"),
+        ('(rule "a" (constraint assertion))', 3, "0 values"),
+        ('(rule "a" (constraint length (max 10)))', 3, "no unit"),
+        ('(rule "a" (constraint skew (max 5ns)))', 3, "mm, mil, in, ps and fs"),
+        ('(rule "a" (constraint skew within_diff_pairs))', 3, "within_diff_pairs"),
+        ('(rule "a" (constraint courtyard_clearance (min 1)))', 3, "no unit"),
+        ('(rule "a" (constraint text_height (foo 3mm)))', 3, "foo"),
+        ('(rule "a" (constraint via_count 3))', 3, '"3"'),
+        ('(rule "a" (constraint via_count (max 3mm)))', 3, "plain number"),
+        ('(rule "a" (constraint via_count (max 1 2)))', 3, "more than one number"),
+        ('(rule "a" (constraint track_angle (min 30deg)))', 3, "plain number"),
     ],
 )
 def test_what_kicad_rejects_is_found_with_its_line(tail: str, line: int, word: str) -> None:
@@ -61,6 +82,34 @@ def test_what_kicad_rejects_is_found_with_its_line(tail: str, line: int, word: s
     assert fault is not None
     assert fault.line == line
     assert word in fault.what
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        "disallow track through_via micro_via blind_via buried_via pad zone text graphic hole footprint",
+        'disallow "track"',
+        "disallow",
+        "zone_connection solid",
+        "zone_connection thermal_reliefs",
+        "zone_connection none",
+        "min_resolved_spokes 2",
+        "assertion \"A.Type == 'Via'\"",
+        "length (min 1 mm) (opt 5mil)",
+        "length (opt 5ps)",
+        "skew (max 5fs)",
+        'length (max "1mm + 1mm")',
+        "length (max 1mm+1mm)",
+        "skew (max 1mil) (within_diff_pairs)",
+        "courtyard_clearance (min -1mm)",
+        "via_count (max 2 + 1)",
+        "track_angle (min 1.5)",
+        "bridged_mask (min 1)",
+    ],
+)
+def test_values_that_kicad_takes_are_no_fault(constraint: str) -> None:
+    """A rule beside each of them acted in KiCad 10.0.6."""
+    assert parse_design_rules(f'(version 1)\n{SENTINEL}(rule "a" (constraint {constraint}))\n').fault is None
 
 
 def of_rule(clause: str) -> DesignRules:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from stackup_lib.design_rules import Constraint, DesignRule, DesignRules, RulesFault
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad.rules_syntax import condition_problem, layer_problem
+from stackup_lib.kicad.rules_values import BARE, bare_problem, limit_problem
 from stackup_lib.plain_file import no_device
 
 MOST_DEPTH = 64
@@ -261,13 +262,16 @@ class _Rules:
             self.unknown_tokens.append(f"constraint/{kind}")
             self.wrong(node, f'"{kind}" is no constraint that KiCad 10 knows')
         limits: dict[str, float] = {}
+        if kind in BARE:
+            self.bare(node, kind)
         for row in node.items[2:]:
             head = _head(row)
-            if kind in _LENGTHS and isinstance(row, _List) and head in _LIMITS:
+            if isinstance(row, _List) and head in _LIMITS and kind in _KINDS - BARE:
                 self.limit(row, kind, head, limits)
-            elif head not in _LIMITS:
+            elif head not in _LIMITS or isinstance(row, _Word):
                 self.unknown_tokens.append(f"{kind}/{head}")
-                if kind in _LENGTHS:
+                is_flag = kind == "skew" and head == "within_diff_pairs" and isinstance(row, _List)
+                if kind in _KINDS - BARE and not is_flag:
                     self.wrong(row, f'"{head}" in the constraint {kind}')
         heads = [_head(row) for row in node.items[2:]]
         return [
@@ -281,17 +285,26 @@ class _Rules:
             )
         ]
 
+    def bare(self, node: _List, kind: str) -> None:
+        """Look into a constraint that takes words instead of limits."""
+        values = node.items[2:]
+        words = [item.text if isinstance(item, _Word) else None for item in values]
+        is_quoted = any(isinstance(item, _Word) and item.is_quoted for item in values[:1])
+        problem = bare_problem(kind, words, is_quoted=is_quoted)
+        if problem is not None:
+            self.wrong(node, problem)
+
     def limit(self, row: _List, kind: str, head: str, limits: dict[str, float]) -> None:
         words = [item.text for item in row.items[1:] if isinstance(item, _Word)]
+        problem = limit_problem(kind, head, words)
+        if problem is not None:
+            self.wrong(row, problem)
         found = _LENGTH.fullmatch("".join(words))
-        if not words:
-            self.wrong(row, f"({head}) of {kind} without a value")
+        if kind not in _LENGTHS:
+            return
         if found is None:
             self.unknown_tokens.append(f"{kind}/{head}")  # an expression, or something we do not know
-        elif found["unit"] not in _MM_PER:
-            unit = f'the unit "{found["unit"]}"' if found["unit"] else "no unit"
-            self.wrong(row, f"({head} {' '.join(words)}) of {kind} has {unit}; KiCad knows mm, mil and in")
-        else:
+        elif found["unit"] in _MM_PER:
             limits[head] = float(found["number"]) * _MM_PER[found["unit"]]
 
 

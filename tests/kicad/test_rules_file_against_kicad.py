@@ -27,6 +27,9 @@ BROKEN = {
     "unknown severity": HEAD + SENTINEL + '(rule "a" (severity foo) (constraint clearance (min 1mm)))\n',
     "second layer": HEAD + SENTINEL + '(rule "a" (layer inner) (layer outer) (constraint clearance (min 1mm)))\n',
     "no value": HEAD + SENTINEL + '(rule "a" (constraint clearance (min)))\n',
+    "no such word": HEAD + SENTINEL + '(rule "a" (constraint disallow foo))\n',
+    "a count with a unit": HEAD + SENTINEL + '(rule "a" (constraint via_count (max 3mm)))\n',
+    "no digit before the dot": HEAD + SENTINEL + '(rule "a" (constraint clearance (min .5mm)))\n',
 }
 SOUND = {
     "plain": HEAD + SENTINEL,

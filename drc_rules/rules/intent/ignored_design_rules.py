@@ -3,9 +3,10 @@
 What it checks
 --------------
 Whether the `.kicad_dru` beside the board holds something that KiCad 10 rejects: parentheses or quotes that do not
-match, a missing version, an unknown constraint or clause, a length without a unit that KiCad knows, a condition that it
-cannot compile (an unknown function or property, an argument or operand too few, "=" for "=="), a layer that the board
-does not have, "inner" or "outer" in quotes. A property or sign that nobody has tried on KiCad leaves the question open.
+match, a missing version, an unknown constraint or clause, a value that the constraint does not take (a length without a
+unit that KiCad knows, `disallow foo`, `.5mm`), a condition that it cannot compile (an unknown function or property, an
+argument or operand too few, "=" for "=="), a layer that the board does not have, "inner" or "outer" in quotes. A
+property or sign that nobody has tried on KiCad leaves the question open.
 
 Why it matters
 --------------
@@ -18,10 +19,9 @@ Mend the line; Board Setup, Custom Rules, Check rule syntax shows what KiCad mak
 
 What it cannot see
 ------------------
-It is a reader of its own, held against KiCad 10.0.6 and no other version. Limits of lengths are read; the words inside
-disallow, zone_connection, assertion, length, skew and the like are not, nor expressions such as 0.1mm + 0.05mm, so that
-a mistake there passes. That the file can be read does not make its rules right: idle-design-rule looks at what they
-name.
+It is a reader of its own, held against KiCad 10.0.6 and no other version: what 9 rejects and 10 takes passes. In
+expressions (0.1mm + 0.05mm), in the text of an assertion, and where one limit is a length and the next a time, a
+mistake is not found. That the file can be read does not make its rules right: idle-design-rule looks at what they name.
 
 Sources
 -------
