@@ -383,6 +383,15 @@ def test_a_program_without_any_streams_can_be_prepared(monkeypatch: pytest.Monke
     streams.prepare()
 
 
+def test_the_button_needs_no_error_stream(tmp_path: Path) -> None:
+    """KiCad starts it with pythonw.exe on Windows, which has none where nobody listens: it ends, it does not break."""
+    shutil.copyfile(ROOT / "plugin" / "kicad_addon" / "main.py", tmp_path / "main.py")
+    program = (
+        "import runpy, sys; sys.modules['kipy'] = sys.stderr = None; runpy.run_path('main.py', run_name='__main__')"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False).returncode == 2
+
+
 @pytest.mark.parametrize(
     ("error", "platform", "gone"),
     [

@@ -5,6 +5,7 @@ What this process writes to its error stream is what KiCad shows to the user.
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def _inside(entry: str, folder: Path) -> bool:
 
 def main() -> int:
     """Check the open board."""
+    if sys.stderr is None:  # pythonw.exe, by which KiCad runs plugins on Windows, where nobody listens
+        sys.stderr = io.StringIO()
     own_packages_first()
     try:
         import kipy  # noqa: F401, PLC0415 - a part of the environment that is imported later
