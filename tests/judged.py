@@ -124,4 +124,6 @@ def found(board: Board, settings: Settings) -> Counter[Said]:
     context, requirements, _ = prepare(board, parse_config(settings.config), options)
     outcome = run(context, requirements.clauses, all_rules(), all_rules())
     assert not outcome.crashes, outcome.crashes
+    keys = [f.key for f in outcome.findings]
+    assert len(keys) == len(set(keys)), "two findings of a board share a key"
     return Counter(said(f.clause, f.key, f.severity.value, f.title) for f in outcome.findings)

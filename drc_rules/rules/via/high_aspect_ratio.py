@@ -108,7 +108,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     )
     if at_precision(drilled, 1) <= greatest and not is_doubtful:
         return
-    names = [layer.name for layer in ctx.board.copper_layers]
+    names, drill = [layer.name for layer in ctx.board.copper_layers], f"{group.drill_mm:g}"
     span = f"{names[group.top]} to {names[group.bottom]}"
     both = (
         f"{finished:.1f}:1" if drilled_mm == group.drill_mm else f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
@@ -116,12 +116,11 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     wider = depth / greatest - (0.0 if is_doubtful else drilled_mm - group.drill_mm)
     yield Draft(
         title=(
-            f"{group.in_words} of {group.drill_mm:g} mm, {span}, {depth:.2f} mm deep: {both}; "
-            f"{limit.says('make')} {greatest:g}:1"
+            f"{group.in_words} of {drill} mm, {span}, {depth:.2f} mm deep: {both}; {limit.says('make')} {greatest:g}:1"
         ),
         why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
-        ids=(group.kind, names[group.top], names[group.bottom], f"{group.drill_mm:g}"),
+        ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=greatest,
         limit_unit=":1",
