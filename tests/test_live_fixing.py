@@ -63,7 +63,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
     """The board, open, with KiCad's lock beside it; no kicad-cli but its own."""
     copied(tmp_path)
     (tmp_path / f"~{NAME}.kicad_pcb.lck").write_text('{"hostname": "h", "username": "u"}')
-    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    monkeypatch.setattr("stackwright.kicad.fixing.program", lambda _name: None)
     return Editor(tmp_path / f"{NAME}.kicad_pcb")
 
 
