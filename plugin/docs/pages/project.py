@@ -13,7 +13,7 @@ README = ROOT / "README.md"
 CI = ROOT / "plugin" / "ci" / "README.md"
 CHANGES = ROOT / "CHANGELOG.md"
 REFERENCE = ROOT / "fixtures" / "reference" / "README.md"
-HONESTY = REFERENCE.with_name("honesty.md")
+HONESTY, FUZZING, MUTATION = (REFERENCE.with_name(f"{name}.md") for name in ("honesty", "fuzzing", "mutation"))
 
 PAGES = {
     README: "guide/index",
@@ -21,6 +21,8 @@ PAGES = {
     CHANGES: "changelog/index",
     REFERENCE: "validation/reference",
     HONESTY: "validation/honesty",
+    FUZZING: "validation/fuzzing",
+    MUTATION: "validation/mutation",
 }
 COPIED = (".png", ".yml")
 """Endings of files that `html_extra_path` puts beside the pages."""

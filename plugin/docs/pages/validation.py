@@ -15,7 +15,7 @@ from functools import cache
 
 from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import Page, folded, link, page, prose, table, title, tree
-from docs.pages.project import HONESTY, REFERENCE, taken
+from docs.pages.project import FUZZING, HONESTY, MUTATION, REFERENCE, taken
 from docs.pages.validation_loss import blocks as loss_blocks
 from stackup_lib.lines.case_files import Case, read_cases
 from stackup_lib.lines.validation import Outcome, summarize, validate
@@ -47,10 +47,11 @@ def pages() -> Iterator[Page]:
         *_skin(),
         *_published(),
         *loss_blocks(),
-        tree(["validation/reference", "validation/honesty"]),
+        tree(["validation/reference", "validation/honesty", "validation/fuzzing", "validation/mutation"]),
     )
     yield page("validation/reference", taken(REFERENCE))
-    yield page("validation/honesty", taken(HONESTY))
+    for name, file in (("honesty", HONESTY), ("fuzzing", FUZZING), ("mutation", MUTATION)):
+        yield page(f"validation/{name}", taken(file))
 
 
 @cache
