@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 from drc_rules.interfaces import interface, interface_ids
 from drc_rules.requirements import assemble, load_profile, profile_names
@@ -21,6 +23,8 @@ from tests import (
     test_seeded_vias,
 )
 from tests.rule_cases import all_cases
+
+BOARDS = Path(__file__).parents[1] / "fixtures" / "expected" / "boards.toml"
 
 
 def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -57,6 +61,15 @@ def seeds_by_rule(verdict: str) -> Counter[str]:
 def _adds(to: str, verdict: str) -> bool:
     found = re.fullmatch(rf"{verdict} \+(\d+) -\d+", to)
     return found is not None and int(found[1]) > 0
+
+
+@cache
+def boards_by_rule() -> Counter[str]:
+    """Return on how many of the project's own boards a clause of each rule must fail; no other clause may."""
+    counts: Counter[str] = Counter()
+    for row in tomllib.loads(BOARDS.read_text(encoding="utf-8")).values():
+        counts.update({code_of_clause()[clause] for clause in row["failed"]})
+    return counts
 
 
 @cache
