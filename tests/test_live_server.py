@@ -579,6 +579,52 @@ def test_a_killed_kicad_is_known_by_its_socket(tmp_path: Path) -> None:
 # --- the first offer -------------------------------------------------------------------------------------------------
 
 
+def test_a_goodbye_holds_against_a_question_that_was_on_its_way(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Handled after it, such a question must not keep the process; a page that was reloaded asks on, and does."""
+    one = made(board)
+    now = 1000.0
+    monkeypatch.setattr("stackwright.kicad.session.time.monotonic", lambda: now)
+    one.act("bye", {})
+    one.state()
+    assert one.left_at == now
+
+    now += 2
+    one.state()
+    assert one.left_at is None
+
+
+def test_a_worker_computes_in_one_thread_unless_the_user_says_otherwise(
+    board: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads cost the field solver's small matrices several times what they save."""
+    seen: dict[str, str] = {}
+
+    class Ended:
+        stdout: tuple[str, ...] = ()
+        stderr: tuple[str, ...] = ()
+
+        def __init__(self, _command: list[str], *, env: dict[str, str], **_others: object) -> None:
+            seen.update(env)
+
+        def __enter__(self) -> Ended:
+            return self
+
+        def __exit__(self, *_error: object) -> None:
+            """Nothing is left."""
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setattr("stackwright.kicad.jobs.subprocess.Popen", Ended)
+    ended = threading.Event()
+    jobs.start({"kind": "check"}, b"", lambda _result, _error: ended.set())
+
+    assert ended.wait(20)
+    assert (seen["OPENBLAS_NUM_THREADS"], seen["OMP_NUM_THREADS"]) == ("1", "3")
+
+
 def test_the_first_run_offers_a_workload_once(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the answer; the choice is remembered outside the project, and shown as command and settings."""
     worked(monkeypatch, RESULT, None)

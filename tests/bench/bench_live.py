@@ -108,7 +108,7 @@ def measure(board: Path) -> dict[str, float]:
         subprocess.run([sys.executable, ROOT / "plugin/kicad_addon/build.py", "--output", package], check=True)
         editor.install(package)
         begun = time.monotonic()
-        editor.run("start", copied(board, folder / "project"))
+        editor.run("start", "--timeout", str(PATIENCE_S), copied(board, folder / "project"))
         started = time.monotonic() - begun
         try:
             with driven(folder / "chromium") as tab:

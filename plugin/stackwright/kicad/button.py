@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Protocol
 
 from stackup_lib.errors import StackwrightError
+from stackwright.__main__ import SINGLE_THREAD
 from stackwright.commands.check import Settings, check_one
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.live import PLUGIN, connect, is_there, reconnect
@@ -47,6 +49,8 @@ def run() -> int:
     Raises:
         StackwrightError: the check could not be made.
     """
+    for name in SINGLE_THREAD:
+        os.environ.setdefault(name, "1")
     live = connect()
     if not opener():
         return press(live)

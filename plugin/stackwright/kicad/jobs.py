@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stackup_lib.errors import StackwrightError
+from stackwright.__main__ import SINGLE_THREAD
 
 REPORT_IT = "please report it, with the board if you may"
 WORKER = "stackwright.kicad.worker"
@@ -53,7 +54,12 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
     order.write_text(json.dumps({**wanted, "live": str(board)}), encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603 - our own module, no shell
         [sys.executable, "-P", "-m", WORKER, str(order)],  # -P: no module of the current folder is imported
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p), "PYTHONUTF8": "1"},
+        env={
+            **dict.fromkeys(SINGLE_THREAD, "1"),
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+            "PYTHONUTF8": "1",
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

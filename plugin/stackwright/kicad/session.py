@@ -24,6 +24,9 @@ FIXING, APPLYING, MARKING = "looking for the least change", "applying", "setting
 MARKING_S = 30
 """How long KiCad may take for one marker or for removing the old ones."""
 
+STRAGGLER_S = 1.5
+"""A question that comes so soon after the page's goodbye was on its way before; a page that was reloaded asks on."""
+
 SLOW_TO_COMPARE_BYTES = 8_000_000
 """A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
 
@@ -112,7 +115,9 @@ class Session:
 
     def state(self) -> Mapping[str, object]:
         """Return how things stand; who asks is the page, so it is alive."""
-        self.heard_at, self.left_at = time.monotonic(), None
+        self.heard_at = time.monotonic()
+        if self.left_at is not None and self.heard_at - self.left_at > STRAGGLER_S:
+            self.left_at = None
         with self._lock:
             checked, job = self._checked, self._job
             return {

@@ -6,6 +6,7 @@ works, then `done` with the result or `error`.
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 from drc_rules.report import Finding
 from stackup_lib.errors import StackwrightError
 from stackup_lib.stopwatch import Stopwatch, measuring
+from stackwright.__main__ import GARBAGE_EVERY
 from stackwright.reporters.grouping import groups
 
 MOST_MEMBERS = 100
@@ -22,6 +24,7 @@ MOST_MEMBERS = 100
 
 def main() -> int:
     """Do the job."""
+    gc.set_threshold(*GARBAGE_EVERY)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
