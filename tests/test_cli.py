@@ -745,7 +745,7 @@ def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
 
     assert install.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/stackwright check ")
     assert (ROOT / install.split()[-1]).is_file()
-    assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q\n"
+    assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q -n auto --dist loadfile\n"
 
 
 @pytest.mark.parametrize("shown", [block for block in blocks("text") if block.startswith("$ ")], ids=lambda b: b[:30])
