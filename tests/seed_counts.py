@@ -14,6 +14,7 @@ from drc_rules.requirements import assemble, load_profile, profile_names
 from drc_rules.rule import all_rules
 from stackwright.commands.shipped import shipped_clauses
 from tests import (
+    test_seeded_board,
     test_seeded_defects,
     test_seeded_fabrication,
     test_seeded_power,
@@ -31,6 +32,7 @@ def seeds() -> Iterator[tuple[str, Mapping[str, str]]]:
     """Yield (file of tests, clause -> what it turns to) of every seeded defect."""
     for group in (test_seeded_defects.THOR_SEEDS, test_seeded_defects.WREN_SEEDS, test_seeded_defects.FILE_SEEDS):
         yield from (("defects", seed.turns) for seed in group.values())
+    yield from (("board", seed.turns) for seed in test_seeded_board.SEEDS.values())
     yield from (("fabrication", seed.turns) for seed in test_seeded_fabrication.SEEDS.values())
     yield from (("power", seed.turns) for seed in test_seeded_power.SEEDS)
     yield from (("return_path", seed.turns) for seed in test_seeded_return_path.SEEDS.values())
