@@ -137,12 +137,13 @@ THOR_SEEDS = {
         undecided("board.loss.share"),
     ),
     "one row of FR4": Seed(
-        "it touches In7: both classes of laminate that Gen5 asks for; only FR4 has the Dk that the file states",
+        "it touches In7: both classes of laminate that Gen5 asks for; only FR4 has the file's Dk; its mirror is none",
         lambda c: c.declared(ROW_8, ROW_8.replace("R-5775(N)", "370HR")),
         {
             "inference.laminate.pcie5": "failed",
             "inference.laminate_min.pcie5": "failed",
             "board.dk.plausible": "failed +0 -1",
+            "board.stackup.symmetry": "failed +1 -0",
         },
     ),
     "one row of a laminate that nobody knows": Seed(
@@ -172,7 +173,7 @@ THOR_SEEDS = {
         {
             "board.stackup.complete": "failed",
             "board.stackup.thickness": "failed",
-            "board.stackup.symmetry": "failed +6 -0",
+            "board.stackup.symmetry": "failed +3 -0",
             "board.dk.plausible": "failed +0 -1",
             "board.impedance.routed": "not verifiable",
             **undecided("board.loss.share", "board.impedance.intended", *STUBS, *ASPECT_RATIOS),
@@ -371,12 +372,11 @@ WREN_SEEDS = {
         },
     ),
     "a laminate that nobody knows, beside a fast layer": Seed(
-        "its Tg and Df are open, and its mirror has another one",
+        "its Tg and Df are open, and whether its mirror is of the same",
         lambda c: c.with_ply("dielectric 10", material="Unobtainium"),
         {
             "board.laminate.known": "failed",
-            "board.stackup.symmetry": "failed",
-            **undecided("board.loss.share", *TG),
+            **undecided("board.stackup.symmetry", "board.loss.share", *TG),
         },
     ),
     "a laminate that nobody knows, in the middle": Seed(
