@@ -549,7 +549,7 @@ FILE_SEEDS = {
         {
             "board.stackup.complete": "failed",
             "board.laminate.known": "failed +0 -1",
-            "board.stackup.symmetry": "failed",
+            "board.stackup.symmetry": "not verifiable",
         },
     ),
     "one ounce on In2": FileSeed(
@@ -560,12 +560,16 @@ FILE_SEEDS = {
     "a rules file with a number without a unit": FileSeed(
         "KiCad ignores all of it, without a word: what it intends is open",
         lambda b: b.with_suffix(".kicad_dru").write_text('(version 1)\n(rule "x" (constraint clearance (min 1)))\n'),
-        {"board.design_rules": "failed", "board.impedance.intended": "not verifiable"},
+        {
+            "board.design_rules": "failed",
+            **undecided("board.impedance.intended", "board.design_rules.act", "board.via.class_allowed"),
+            **undecided("board.via.class_buildable", "board.via.class_buildable_advanced"),
+        },
     ),
     "the same rules file with its unit": FileSeed(
         "KiCad applies it",
         lambda b: b.with_suffix(".kicad_dru").write_text('(version 1)\n(rule "x" (constraint clearance (min 1mm)))\n'),
-        {"board.design_rules": "passed"},
+        {"board.design_rules": "passed", "board.design_rules.act": "passed"},
     ),
     "the project is not there": FileSeed(
         "net classes are unknown: the widths that they intend, and which fast nets are in none",
@@ -573,6 +577,7 @@ FILE_SEEDS = {
         {
             "board.project": "failed",
             "board.impedance.intended": "not applicable",
+            "board.via.class_allowed": "not applicable",
             "board.nets.in_classes": "not verifiable",
         },
     ),
