@@ -459,8 +459,11 @@ def test_ctrl_c_is_one_word_and_130(tmp_path: Path) -> None:
     """No traceback, no half a report."""
     fifo = tmp_path / "slow.kicad_pcb"
     os.mkfifo(fifo)
+    hears = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # deaf where tests run behind a shell
+    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "stackwright", "check", str(fifo)],
+        [sys.executable, "-c", f"{hears}; from stackwright.__main__ import main; main()", "check", str(fifo)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -465,9 +465,10 @@ def test_windows_waits_for_61_processes_at_most(boards: int, jobs: int, platform
 
 
 ENTRY = """\
-import multiprocessing, sys
+import multiprocessing, signal, sys
 from stackwright.__main__ import main
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # deaf where the tests run in the background
     multiprocessing.set_start_method(sys.argv.pop(1))
     main()
 """
