@@ -11,8 +11,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,43 +20,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from stackup_lib.kicad import read_board
-from tests.browser.driven import Tab, driven
-from tests.kicad_editor import Editor, editor_command, wait_for
+from tests.browser.driven import Tab
+from tests.kicad_editor import Editor
+from tests.kicad_live import BOARDS, DONE, Action, checked_page, noting_opener, opened, opened_editor, said
 
 if TYPE_CHECKING:
     from kipy import KiCad
 
-ROOT = Path(__file__).parents[2]
-BOARDS = ROOT / "fixtures" / "boards"
 SOURCE, LOSSY = BOARDS / "training_b200_no_backdrill", BOARDS / "training_b200_lossy_prepreg"
 STACKUP = re.compile(r"\n\t\t\(stackup\n.*?\n\t\t\)\n", re.DOTALL)
-DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
 
 pytestmark = [pytest.mark.kicad, pytest.mark.editor, pytest.mark.browser]
-
-
-class Action:
-    """The button's action, as KiCad starts it."""
-
-    def __init__(self, editor: Editor, cache: Path, opener: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, ROOT / "plugin/kicad_addon/main.py"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={
-                **os.environ,
-                "KICAD_API_SOCKET": editor.socket,
-                "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")]),
-                "STACKWRIGHT_OPEN": str(opener),
-                "XDG_CACHE_HOME": str(cache),
-            },
-        )
-
-    def ended(self, seconds: float) -> tuple[int, str]:
-        """Wait for its end; exit code and what it says."""
-        said, complaint = self.process.communicate(timeout=seconds)
-        return self.process.returncode, said + complaint
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +68,8 @@ def board_file(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def editor(folder: Path, board_file: Path) -> Iterator[Editor]:
     """KiCad's PCB editor with the board open."""
-    command = editor_command()
-    assert command is not None
-    made = Editor(command, folder / "k")
-    made.state.mkdir()
-    made.run("start", board_file)
-    try:
+    with opened_editor(folder / "k", board_file) as made:
         yield made
-    finally:
-        made.run("stop", check=False)
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +83,7 @@ def kicad(editor: Editor) -> KiCad:
 @pytest.fixture(scope="module")
 def opener(folder: Path) -> Path:
     """A browser that only writes down what it was asked to open."""
-    made = folder / "opener"
-    made.write_text(f'#!/bin/sh\necho "$1" >> {folder}/opened\n')
-    made.chmod(0o755)
-    return made
+    return noting_opener(folder)
 
 
 @pytest.fixture(scope="module")
@@ -131,28 +93,13 @@ def action(editor: Editor, folder: Path, opener: Path) -> Iterator[Action]:
     try:
         yield made
     finally:
-        made.process.kill()
-
-
-def opened(folder: Path, number: int) -> str:
-    """The address that was opened as the `number`th."""
-
-    def there() -> list[str]:
-        file = folder / "opened"
-        lines = file.read_text().splitlines() if file.exists() else []
-        return lines if len(lines) >= number else []
-
-    return wait_for("the page", there, 60)[number - 1]
+        made.end()
 
 
 @pytest.fixture(scope="module")
 def tab(action: Action, folder: Path, pictures: Path) -> Iterator[Tab]:
     """The page in a browser, with its first report."""
-    with driven(folder / "chromium") as made:
-        made.open(opened(folder, 1))
-        made.wait_for("document.readyState === 'complete' && !progress.hidden")
-        made.picture(pictures / "1-checking.png")
-        made.wait_for(DONE.format(run=1))
+    with checked_page(opened(folder, 1), folder / "chromium", pictures / "1-checking.png") as made:
         yield made
 
 
@@ -179,11 +126,6 @@ def first_with_items(tab: Tab, folder: Path) -> tuple[str, set[str]]:
         if items:
             return ident, items
     raise AssertionError("no finding has items")
-
-
-def said(tab: Tab) -> str:
-    text: str = tab.ask("said.textContent")
-    return text
 
 
 def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
