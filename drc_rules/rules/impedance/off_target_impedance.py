@@ -79,6 +79,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
     """Yield one finding per geometry that misses its target by more than tolerance and model together."""
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
+    planes = [names[plane] if plane is not None else "" for plane in line.references]
     if line.references == (None, None):
         raise MissingFact(f"the plane under {target.title} on {names[line.layer]}", NO_PLANE)
     if not target.inferred:  # what is only inferred can never be an error, so nothing rests on it
@@ -113,7 +114,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
         ),
         why=f"{line.length_mm:.0f} mm of {len(line.nets)} nets run in it; nominal, before any tolerance of the fab",
         fix=f"stackwright impedance --layer {names[line.layer]} gives the width for {target.ohm:g} ohm",
-        ids=(target.title, names[line.layer], f"{line.width_mm:g}{gap}"),
+        ids=(target.title, names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
         limit_unit="ohm",
