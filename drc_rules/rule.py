@@ -19,7 +19,7 @@ from stackup_lib.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from drc_rules.context import Context
 
-PAGE_SECTIONS = ("What it checks", "Why it matters", "How to fix", "Sources")
+PAGE_SECTIONS = ("What it checks", "Why it matters", "How to fix", "What it cannot see", "Sources")
 """Headings that the docstring of every rule file has, in this order."""
 
 
