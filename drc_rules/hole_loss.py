@@ -93,7 +93,9 @@ class HoleLosses:
         return found | {_place(route.net, float(board.pads.x_mm[k]), float(board.pads.y_mm[k])) for k in pads}
 
     def _hole(self, group: StubGroup, place: tuple[int, int, int]) -> PlatedHole:
-        return next(hole for hole in group.holes if _place(hole.net, hole.x_mm, hole.y_mm) == place)
+        """The hole of a group at a place; of vias on one another the upper one, however the file orders them."""
+        here = (hole for hole in group.holes if _place(hole.net, hole.x_mm, hole.y_mm) == place)
+        return min(here, key=lambda hole: (hole.top, hole.bottom))
 
     def _stub(self, row: int) -> Interval:
         if row not in self._stub_db:
