@@ -57,13 +57,18 @@ class HoleLosses:
             self._need_vias(route)
             for place in self._places(route):
                 rows = self._by_place.get(place, [])
+                barrels = set[
+                    tuple[int, int]
+                ]()  # a hole with a stub at both ends has two rows, vias on one another more
                 for k, row in enumerate(rows):
                     group = self.groups[row]
                     need_layers(self.ctx, group)
                     total = total.plus(self._stub(row).times(share))
-                    if k == 0:  # a hole with a stub at both ends has two rows
-                        total = total.plus(self._barrel(group, self._hole(group, place)).times(share))
-                        count += share
+                    for hole in self._holes(group, place):
+                        if (hole.top, hole.bottom) not in barrels:
+                            barrels.add((hole.top, hole.bottom))
+                            total = total.plus(self._barrel(group, hole).times(share))
+                    count += share if k == 0 else 0.0
         return total, count
 
     @property
@@ -92,10 +97,9 @@ class HoleLosses:
         found = {_place(route.net, float(board.vias.x_mm[k]), float(board.vias.y_mm[k])) for k in vias}
         return found | {_place(route.net, float(board.pads.x_mm[k]), float(board.pads.y_mm[k])) for k in pads}
 
-    def _hole(self, group: StubGroup, place: tuple[int, int, int]) -> PlatedHole:
-        """The hole of a group at a place; of vias on one another the upper one, however the file orders them."""
+    def _holes(self, group: StubGroup, place: tuple[int, int, int]) -> list[PlatedHole]:
         here = (hole for hole in group.holes if _place(hole.net, hole.x_mm, hole.y_mm) == place)
-        return min(here, key=lambda hole: (hole.top, hole.bottom))
+        return sorted(here, key=lambda hole: (hole.top, hole.bottom))
 
     def _stub(self, row: int) -> Interval:
         if row not in self._stub_db:

@@ -61,7 +61,7 @@ def _routed_layers(ctx: Context, group: FastGroup) -> dict[int, set[int]]:
 def _crossings(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[Crossing]:
     vias = ctx.board.vias
     rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
-    rows = rows[np.argsort(-vias.start_layer[rows], kind="stable")]  # of a stack the via on top stands for it
+    rows = rows[np.argsort(vias.size_mm[rows], kind="stable")]  # of a stack the widest stands for it
     places = zip(vias.net[rows].tolist(), vias.x_mm[rows].tolist(), vias.y_mm[rows].tolist(), strict=True)
     row_at = dict(zip(places, rows.tolist(), strict=True))
     for place, layers in _stacks(ctx, routed):
