@@ -12,6 +12,9 @@ from stackup_lib.board import Board, Floats, Ints
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
 
+MOST_PIECES = 2_000_000
+"""Two kilometres of tracks: with more of them a board is looked at in longer pieces, and no file fills the memory."""
+
 PARALLEL = 0.985
 """Cosine from which two tracks count as parallel: 10 degrees."""
 
@@ -60,7 +63,8 @@ class PairGeometry:
 def piece_counts(board: Board, rows: Ints) -> Ints:
     """Return into how many pieces each of some tracks is cut."""
     is_arc = ~np.isnan(board.tracks.mid_x_mm[rows])
-    pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / PIECE_MM))
+    longest_mm = max(PIECE_MM, float(board.tracks.length_mm.sum()) / MOST_PIECES)
+    pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / longest_mm))
     return np.where(is_arc, ARC_PIECES, pieces).astype(np.int64)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +104,12 @@ def test_pieces_of_an_arc_lie_on_its_circle_also_the_long_way_round(tmp_path: Pa
     assert radius == pytest.approx(np.full(8, 4.0), rel=1e-5)
     assert pieces.length_mm.sum() == pytest.approx(1.5 * np.pi * 4, rel=1e-4)
     assert (pieces.x_mm < 18).any() and (pieces.y_mm > 22).any()
+
+
+def test_a_track_of_a_thousand_kilometres_fills_no_memory(tmp_path: Path) -> None:
+    """Pieces are a millimetre on boards that can be built, and longer where the file holds what cannot."""
+    board = mini(tmp_path, 'tracks = [{ net = "/A", layer = "F.Cu", path_mm = [[10, 10], [20, 10]] }]')
+    assert len(pieces_of(board, np.arange(1))) == 10
+    far = replace(board.tracks, length_mm=np.array([1e9]))
+
+    assert len(pieces_of(replace(board, tracks=far), np.arange(1))) == 2_000_000

@@ -99,7 +99,8 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -
     near, far = coupling.near_end(length, nyquist), coupling.far_end(length, nyquist)
     names = pairs.name[worst.first], pairs.name[worst.second]
     count = len(found.runs) - 1
-    more = f"; {count} more neighbours are closer than {found.allowed_mm:.2f} mm" if count else ""
+    others = "1 more neighbour is" if count == 1 else f"{count} more neighbours are"
+    more = f"; {others} closer than {found.allowed_mm:.2f} mm" if count else ""
     asked = asked_heights(part.group)
     document = documents()[part.group.choices[0].document_of("pair_spacing_heights")] if asked else None
     says = f"{document.publisher} asks for {asked:g} heights" if document else "no document states a distance"
