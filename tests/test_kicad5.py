@@ -141,7 +141,7 @@ def test_the_check_says_the_same_of_both_files(tmp_path: Path, kicad_cli: KicadC
         {v.clause.id: (v.verdict, v.checked, v.undecided) for v in check_board(path, command_line=options).verdicts}
         for path in paths
     )
-    of_classes = {"board.project", "board.nets.in_classes", "board.impedance.intended"}
+    of_classes = {"board.project", "board.nets.in_classes", "board.impedance.intended", "board.via.class_allowed"}
     assert {one for one in old.keys() | new.keys() if old.get(one) != new.get(one)} == of_classes
 
 

@@ -216,6 +216,7 @@ def test_a_click_and_a_check_while_drc_runs_are_answered(
 
     editor.run("xdo", "key", "Escape")
     board.remove_items_by_id(made)
+    check_again(tab)  # the tracks were in the last report: the page would rightly say so, at any time
     click(tab, "selected in KiCad")
 
 
