@@ -57,6 +57,17 @@ def design_rules_of(ctx: Context) -> DesignRules | None:
         raise MissingFact(f"the custom design rules ({error.what})", error.next_step) from error
 
 
+def readable_rules(ctx: Context) -> DesignRules | None:
+    """Return the custom design rules; raises `MissingFact` where KiCad ignores them or they cannot be followed."""
+    rules = design_rules_of(ctx)
+    odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
+    if rules is not None and odd is not None:
+        where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
+        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
+        raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
+    return rules
+
+
 def leading_somewhere(ctx: Context) -> frozenset[int]:
     """Return the nets that have a track, or two pads to be joined: not the unused pins of a part."""
     tracked, pads = np.unique(ctx.board.tracks.net), ctx.board.pads.net
@@ -73,12 +84,7 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
     asked = ctx.nets_by_target
     if not asked:
         return ()
-    rules = design_rules_of(ctx)
-    odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
-    if rules is not None and odd is not None:
-        where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
-        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
-        raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
+    rules = readable_rules(ctx)
     by_net = _Intended(ctx, rules)
     lines: dict[NetTarget, list[RoutedLine]] = {}
     all_lines = ctx.controlled_lines

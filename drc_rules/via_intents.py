@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.context import Context
-from drc_rules.intents import design_rules_of, leading_somewhere
+from drc_rules.intents import design_rules_of, leading_somewhere, readable_rules
 from drc_rules.report import Place
 from stackup_lib.board import Ints, ViaKind
 from stackup_lib.design_rules import DesignRules
@@ -50,17 +50,6 @@ class AskedVia:
     def ask(self) -> str:
         """The verb that goes with `who`."""
         return "asks for" if len(self.asked_by) == 1 else "ask for"
-
-
-def readable_rules(ctx: Context) -> DesignRules | None:
-    """Return the custom design rules; raises `MissingFact` where KiCad ignores them or they cannot be followed."""
-    rules = design_rules_of(ctx)
-    odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
-    if rules is not None and odd is not None:
-        where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
-        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
-        raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
-    return rules
 
 
 def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:

@@ -40,8 +40,8 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
 from drc_rules.design_rule_reach import Missing, Names, idle_parts, names_of, never_applies, replaced_by
+from drc_rules.intents import readable_rules
 from drc_rules.rule import Draft, rule
-from drc_rules.via_intents import readable_rules
 from stackup_lib.design_rules import DesignRule, DesignRules
 from stackup_lib.kicad.condition_tree import Comparison, parse_condition
 
