@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stackup_lib.board import NO_LAYER, Board, Drilling, Flags, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.interval import Interval
 
 
@@ -29,7 +30,7 @@ class PlatedHole:
         top, bottom: first and last copper layer of the barrel.
         drill_mm: finished diameter, as KiCad stores it.
         used: layers with a track, pad or fill of the net on the hole, or where a via goes on from it; ascending.
-        routed: the same without the fills; a fill of the net may lie elsewhere on its layer.
+        routed: the same without the fills.
         pad_mm: largest pad on it.
         keeps_unused: pads stay on the layers that it only passes.
         is_unsure: the net has a zone without a stored fill, which may use any layer.
@@ -112,15 +113,81 @@ def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:
     plated = _by_net(board.pads.net, np.flatnonzero(wanted[board.pads.net] & (board.pads.kind == PadKind.THROUGH)))
     copper = _copper_of(board, wanted)
     unfilled = _unfilled_nets(board)
+    filled = _filled_layers(board, vias, plated)
     found: list[PlatedHole] = []
     for net in nets.tolist():
-        if not len(vias.get(net, ())) and not len(plated.get(net, ())):
+        mine = [(_via, row, filled.vias) for row in vias.get(net, ())]
+        mine += [(_pad, row, filled.pads) for row in plated.get(net, ())]
+        if not mine:
             continue
         touching = copper(net)
         unsure = net in unfilled
-        found += [_via(board, index, touching, is_unsure=unsure) for index in vias.get(net, ())]
-        found += [_pad(board, index, touching, is_unsure=unsure) for index in plated.get(net, ())]
+        found += [hole(board, row, touching, of.get(row, set()), is_unsure=unsure) for hole, row, of in mine]
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """Layers on which a fill of its own net touches a hole, by row among the vias and among the pads."""
+
+    vias: dict[int, set[int]] = field(default_factory=dict)
+    pads: dict[int, set[int]] = field(default_factory=dict)
+
+
+def _filled_layers(board: Board, vias: Mapping[int, list[int]], pads: Mapping[int, list[int]]) -> _Filled:
+    """Ask every fill of the holes' nets which of their pads it touches, or which barrels where there is no pad.
+
+    A fill goes over the holes it is joined to, or its thermal spokes do. What keeps its clearance, because the zone
+    joins no pads or another one goes before it here, joins the net elsewhere and leaves the barrel open.
+    """
+    found, zones = _Filled(), board.zones
+    net_of_fill = zones.net[zones.fill_zone]
+    for fill in np.flatnonzero(np.isin(net_of_fill, [*vias, *pads])).tolist():
+        net, layer = int(net_of_fill[fill]), int(zones.fill_layer[fill])
+        rows = np.array(vias.get(net, []), dtype=np.int64)
+        inside = (board.vias.start_layer[rows] <= layer) & (board.vias.end_layer[rows] >= layer)
+        rows = rows[inside]
+        at = board.vias.x_mm[rows], board.vias.y_mm[rows]
+        for row in rows[_touched(board, fill, *at, _land_mm(board, rows, layer))].tolist():
+            found.vias.setdefault(row, set()).add(layer)
+        rows = np.array(pads.get(net, []), dtype=np.int64)
+        at = board.pads.x_mm[rows], board.pads.y_mm[rows]
+        across = np.fmin(board.pads.size_x_mm[rows], board.pads.size_y_mm[rows])
+        for row in rows[_touched(board, fill, *at, across / 2)].tolist():
+            found.pads.setdefault(row, set()).add(layer)
+    return found
+
+
+def _land_mm(board: Board, rows: Ints, layer: int) -> Floats:
+    """Radius of the vias' pads on a layer; of their barrels where a pad that joins nothing is left out."""
+    vias = board.vias
+    is_end = (vias.start_layer[rows] == layer) | (vias.end_layer[rows] == layer)
+    is_bare = (vias.remove_unused[rows] == 1) & ~(is_end & (vias.keep_end[rows] == 1))
+    radius: Floats = np.where(is_bare, vias.drill_mm[rows], vias.pad_size_mm[rows, layer]) / 2
+    return radius
+
+
+def _touched(board: Board, fill: int, x_mm: Floats, y_mm: Floats, reach_mm: Floats) -> NDArray[np.bool_]:
+    """Tell which points have a fill within their reach."""
+    zones = board.zones
+    here = slice(int(zones.fill_start[fill]), int(zones.fill_start[fill + 1]))
+    x, y = zones.fill_x_mm[here], zones.fill_y_mm[here]
+    touched = np.zeros(len(x_mm), dtype=np.bool_)
+    if not len(x_mm) or len(x) < MIN_CORNERS:
+        return touched
+    near = (x_mm + reach_mm >= x.min()) & (x_mm - reach_mm <= x.max())
+    rows = np.flatnonzero(near & (y_mm + reach_mm >= y.min()) & (y_mm - reach_mm <= y.max()))
+    if len(rows):
+        import shapely  # noqa: PLC0415 - heavy, and only a net with filled copper needs it
+
+        polygon = shapely.Polygon(np.column_stack([x, y]))
+        shapely.prepare(polygon)
+        touched[rows] = shapely.dwithin(polygon, shapely.points(x_mm[rows], y_mm[rows]), reach_mm[rows])
+    return touched
+
+
+MIN_CORNERS = 3
+"""A ring of fewer corners encloses no copper."""
 
 
 def _by_net(net_column: Ints, rows: Ints) -> dict[int, list[int]]:
@@ -145,13 +212,9 @@ def _copper_of(board: Board, wanted: Flags) -> Callable[[int], _Copper]:
     pads = board.pads
     smd = _by_net(pads.net, np.flatnonzero(wanted[pads.net] & (pads.kind != PadKind.THROUGH)))
     vias = _by_net(board.vias.net, np.flatnonzero(wanted[board.vias.net]))
-    zones = board.zones
-    filled: dict[int, set[int]] = {}
-    for net, layer in np.unique(np.column_stack([zones.net[zones.fill_zone], zones.fill_layer]), axis=0).tolist():
-        filled.setdefault(net, set()).add(layer)
 
     def of(net: int) -> _Copper:
-        return _Copper(board, (tracks.get(net, []), smd.get(net, []), vias.get(net, [])), filled.get(net, set()))
+        return _Copper(board, tracks.get(net, []), smd.get(net, []), vias.get(net, []))
 
     return of
 
@@ -211,9 +274,8 @@ SHORTEST_MM = 1e-6
 class _Copper:
     """Copper of one net, to ask which layers a hole touches."""
 
-    def __init__(self, board: Board, rows: tuple[list[int], list[int], list[int]], filled: set[int]) -> None:
-        """Take the rows of the net's tracks, surface pads and vias, and the layers with a fill of it."""
-        mine, smd, drilled = rows
+    def __init__(self, board: Board, mine: list[int], smd: list[int], drilled: list[int]) -> None:
+        """Take the rows of the net's tracks, surface pads and vias."""
         tracks, pads, vias = board.tracks, board.pads, board.vias
         self.x, self.y = tracks.start_x_mm[mine], tracks.start_y_mm[mine]
         self.dx, self.dy = tracks.end_x_mm[mine] - self.x, tracks.end_y_mm[mine] - self.y
@@ -223,7 +285,6 @@ class _Copper:
         self.pad_layers = pads.layers[smd]
         self.via_x, self.via_y, self.via_reach = vias.x_mm[drilled], vias.y_mm[drilled], vias.size_mm[drilled] / 2
         self.via_top, self.via_bottom = vias.start_layer[drilled], vias.end_layer[drilled]
-        self.filled = filled
 
     def joints_at(self, x_mm: float, y_mm: float, reach_mm: float, top: int, bottom: int) -> set[int]:
         """Layers on which vias go on from a hole: their pads meet its pad, on the one layer that both spans share.
@@ -246,7 +307,7 @@ class _Copper:
         return layers
 
 
-def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> PlatedHole:
+def _via(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsure: bool) -> PlatedHole:
     vias = board.vias
     top, bottom = int(vias.start_layer[index]), int(vias.end_layer[index])
     x, y = float(vias.x_mm[index]), float(vias.y_mm[index])
@@ -261,7 +322,7 @@ def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
         top=top,
         bottom=bottom,
         drill_mm=float(vias.drill_mm[index]),
-        used=tuple(sorted(layer for layer in touched | copper.filled if top <= layer <= bottom)),
+        used=tuple(sorted(layer for layer in touched | filled if top <= layer <= bottom)),
         routed=tuple(sorted(layer for layer in touched if top <= layer <= bottom)),
         backdrills=_backdrills(vias.drilling, index),
         pad_mm=float(vias.size_mm[index]),
@@ -270,7 +331,7 @@ def _via(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
     )
 
 
-def _pad(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> PlatedHole:
+def _pad(board: Board, index: int, copper: _Copper, filled: Set[int], *, is_unsure: bool) -> PlatedHole:
     pads = board.pads
     bottom = board.layer_count - 1
     x, y = float(pads.x_mm[index]), float(pads.y_mm[index])
@@ -286,7 +347,7 @@ def _pad(board: Board, index: int, copper: _Copper, *, is_unsure: bool) -> Plate
         top=0,
         bottom=bottom,
         drill_mm=float(pads.drill_x_mm[index]),
-        used=tuple(sorted(layer for layer in touched | copper.filled if layer <= bottom)),
+        used=tuple(sorted(layer for layer in touched | filled if layer <= bottom)),
         routed=tuple(sorted(layer for layer in touched if layer <= bottom)),
         backdrills=_backdrills(pads.drilling, index),
         pad_mm=2 * reach,

@@ -121,6 +121,57 @@ def test_layers_in_use_are_the_same_whether_nets_are_asked_one_by_one_or_togethe
     assert [one.used for one in together] == [(0, 2), (0, 2)]
 
 
+def test_a_fill_uses_a_hole_only_where_it_touches_its_pad_or_without_a_pad_its_barrel(tmp_path: Path) -> None:
+    """Its edge 0.2 mm from the middle is within the pad of 0.45 mm and outside of the drill of 0.2 mm."""
+    at = {"net": "/A"}
+    ctx = context(
+        tmp_path,
+        tracks=[{**at, "layer": "F.Cu", "path_mm": [[5, 10], [50, 10]]}],
+        vias=[
+            {**at, "at_mm": [20, 10]},
+            {**at, "at_mm": [30, 10]},
+            {**at, "at_mm": [40, 10], "remove_unused": True},
+            {**at, "at_mm": [50, 10], "remove_unused": True},
+        ],
+        zones=[
+            {**at, "layer": "In2.Cu", "rect_mm": [20.2, 5, 24, 15]},
+            {**at, "layer": "In2.Cu", "rect_mm": [30.3, 5, 34, 15]},
+            {**at, "layer": "In2.Cu", "rect_mm": [40.2, 5, 44, 15]},
+            {**at, "layer": "In2.Cu", "rect_mm": [50.05, 5, 54, 15]},
+            {**at, "layer": "B.Cu", "rect_mm": [40.2, 5, 44, 15]},
+        ],
+    )
+
+    holes = plated_holes(ctx.board, np.arange(len(ctx.board.nets)))
+
+    assert [(hole.x_mm - 50, hole.used) for hole in sorted(holes, key=lambda hole: hole.x_mm)] == [
+        (20, (0, 2)),
+        (30, (0,)),
+        (40, (0, 5)),  # the end keeps its pad
+        (50, (0, 2)),
+    ]
+
+
+def test_a_plated_pad_is_used_by_a_fill_at_its_narrow_side_only_when_it_touches(tmp_path: Path) -> None:
+    """0.9 by 1.7 mm: 0.5 mm beside the middle no fill touches it, though that is within half its length."""
+    pad = {"net": "/A", "kind": "through", "shape": "oval", "size_mm": [0.9, 1.7], "drill_mm": 0.5}
+    ctx = context(
+        tmp_path,
+        parts=[
+            {"reference": "J1", "at_mm": [20, 10], "pads": [{"number": "1", **pad}]},
+            {"reference": "J2", "at_mm": [40, 10], "pads": [{"number": "1", **pad}]},
+        ],
+        zones=[
+            {"net": "/A", "layer": "In2.Cu", "rect_mm": [20.5, 5, 24, 15]},
+            {"net": "/A", "layer": "In2.Cu", "rect_mm": [40.4, 5, 44, 15]},
+        ],
+    )
+
+    holes = plated_holes(ctx.board, np.arange(len(ctx.board.nets)))
+
+    assert {hole.x_mm - 50: hole.used for hole in holes} == {20: (0,), 40: (0, 2)}
+
+
 def test_vias_used_alike_make_one_group_with_the_distance_of_the_pair(tmp_path: Path) -> None:
     """Both vias of the pair, 1 mm apart, stub from In2 to B.Cu."""
     groups = context(tmp_path, **pair("In2.Cu")).stub_groups

@@ -17,7 +17,7 @@ the other side.
 What it cannot see
 ------------------
 Used is what copper of the net touches: a track (arcs as chords), a pad (as the circle around its size, so that one
-whose corner only seems near makes a false alarm), a fill at the middle of the hole. A layer that is reached by copper
+whose corner only seems near makes a false alarm), a stored fill at its pad. A layer that is reached by copper
 graphics or by the free part of a custom pad alone is cut unnoticed. The drill is taken to end at its must-cut layer:
 whether the dielectric to the next layer, which must not be cut, is thick enough for the fab's depth tolerance nobody
 asks here.
@@ -30,8 +30,6 @@ KiCad's file format: a backdrill starts at an outer layer and passes every layer
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -48,7 +46,7 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
 def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill that passes used layers."""
     hole, drill = drilled.hole, drilled.drill
-    cut = [layer for layer in drilled.passed if layer in hole.routed or _meets_fill(ctx, drilled, layer)]
+    cut = [layer for layer in drilled.passed if layer in hole.used]
     if not cut:
         if missing := unknown_use(ctx, hole):
             raise missing
@@ -65,11 +63,3 @@ def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: Drilled
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", names[drill.start], names[drill.must_cut]),
         places=(place_of(ctx, drilled, cut[0]),),
     )
-
-
-def _meets_fill(ctx: Context, drilled: DrilledHole, layer: int) -> bool:
-    hole = drilled.hole
-    if layer not in hole.used:
-        return False
-    net = ctx.copper.net_at(layer, np.array([hole.x_mm]), np.array([hole.y_mm]))
-    return int(net[0]) == hole.net

@@ -2,9 +2,10 @@
 
 What it checks
 --------------
-Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A
-stub longer than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in
-`stackwright.toml` for files that cannot hold it. A blind or micro via that ends where it is used has no stub.
+Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A layer
+uses a hole where a track, a surface pad, a via or the stored fill of a zone of the net touches it there. A stub longer
+than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in `stackwright.toml` for
+files that cannot hold it. A blind or micro via that ends where it is used has no stub.
 
 Why it matters
 --------------
@@ -18,12 +19,11 @@ leaves on; or route the pair on a layer near the far side; or use blind vias.
 
 What it cannot see
 ------------------
-A layer counts as used where a track, a surface pad or a via of the net meets the hole's pad, arcs as their chords and
-pads as the circle around their size: a signal that leaves by copper graphics or by the free part of a custom pad alone
-gives a false alarm. A fill of the net counts as use of its layer by every hole of the net, wherever on the layer it
-lies, and hides their stubs. A declared drill is believed for every hole of its nets; how deep the fab really goes, and
-what a press-fit pin fills, no file tells. Nets that nobody took for the interface are not looked at, and one hole that
-nothing reaches leaves its whole net open.
+Arcs count as their chords and pads as the circle around their size: a signal that leaves by copper graphics or by the
+free part of a custom pad alone gives a false alarm. Fills are taken as they are stored, and one that touches a hole
+uses it even where it leads nowhere from there. A declared drill is believed for every hole of its nets; how deep the
+fab really goes, and what a press-fit pin fills, no file tells. Nets that nobody took for the interface are not looked
+at, and one hole that nothing reaches leaves its whole net open.
 
 Sources
 -------

@@ -22,8 +22,7 @@ The barrel's surroundings are modelled, not read: antipads are the pad and the c
 around it, how many planes it passes and where ground vias stand is not looked up; the worst case is meant to cover
 that. Dk is the laminate's as stated across the sheet, while the field around a barrel lies in its plane, where woven
 glass has more: real stubs resonate some per cent lower. Each stub is judged alone, by its first resonance; several on
-one link, and the barrel that the signal does use, are not. Which layers use a hole is read as for `missing-backdrill`:
-fills elsewhere on a layer hide stubs here too.
+one link, and the barrel that the signal does use, are not. Which layers use a hole is read as for `missing-backdrill`.
 
 Sources
 -------
