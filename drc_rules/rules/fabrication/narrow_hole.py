@@ -61,7 +61,7 @@ def _bar(ctx: Context, clause: Clause, holes: HoleSet) -> Bar | None:
     found = bar(ctx, clause, "drill_mm", own.hole_mm)
     if found is None or found.tier is None:
         return found
-    finished = max(found.value - PLATING_ALLOWANCE_MM, NO_DIAMETER_MM)
+    finished = max(round(found.value - PLATING_ALLOWANCE_MM, 6), NO_DIAMETER_MM)
     if found.tier is Tier.STANDARD:  # taken as the drill itself, it may be past the advanced tier
         finished = max(finished, limit_of("drill_mm", Tier.ADVANCED) or 0.0)
     return Bar(finished, found.who, found.tier)

@@ -83,7 +83,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     gap, layer, net = nearest
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
     start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
-    how = f"cuts {-gap:.2f} mm into" if gap < 0 else f"is {gap:.2f} mm from"
+    how = f"cuts {-gap:.3f} mm into" if gap < 0 else f"is {gap:.3f} mm from"
     yield Draft(
         title=(
             f"{board.nets[hole.net]}: the {drill.size_mm:g} mm backdrill from {start} {how} "
