@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.copper_map import NO_COPPER, CopperMap, unfilled_zones
@@ -38,9 +39,10 @@ LIGHT_MM_PER_PS = 0.299792458
 
 
 class GapKind(StrEnum):
-    """What a gap is, by what lies around it."""
+    """What a gap is, by what lies around it: a ring lies all around one hole, merged antipads around several."""
 
     RING = "ring around a hole"
+    MERGED = "antipads grown together"
     PAD = "cut-out under a pad"
     SLOT = "slot in the plane"
     SPLIT = "split between two nets"
@@ -58,6 +60,7 @@ class Gap(Frozen):
         x_mm, y_mm: middle of its longest piece.
         start_mm, end_mm: both ends (x, y); of a gap at a branch, two of its ends.
         plane_nets: nets of the plane where it is back, ascending; `NO_COPPER` when the track ends over void.
+        ring_mm: of a ring, how far from the middle of its hole it may reach; 0 for anything else.
     """
 
     net: int
@@ -72,6 +75,7 @@ class Gap(Frozen):
     start_mm: tuple[float, float]
     end_mm: tuple[float, float]
     plane_nets: tuple[int, ...]
+    ring_mm: float = 0.0
 
     def delay_ps(self, eps_eff: float) -> float:
         """Return the time a signal takes over it, length sqrt(eps_eff)/c; eps_eff is that of the line."""
@@ -211,11 +215,13 @@ class ReturnPath:
         beyond = np.array(run.beyond, dtype=np.complex128)
         nets = {int(n) for n in self.copper.net_at(plane, beyond.real, beyond.imag)} if len(beyond) else set()
         ends = run.ends or ((middle.real, middle.imag),)
+        kind, ring_mm = self._kind(run, pieces, layers, nets)
         return Gap(
             net=int(pieces.net[line]),
             layer=layer,
             plane=plane,
-            kind=self._kind(run, pieces, layers, nets),
+            kind=kind,
+            ring_mm=ring_mm,
             length_mm=float(lengths.sum()),
             missing_share=float((run.missing * lengths).sum() / lengths.sum()),
             tracks=tuple(sorted({int(k) for k in pieces.track[run.piece]})),
@@ -226,15 +232,20 @@ class ReturnPath:
             plane_nets=tuple(sorted(nets | ({NO_COPPER} if run.open_ends else set()))),
         )
 
-    def _kind(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int]) -> GapKind:
+    def _kind(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int]) -> tuple[GapKind, float]:
+        """Return what a gap is, and of a ring how far it may reach."""
         if len(nets - {NO_COPPER}) > 1:
-            return GapKind.SPLIT
+            return GapKind.SPLIT, 0.0
         points = _points_on(run, pieces.lines)
-        if _all_near(points, *self._rings(layers[1])):
-            return GapKind.RING
+        is_near, reach_mm = _near_holes(points, *self._rings(layers[1]))
+        alone = np.all(is_near, axis=0)
+        if np.any(alone):
+            return GapKind.RING, float(reach_mm[alone].max())
         if self._under_pads(points, layers[0], int(pieces.net[run.piece[0]])):
-            return GapKind.PAD
-        return GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT
+            return GapKind.PAD, 0.0
+        if np.all(np.any(is_near, axis=1)):
+            return GapKind.MERGED, 0.0
+        return (GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT), 0.0
 
     def _under_pads(self, points: Complexes, layer: int, net: int) -> bool:
         """Tell whether all points lie under pads of a net on a layer, or hardly beyond; boards cut planes out there."""
@@ -273,10 +284,10 @@ def _points_on(run: Run, lines: Lines) -> Complexes:
     return np.concatenate(list(steps))
 
 
-def _all_near(points: Complexes, centre: Complexes, reach_mm: Floats) -> bool:
-    """Tell whether every point is within reach of a centre."""
+def _near_holes(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[NDArray[np.bool_], Floats]:
+    """Tell which points are within reach of which holes nearby, shape (points, holes), and return their reach."""
     near = np.flatnonzero(np.abs(centre - points[0]) <= reach_mm + np.abs(points - points[0]).max())
-    return bool(np.all(np.any(np.abs(points[:, None] - centre[near]) <= reach_mm[near], axis=1)))
+    return np.abs(points[:, None] - centre[near]) <= reach_mm[near], reach_mm[near]
 
 
 def _pieces(board: Board, rows: Ints) -> _Pieces:

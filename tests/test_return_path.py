@@ -217,7 +217,7 @@ def test_a_field_of_antipads_that_run_together_is_as_long_as_it_is(tmp_path: Pat
     field = '[[vias]]\nnet = "/E"\nat_mm = [30, 10]\ngrid = [10, 1]\npitch_mm = 0.8\n'
     (gap,) = gaps_of(mini(tmp_path, WHOLE + track((20, 10), (60, 10)) + field))
 
-    assert gap.kind is GapKind.RING
+    assert gap.kind is GapKind.MERGED
     assert gap.length_mm == pytest.approx(9 * 0.8 + 0.95, abs=1e-3)
 
 

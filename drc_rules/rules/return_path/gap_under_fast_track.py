@@ -4,9 +4,9 @@ What it checks
 --------------
 Under (and over) every track of a fast interface, the stored fills of the planes that carry at least a tenth of its
 return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, of a
-narrow slot, to both sides of it; wherever the track crosses from one net's copper to another's; and tracks that have no
-plane at all for as long. Rings around holes, cut-outs under pads of the net and shorter voids are forgiven, and so is a
-void that copper of a layer between covers.
+narrow slot or antipads that have grown together, to both sides of it; wherever the track crosses from one net's copper
+to another's; and tracks that have no plane at all for as long. The ring around one hole, cut-outs under pads of the net
+and shorter voids are forgiven, and so is a void that copper of a layer between covers.
 
 Why it matters
 --------------
@@ -20,11 +20,12 @@ with capacitors beside the tracks.
 
 What it cannot see
 ------------------
-A row of antipads that have grown together passes, for each point of it is near a land, and a narrow slot is followed in
-straight lines only: one with a bend near the track may pass. Plane is filled copper of any net: one
-drawn as graphics or made of tracks is missed, and ground beside the track on its own layer is none, so that a coplanar
-line over bare laminate is a false alarm. Capacitors across a split are not looked for. A fill that leaves out what it
-could cover by now looks like a good one; wavelengths are those in a Dk of 4.
+A narrow slot or a row of antipads is followed in straight lines only: one with a bend near the track may pass, and so
+does a row that goes on for less than 1.5 mm or so beside the track, as far as a ring alone may reach. Where a track
+begins in such a row, at a via of its own, only the length along it counts. Plane is filled copper of any net: one drawn
+as graphics or made of tracks is missed, and ground beside the track on its own layer is none, so that a coplanar line
+over bare laminate is a false alarm. Capacitors across a split are not looked for. A fill that leaves out what it could
+cover by now looks like a good one; wavelengths are those in a Dk of 4.
 
 Sources
 -------
@@ -97,13 +98,19 @@ def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Ite
 
 
 def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
-    """Return a gap with the way around it: none around holes and under pads, its own length where that is enough."""
-    if gap.kind in (GapKind.RING, GapKind.PAD):
+    """Return a gap with the way around it: none around a hole and under pads, its own length where that is enough."""
+    slowest, is_crossed = part.group.lumped_mm[0], NO_COPPER not in gap.plane_nets
+    if gap.kind is GapKind.PAD or (gap.kind is GapKind.RING and not is_crossed):
         return Crossed(gap, 0.0)
-    slowest = part.group.lumped_mm[0]
-    if gap.kind is not GapKind.SLOT or gap.length_mm > slowest:
-        return Crossed(gap, gap.length_mm)
-    return Crossed(gap, max(gap.length_mm, reach_aside_mm(ctx.copper, gap, FOLLOWED * slowest)))
+    if gap.kind is GapKind.RING:
+        # the antipads of a row of holes across the track: void goes on farther than one ring does
+        least = max(part.group.lumped_mm[-1], 2 * gap.ring_mm)
+        aside = reach_aside_mm(ctx.copper, gap, max(FOLLOWED * slowest, least))
+        merged = gap.model_copy(update={"kind": GapKind.MERGED})
+        return Crossed(merged, aside) if aside > least else Crossed(gap, 0.0)
+    if gap.kind in (GapKind.SLOT, GapKind.MERGED) and is_crossed and gap.length_mm <= slowest:
+        return Crossed(gap, max(gap.length_mm, reach_aside_mm(ctx.copper, gap, FOLLOWED * slowest)))
+    return Crossed(gap, gap.length_mm)
 
 
 def _show(ctx: Context, part: Referenced, counted: list[Crossed]) -> None:
@@ -179,6 +186,8 @@ def _what(ctx: Context, gap: Gap) -> str:
     nets = sorted(names, key=lambda name: (not is_ground(name), name))
     if gap.kind is GapKind.SPLIT:
         return f"the split between {' and '.join(nets)} on {plane}"
+    if gap.kind is GapKind.MERGED:
+        return f"antipads that have grown together in {' and '.join(nets) or 'no copper'} on {plane}"
     if gap.kind is GapKind.SLOT:
         return f"a slot in {' and '.join(nets)} on {plane}"
     return f"the end of the plane on {plane}"
