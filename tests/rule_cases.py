@@ -4,8 +4,8 @@ A case is `why`, a mini-board (on top of a `base` of the same file), and what th
 finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict. What it
 `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to give them;
 `measured` are the numbers beside the limit. Of each finding, in the order of `finds`: `severities`, `limits`, `objects`
-(by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. `confidence` is that of
-the rule's decided clauses.
+(by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. A limit without a value
+is "none". `confidence` is that of the rule's decided clauses.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Case(BaseModel):
     lacks: list[str] = []
     measured: list[float | str] = []
     severities: list[str] = []
-    limits: list[float | str | None] = []
+    limits: list[float | str] = []
     objects: list[list[str]] = []
     places: list[list[str]] = []
     confidence: str | None = None
@@ -120,7 +120,7 @@ def _tells(case: Case, found: list[Finding]) -> None:
     if case.measured:
         assert [f.measured.value for f in found if f.measured] == _near(case.measured)
     if case.limits:
-        assert [f.limit.value if f.limit else None for f in found] == _near(case.limits)
+        assert [_limit_of(f) for f in found] == _near(case.limits)
     if case.severities:
         assert [f.severity.value for f in found] == case.severities
     if case.objects:
@@ -132,7 +132,12 @@ def _tells(case: Case, found: list[Finding]) -> None:
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def _near(values: list[float | str] | list[float | str | None]) -> list[object]:
+def _limit_of(finding: Finding) -> float | str:
+    value = finding.limit.value if finding.limit else None
+    return "none" if value is None else value
+
+
+def _near(values: list[float | str]) -> list[object]:
     """Numbers with room for floating point, words as they are."""
     return [pytest.approx(value) if isinstance(value, float | int) else value for value in values]
 
