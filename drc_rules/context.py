@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from drc_rules.fast_vias import StubGroup
     from drc_rules.hole_gaps import HoleGaps
     from drc_rules.lines import Lines
-    from drc_rules.link_loss import LinkLosses
+    from drc_rules.link_loss import InterfaceLosses, LinkLosses
     from drc_rules.power_rails import PowerRails
     from drc_rules.return_paths import ReturnPaths
 
 T = TypeVar("T")
+Gathered = Mapping[tuple[str, bool], "InterfaceLosses"]
+"""What was computed once and others may ask for again: the losses of links, by interface."""
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
@@ -102,6 +104,15 @@ class Context:
 
     def shows(self, what: str, **numbers: Value) -> None:
         """Tell with which numbers an object is judged, by the symbols of the rule's formula; only `explain` listens."""
+
+    def gathered(self) -> Gathered:
+        """Return what another process may want to know, for it took long to find out."""
+        return self.link_losses.found if "link_losses" in vars(self) else {}
+
+    def adopt(self, gathered: Gathered) -> None:
+        """Take over what another process has found out about the same board."""
+        if gathered:
+            self.link_losses.found.update(gathered)
 
     @cached_property
     def is_default_stackup(self) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
+from drc_rules.context import Context, Gathered
 from drc_rules.documents import cite
 from drc_rules.report import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
 from drc_rules.rule import Draft, Rule
 from stackup_lib.facts import Confidence, MissingFact, least
+from stackup_lib.meanwhile import Meanwhile
 from stackup_lib.stopwatch import stretch
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
@@ -24,6 +25,12 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     verdicts: list[ClauseVerdict] = field(default_factory=list)
     crashes: list[RuleCrash] = field(default_factory=list)
+
+    def add(self, other: Outcome) -> None:
+        """Append what came out of other clauses."""
+        self.findings += other.findings
+        self.verdicts += other.verdicts
+        self.crashes += other.crashes
 
 
 @dataclass
@@ -61,17 +68,36 @@ def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chos
     """
     by_kind = {kind: r for r in rules for kind in r.kinds}
     on = set(chosen)
+    todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
+    late = [k for k, (_, decider) in enumerate(todo) if decider in on and decider.beside]
+    parts: dict[int, Outcome] = {}
+
+    def decide_late() -> tuple[list[Outcome], Gathered]:
+        return [_decided(context, *todo[k], on) for k in late], context.gathered()
+
+    beside = Meanwhile(decide_late, when=bool(late))
+    for k in sorted(set(range(len(todo))).difference(late)):
+        parts[k] = _decided(context, *todo[k], on)
+    answers, gathered = beside.result()
+    context.adopt(gathered)
+    parts.update(zip(late, answers, strict=True))
     outcome = Outcome()
-    for clause in clauses:
-        decider = by_kind.get(clause.kind)
-        if decider is None:
-            outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
-        elif decider not in on:
-            missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
-            outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
-        else:
-            _decide(context, clause, decider, outcome)
+    for k in range(len(todo)):
+        outcome.add(parts[k])
     outcome.findings.sort(key=_impact)
+    return outcome
+
+
+def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:
+    """Decide one clause; what has no rule, or none that is on, stays undecided."""
+    outcome = Outcome()
+    if decider is None:
+        outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
+    elif decider not in on:
+        missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
+        outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
+    else:
+        _decide(context, clause, decider, outcome)
     return outcome
 
 

@@ -139,7 +139,7 @@ class LinkLosses:
     """The losses of a board's fast links, computed for an interface when it is first asked for."""
 
     ctx: Context
-    _found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
+    found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
     _loss_at: dict[tuple[LineKey, float], LossAt] = field(default_factory=dict)
     _df_sure_at: dict[tuple[int, References | None, float], Confidence] = field(default_factory=dict)
 
@@ -158,13 +158,13 @@ class LinkLosses:
     def of(self, interface_id: str, *, declared: bool) -> InterfaceLosses:
         """Return the losses of an interface's declared links, or of those that were only inferred to be of it."""
         key = (interface_id, declared)
-        if key not in self._found:
+        if key not in self.found:
             one = interface(interface_id)
             with self.ctx.recording() as used:
                 known, missing = self._losses(one, declared=declared)
             of_df = least(Confidence.HIGH, *(self._df_confidence(link) for link in known))
-            self._found[key] = InterfaceLosses(known, missing, least(Confidence.HIGH, *used), of_df)
-        return self._found[key]
+            self.found[key] = InterfaceLosses(known, missing, least(Confidence.HIGH, *used), of_df)
+        return self.found[key]
 
     def nets_of(self, interface_id: str, *, declared: bool) -> tuple[int, ...]:
         """Return the nets of an interface that are declared, or only inferred."""

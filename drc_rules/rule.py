@@ -64,6 +64,7 @@ class Rule:
         over: gives the objects of a clause; each is decided on its own.
         check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
         formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
+        beside: it may be decided in another process meanwhile: it takes long, and few others ask for what it finds.
     """
 
     code: str
@@ -76,6 +77,7 @@ class Rule:
     module: str
     page: str = field(repr=False)
     formula: Formula | None = field(default=None, repr=False)
+    beside: bool = False
 
     @property
     def summary(self) -> str:
@@ -89,7 +91,7 @@ class Rule:
 
 
 def rule(
-    code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1", formula: str = ""
+    code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1", formula: str = "", beside: bool = False
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -99,6 +101,7 @@ def rule(
         over: gives the objects of a clause. It may raise `MissingFact`: then the clause is not verifiable.
         since: version that brought the rule.
         formula: what it computes, as `drc_rules.formula` reads it; `explain CODE --board X` fills in the numbers.
+        beside: it may be decided in another process meanwhile, see `Rule`.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -115,6 +118,7 @@ def rule(
             module=check.__module__,
             page=inspect.cleandoc((module.__doc__ if module else None) or ""),
             formula=read_formula(formula) if formula else None,
+            beside=beside,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check

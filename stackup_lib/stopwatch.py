@@ -5,7 +5,7 @@ Nothing is measured, and next to nothing is spent, unless somebody is `measuring
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ class Stopwatch:
     Attributes:
         seconds: by name, in the order of first use.
         calls: how often each was entered.
+        beside_s: seconds of these that another process worked at the same time.
         tell: called with the name of each stretch that begins, for a progress line.
     """
 
@@ -33,6 +34,7 @@ class Stopwatch:
     clock: Callable[[], float] = perf_counter
     seconds: dict[str, float] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
+    beside_s: float = 0.0
 
     def __post_init__(self) -> None:
         self._open = [OTHER]
@@ -51,6 +53,12 @@ class Stopwatch:
         finally:
             self._turn()
             self._open.pop()
+
+    def add_beside(self, seconds: Mapping[str, float]) -> None:
+        """Count what another process has measured meanwhile."""
+        for name, value in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + value
+            self.beside_s += value
 
     def stop(self) -> None:
         """Count what has run since the last stretch ended."""
@@ -75,6 +83,13 @@ def measuring(watch: Stopwatch) -> Iterator[Stopwatch]:
     finally:
         watch.stop()
         _running.reset(token)
+
+
+def add_beside(seconds: Mapping[str, float]) -> None:
+    """Count what another process has measured meanwhile, where somebody measures."""
+    watch = _running.get()
+    if watch is not None:
+        watch.add_beside(seconds)
 
 
 @contextmanager

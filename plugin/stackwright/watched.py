@@ -81,8 +81,9 @@ def shares_of(watch: Stopwatch) -> dict[str, float]:
     return dict(sorted(watch.seconds.items(), key=lambda row: (-row[1], row[0])))
 
 
-def timing_lines(seconds: Mapping[str, float]) -> str:
-    """Return the shares as lines for a person, ending with a line break."""
+def timing_lines(seconds: Mapping[str, float], beside_s: float = 0.0) -> str:
+    """Return the shares as lines for a person, ending with a line break; so much was another process's meanwhile."""
     total = sum(seconds.values())
+    title = f"timing: {total:.3f} s" + (f" of work, {beside_s:.3f} s of it in a second process" if beside_s else "")
     rows = [f"  {name:<10} {value:8.3f} s {100 * value / total:5.1f} %" for name, value in seconds.items() if total]
-    return "\n".join([f"timing: {total:.3f} s", *rows, ""])
+    return "\n".join([title, *rows, ""])

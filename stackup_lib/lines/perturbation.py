@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.lines.boundary import COPLANAR_LEFT, COPLANAR_RIGHT, PLANE_ABOVE, Piece, pieces, right_half, size_mm
-from stackup_lib.lines.kernels import Complex, Real, normal_field_moments
+from stackup_lib.lines.interactions import View, effect
+from stackup_lib.lines.kernels import Real
 from stackup_lib.lines.mesh import Resolution
 from stackup_lib.lines.sections import GeometryError, Section, Strip
 from stackup_lib.lines.solver import LADDER, System, assemble
@@ -277,16 +278,13 @@ def _plane_below(system: System, density: Real, copper: NDArray[np.bool_], sign:
     The field of a charge and its image there is twice the charge's own normal field.
     """
     x, weight = _plane_points(system)
-    centre, half = system.mesh.centre[copper], system.mesh.half[copper]
-
-    def field(at: Complex) -> Real:
-        zeta = (at[:, None] - centre) / half
-        moments = normal_field_moments(zeta, half, np.array(1j), density.shape[1])
-        return np.asarray(np.einsum("npe,en->p", moments, density))
-
-    total = field(x.astype(np.complex128))
+    up = np.full(len(x), 1j)
+    views = [View(x.astype(np.complex128), up)]
     if system.symmetric:
-        total = total + sign * field(-x.astype(np.complex128))
+        views.append(View(-views[0].targets, up, sign))
+    centre, half = system.mesh.centre[copper], system.mesh.half[copper]
+    moments = effect(views, centre=centre, half=half, order=density.shape[1])
+    total = moments.reshape(len(x), -1) @ density.ravel()
     return float(np.sum(weight * (2 * total) ** 2))
 
 

@@ -90,7 +90,7 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA)
+@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, beside=True)
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[Draft]:
     """Yield one finding per interface whose worst link exceeds the share; not verifiable unless all surely fit."""
     one = found.interface

@@ -106,7 +106,7 @@ Df: at 10 GHz with which the tightest link still closes
 """
 
 
-@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA)
+@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA, beside=True)
 def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
     """Yield one finding where a lossier class would do."""
     ctx.rest_on_assignment(ctx.nets_of(need.tightest.link.interface.id))

@@ -69,7 +69,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
         yield FoilNeed(tuple(layers), has, asked, found)
 
 
-@rule("OVR002", kinds=("foil_needed",), over=_need)
+@rule("OVR002", kinds=("foil_needed",), over=_need, beside=True)
 def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft]:
     """Yield one finding where a rougher grade would do."""
     for name in {room.link.interface.id for room in need.rooms}:

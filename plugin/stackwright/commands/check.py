@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from drc_rules.declared import CommandLine
 from drc_rules.impedance_option import impedance_said
 from drc_rules.report import Report
 from stackup_lib.errors import StackwrightError
+from stackup_lib.meanwhile import sharing_cores
 from stackwright import revisions
 from stackwright.data_digest import data_digest
 from stackwright.drawing.board_map import board_map
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from stackwright.drawing.charts import Charts
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
+LARGE_BYTES = 10_000_000
+"""Boards whose check takes longer than the start of a second process is worth."""
+
 TEXT = "text"
 
 
@@ -113,7 +118,7 @@ def _tell(answer: Answer, *, timing: bool) -> None:
     """Write to the error stream what is no part of a report."""
     if isinstance(answer.outcome, Checked) and answer.outcome.timing and timing:
         sys.stdout.flush()
-        sys.stderr.write(timing_lines(answer.outcome.timing))
+        sys.stderr.write(timing_lines(answer.outcome.timing, answer.outcome.beside_s))
     if isinstance(answer.outcome, Unchecked):
         complain(answer.outcome.error)
     elif answer.reason:
@@ -208,14 +213,19 @@ def check_typed(typed: Path, settings: Settings) -> Answer:
     """Check the board that is meant by a path; what goes wrong is part of the answer."""
     try:
         board = find_board(typed)
-        with watched(board.name) as watch:
+        with watched(board.name) as watch, sharing_cores(on=_is_worth_two(board, settings)):
             outcome, options = check_one(board, settings, draw=any(one.format == "html" for one in settings.wanted))
         if settings.timing:
-            outcome = replace(outcome, timing=shares_of(watch))
+            outcome = replace(outcome, timing=shares_of(watch), beside_s=watch.beside_s)
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)
     return Answer(outcome, code, reason)
+
+
+def _is_worth_two(board: Path, settings: Settings) -> bool:
+    """Tell whether a second process may work on one board: it is large, and no other boards keep the cores busy."""
+    return settings.jobs != 1 and parent_process() is None and board.stat().st_size > LARGE_BYTES
 
 
 def _against(commit: str, board: Path, report: Report, settings: Settings, said: CommandLine) -> Report:

@@ -29,6 +29,7 @@ class Checked:
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
+        beside_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
         full: the scorecard and the stackups to choose from, where they were asked for.
     """
@@ -38,6 +39,7 @@ class Checked:
     data_digest: str
     fail_on: str = "error"
     timing: Mapping[str, float] | None = None
+    beside_s: float = 0.0
     map: BoardMap | None = None
     charts: Charts | None = None
     full: Full | None = None
@@ -97,13 +99,13 @@ def _report(checked: Checked) -> dict[str, object]:
             "config": checked.config_path,
             "data_sha256": checked.data_digest,
         },
-        **({} if checked.timing is None else {"timing": _timing(checked.timing)}),
+        **({} if checked.timing is None else {"timing": _timing(checked.timing, checked.beside_s)}),
     }
 
 
-def _timing(seconds: Mapping[str, float]) -> dict[str, object]:
+def _timing(seconds: Mapping[str, float], beside_s: float) -> dict[str, object]:
     rounded = {name: round(value, 6) for name, value in seconds.items()}
-    return {"total_s": round(sum(seconds.values()), 6), "seconds": rounded}
+    return {"total_s": round(sum(seconds.values()), 6), "beside_s": round(beside_s, 6), "seconds": rounded}
 
 
 def _finding(finding: Finding) -> dict[str, object]:

@@ -1,0 +1,105 @@
+"""Work that a copy of this process does while this one goes on: a large board's rules need not wait for one core.
+
+Nothing is copied unless somebody is `sharing_cores`: a command that checks one board does, on systems that copy a
+process at once (Linux). What the copy computes comes back pickled through a file without a name. Whatever goes wrong
+there, the work is done here instead, and says itself what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import BinaryIO, Generic, TypeVar
+
+from stackup_lib.stopwatch import Stopwatch, add_beside, measuring
+
+T = TypeVar("T")
+
+_sharing: ContextVar[bool] = ContextVar("sharing_cores", default=False)
+
+
+@contextmanager
+def sharing_cores(*, on: bool = True) -> Iterator[None]:
+    """Inside the block work may be given to a copy of this process."""
+    token = _sharing.set(on)
+    try:
+        yield
+    finally:
+        _sharing.reset(token)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+class Meanwhile(Generic[T]):
+    """An answer that is being worked out beside us, or else when it is asked for.
+
+    Args:
+        work: what to do; its answer can be pickled. What it changes in the copy stays there.
+        when: whether it is worth a copy.
+    """
+
+    def __init__(self, work: Callable[[], T], *, when: bool = True) -> None:
+        self._work = work
+        self._copy: tuple[int, BinaryIO] | None = None
+        if when and _sharing.get() and sys.platform == "linux" and cores() > 1:
+            self._copy = _copied(work)
+
+    @property
+    def is_beside(self) -> bool:
+        """True while a copy of this process is at it."""
+        return self._copy is not None
+
+    def result(self) -> T:
+        """Return the answer; waits for the copy, and does the work itself where that has failed."""
+        if self._copy is None:
+            return self._work()
+        (child, file), self._copy = self._copy, None
+        with file:
+            try:
+                _, status = os.waitpid(child, 0)
+                if os.waitstatus_to_exitcode(status) == 0:
+                    file.seek(0)
+                    answer, seconds = pickle.load(file)  # noqa: S301 - written by our own copy, in a file without a name
+                    add_beside(seconds)
+                    return answer  # type: ignore[no-any-return]  # what `work` returned
+            except Exception:  # noqa: S110 - whatever it was, the work done here says what is wrong
+                pass
+        return self._work()
+
+
+def _copied(work: Callable[[], T]) -> tuple[int, BinaryIO] | None:
+    """Start the copy and return its number and the file it will write to; None where the system refuses one."""
+    if sys.platform != "linux":
+        return None
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the answer is read, and the file closed, in `result`
+    except OSError:
+        return None
+    try:
+        with warnings.catch_warnings():
+            # other threads only hash and draw the line of patience: no lock of theirs is taken in the copy
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+    except OSError:
+        file.close()
+        return None
+    if child:
+        return child, file
+    code = 1
+    try:  # from here on in the copy, which must neither return nor write anything else
+        with sharing_cores(on=False), measuring(Stopwatch()) as watch:
+            answer = work()
+        pickle.dump((answer, watch.seconds), file, protocol=pickle.HIGHEST_PROTOCOL)
+        file.flush()
+        code = 0
+    finally:
+        os._exit(code)
