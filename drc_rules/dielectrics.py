@@ -9,11 +9,31 @@ from drc_rules.config import DielectricDeclaration
 from drc_rules.declared import Declarations
 from stackup_lib.board import LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
-from stackup_lib.materials import Catalogue, Grade, Laminate, LossClass, Match, Source, Tg, TgMethod
+from stackup_lib.materials import (
+    Catalogue,
+    Grade,
+    Laminate,
+    LossClass,
+    Match,
+    Source,
+    Tg,
+    TgMethod,
+    loss_class_from_df,
+)
 from stackup_lib.stopwatch import timed
 
 SAME_FREQUENCY = 0.8
 """A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
+
+CLASS_GHZ = (8.0, 14.0)
+"""Frequencies at which a Df gives the loss class as it is."""
+
+CLASS_AT_GHZ = 10.0
+"""Where a Df from elsewhere is carried to, for the class."""
+
+UNTOUCHED_DF = 0.02
+"""Loss tangent that KiCad gives to every new dielectric, as FR4's. It stays when only material or Dk are typed in:
+beside any other material it says that nobody has edited the field, not what the material's Df is."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +91,33 @@ class DielectricPly:
 
     @cached_property
     def loss_class(self) -> Fact[LossClass]:
-        """Loss class of the laminate family."""
-        laminate = self.laminate
+        """Loss class: of the declared Df, where there is one with its frequency; else of the laminate family."""
         name = f"loss class of {self.label}"
+        family = self._family_class(name)
+        df, ghz = self.declaration.df, self.declaration.at_ghz
+        if df is None or ghz is None:
+            return family
+        near_10ghz, confidence = self._carried_to_class(df, ghz)
+        declared = loss_class_from_df(near_10ghz)
+        is_bound = ghz < CLASS_GHZ[0] and confidence is Confidence.LOW
+        if is_bound and (family.value is None or family.value < declared):
+            # Df rises with frequency by an unknown amount: the class is the declared one or a lossier one.
+            return family
+        fact = self.declarations.of_stackup(name, declared, f'dielectric."{self.row}".df') or family
+        return fact.model_copy(update={"confidence": confidence})
+
+    def _carried_to_class(self, df: float, ghz: float) -> tuple[float, Confidence]:
+        """Return a declared Df near 10 GHz, the way the laminate's own goes; of an unknown way as it is, unsure."""
+        if CLASS_GHZ[0] <= ghz <= CLASS_GHZ[1]:
+            return df, Confidence.HIGH
+        if self.match is not None:
+            here, there = self.match.df_at(ghz).value, self.match.df_at(CLASS_AT_GHZ).value
+            if here and there:
+                return df * there / here, Confidence.MEDIUM
+        return df, Confidence.LOW
+
+    def _family_class(self, name: str) -> Fact[LossClass]:
+        laminate = self.laminate
         if not laminate.known or laminate.value is None:
             return unknown(name, laminate.how_to_give)
         fact = laminate.value.loss_class_fact()
@@ -101,6 +145,30 @@ class DielectricPly:
         if below is not None and below.value is not None and fact.value is not None and below.value > fact.value:
             return below.model_copy(update={"confidence": Confidence.LOW, "how_to_give": how})
         return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
+
+    @property
+    def bare_df(self) -> float | None:
+        """Df that somebody has stated for the ply without a frequency, None where nobody has.
+
+        KiCad's own 0.02 beside anything but FR4 is nobody's statement, and a number in the file is none on a material
+        that `stackwright.toml` puts in the row.
+        """
+        if self.declaration.df is not None:
+            return self.declaration.df if self.declaration.at_ghz is None and not self.declarations.stale else None
+        if self.is_declared or not self.trusted or self.has_untouched_df:
+            return None
+        return self.ply.df
+
+    @property
+    def bare_df_place(self) -> str:
+        """Where `bare_df` stands, for messages."""
+        return "in stackwright.toml" if self.declaration.df is not None else "in the board file"
+
+    @property
+    def has_untouched_df(self) -> bool:
+        """True where the file's Df is the one that KiCad put there, beside another material than FR4."""
+        laminate = self.match.laminate if self.match else None
+        return self.ply.df == UNTOUCHED_DF and (laminate is None or not laminate.generic)
 
     def _declared_below(self, name: str) -> Fact[float] | None:
         """Df declared at a lower frequency than the one in question: there it is that at least, for Df rises."""

@@ -7,17 +7,8 @@ from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.numbers import at_precision
-from stackup_lib.materials import FoilGrade, Laminate, LossClass, catalogue
+from stackup_lib.materials import CLASS_BORDER, FoilGrade, Laminate, LossClass, catalogue
 from stackup_lib.synthesis import DfLimit
-
-CLASS_BORDER = {
-    LossClass.MID: 0.015,
-    LossClass.LOW: 0.0075,
-    LossClass.VERY_LOW: 0.0050,
-    LossClass.ULTRA_LOW: 0.0030,
-    LossClass.SUPER_ULTRA_LOW: 0.0015,
-}
-"""Greatest Df near 10 GHz of each class, as the catalogue sorts laminates."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
-from drc_rules.goals_materials import CLASS_BORDER, Materials, materials_for
+from drc_rules.goals_materials import Materials, materials_for
 from drc_rules.interfaces import interface_ids
 from drc_rules.judged_links import judged_links
 from drc_rules.link_loss import LinkLoss, df_beside
@@ -20,7 +20,7 @@ from drc_rules.requirements import assemble, load_form, load_profile
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.interval import Interval
-from stackup_lib.materials import FoilGrade, LossClass
+from stackup_lib.materials import CLASS_BORDER, FoilGrade, LossClass
 
 AT_GHZ = 10.0
 """Frequency near which the loss classes have their borders."""

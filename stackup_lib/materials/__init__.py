@@ -10,6 +10,7 @@ from stackup_lib.materials.glass import GlassStyle, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
 from stackup_lib.materials.lookup import Match
 from stackup_lib.materials.model import (
+    CLASS_BORDER,
     Construction,
     ConstructionKind,
     DielectricPoint,
@@ -23,6 +24,7 @@ from stackup_lib.materials.model import (
 from stackup_lib.materials.sources import Grade, Source
 
 __all__ = [
+    "CLASS_BORDER",
     "Catalogue",
     "Construction",
     "ConstructionKind",

@@ -34,10 +34,19 @@ class LossClass(Ranked):
     SUPER_ULTRA_LOW = "super-ultra-low"
 
 
+CLASS_BORDER = {
+    LossClass.MID: 0.015,
+    LossClass.LOW: 0.0075,
+    LossClass.VERY_LOW: 0.0050,
+    LossClass.ULTRA_LOW: 0.0030,
+    LossClass.SUPER_ULTRA_LOW: 0.0015,
+}
+"""Greatest Df near 10 GHz of each class; standard loss has none."""
+
+
 def loss_class_from_df(df: float) -> LossClass:
     """Return the loss class of a Df measured near 10 GHz (8 to 14 GHz)."""
-    limits = (0.015, 0.0075, 0.0050, 0.0030, 0.0015)
-    return list(LossClass)[sum(round(df, 4) <= limit for limit in limits)]
+    return list(LossClass)[sum(round(df, 4) <= border for border in CLASS_BORDER.values())]
 
 
 class TgMethod(StrEnum):

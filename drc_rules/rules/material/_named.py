@@ -1,16 +1,55 @@
-"""Does a requirement name a laminate?"""
+"""Does a requirement name a laminate, and does somebody state a Df that the name cannot stand for?"""
 
 from __future__ import annotations
 
-from drc_rules.clauses import Clause
+from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from stackup_lib.materials import catalogue
+from drc_rules.dielectrics import CLASS_AT_GHZ, DielectricPly
+from stackup_lib.materials import CLASS_BORDER, catalogue
+
+CLEARLY_ABOVE = 2.0
+"""A Df without frequency decides only from this many times the limit: no laminate spreads so far over 1-20 GHz."""
+
+BEYOND_NAME = 1.5
+"""A declared Df this many times the highest that the laminate's sheets give at its frequency is of something else."""
 
 
 def is_named(ctx: Context, ply: DielectricPly, clause: Clause) -> bool:
-    """Return True when the clause's row names the ply's laminate; the answer rests on the ply's laminate fact."""
-    if not clause.limit.named or not ply.laminate.known:
+    """Return True when the clause's row names the ply's laminate; the answer rests on the ply's laminate fact.
+
+    A name does not stand for a ply whose declared Df is not that of the named laminate.
+    """
+    if not clause.limit.named or not ply.laminate.known or _is_beyond_its_name(ply):
         return False
     families = {found.laminate.family for name in clause.limit.named if (found := catalogue().find(name)).laminate}
     return ctx.need(ply.laminate).family in families
+
+
+def bare_df_above(ply: DielectricPly, limit: float, at_ghz: float = CLASS_AT_GHZ) -> float | None:
+    """Return a Df stated without a frequency that is clearly above a limit, and above what the laminate has there."""
+    df, own = ply.bare_df, _highest_of_name(ply, at_ghz) or 0.0
+    return df if df is not None and df >= CLEARLY_ABOVE * max(limit, own) else None
+
+
+def severity_of_bare(ply: DielectricPly) -> Severity | None:
+    """Return a warning where the Df contradicts a name, since one of the two is wrong; else the clause's severity."""
+    return Severity.WARNING if ply.laminate.known else None
+
+
+def _is_beyond_its_name(ply: DielectricPly) -> bool:
+    declared = ply.declaration
+    if declared.df is None or declared.at_ghz is None or ply.declarations.stale:
+        return False
+    highest = _highest_of_name(ply, declared.at_ghz)
+    return highest is not None and declared.df > BEYOND_NAME * highest
+
+
+def _highest_of_name(ply: DielectricPly, at_ghz: float) -> float | None:
+    """Highest Df of the laminate at a frequency; of one without figures, the greatest of its loss class."""
+    laminate = ply.laminate.value
+    if laminate is None:
+        return None
+    spread = laminate.df_range_at(at_ghz).value
+    if spread is not None:
+        return spread.high
+    return CLASS_BORDER.get(laminate.loss_class) if laminate.loss_class else None

@@ -5,7 +5,8 @@ What it checks
 Each ply that touches a layer on which the clause's interface is routed: its Df at the clause's own reference
 frequency, rounded to the precision at which the limit was published. Plies that touch no fast layer are free:
 hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then shown
-as information.
+as information. A declared Df goes before the data sheet's, and before the name where it cannot be the named
+laminate's.
 
 Why it matters
 --------------
@@ -20,10 +21,11 @@ layers that have it.
 What it cannot see
 ------------------
 Df is what data sheets say of the laminate that the file names, mostly a typical figure, dry and at room temperature:
-the lot that is pressed, moisture and heat are not in it. KiCad's own loss tangent counts only where the catalogue has
-no figure and it is twice the limit or more. Just the rows that touch a fast layer are judged, so that solder mask and a
-second dielectric on the way to a plane farther off are free; so are runs shorter than a tenth of a wavelength on a
-layer. Nets whose interface neither name nor class nor declaration tells make no layer fast.
+the lot that is pressed, moisture and heat are not in it. The file's loss tangent, which states no frequency, counts
+only from twice the limit, and from twice what the named laminate has; KiCad's own 0.02 beside anything but FR4 never
+does: nobody has entered it. Just the rows that touch a fast layer are judged, so that solder mask and a second
+dielectric on the way to a plane farther off are free; so are runs shorter than a tenth of a wavelength on a layer.
+Nets whose interface neither name nor class nor declaration tells make no layer fast.
 
 Sources
 -------
@@ -35,6 +37,7 @@ catalogue's data sheets (`stackwright materials NAME`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
@@ -44,11 +47,8 @@ from drc_rules.numbers import at_precision
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.material._named import is_named
+from drc_rules.rules.material._named import bare_df_above, is_named, severity_of_bare
 from stackup_lib.facts import Confidence
-
-CLEARLY_ABOVE = 2.0
-"""A Df without frequency decides only from this many times the limit: no laminate spreads so far over 1-20 GHz."""
 
 ALL_DECIMALS = 9
 """What stands for no rounding."""
@@ -72,21 +72,22 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
     """Yield one finding per ply above the limit, or a remark for one that meets it by name only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
     ply = fast.ply
-    fact = ply.df_at(at_ghz)
-    if is_named(ctx, ply, clause):
-        # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
-        if fact.value is not None and at_precision(fact.value, clause.limit.decimals) > limit:
-            yield _by_name(clause, fast, fact.value, at_ghz)
-        return
-    if not fact.known and ply.ply.df and ply.ply.df >= CLEARLY_ABOVE * limit and not ctx.is_default_stackup:
+    fact, named, bare = ply.df_at(at_ghz), is_named(ctx, ply, clause), bare_df_above(ply, limit, at_ghz)
+    above = fact.value is not None and at_precision(fact.value, clause.limit.decimals) > limit
+    if bare is not None and (named or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
-        _show(ctx, clause, fast, ply.ply.df)
-        yield _finding(ctx, clause, fast, ply.ply.df, f"Df {ply.ply.df:g} (in the board file, at no stated frequency)")
-        return
-    df = ctx.need(fact)
-    _show(ctx, clause, fast, df)
-    if at_precision(df, clause.limit.decimals) > limit:
-        yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
+        _show(ctx, clause, fast, bare)
+        what = f"Df {bare:g} (stated {ply.bare_df_place}, at no frequency)"
+        yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply))
+    elif named:
+        # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
+        if fact.value is not None and above:
+            yield _by_name(clause, fast, fact.value, at_ghz)
+    else:
+        df = ctx.need(fact)
+        _show(ctx, clause, fast, df)
+        if above:
+            yield _finding(ctx, clause, fast, df, f"Df {df:.4f} at {at_ghz:g} GHz")
 
 
 def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:

@@ -3,8 +3,11 @@
 What it checks
 --------------
 The loss class of each ply that touches a layer with fast nets against the least class of the clause: standard,
-mid, low, very-low, ultra-low, super-ultra-low, by Df near 10 GHz. A laminate that the requirement names meets
-it by name.
+mid, low, very-low, ultra-low, super-ultra-low, by Df near 10 GHz. A Df declared in `stackwright.toml` goes before the
+class of the laminate's name; one from another frequency is first carried to 10 GHz the way the laminate's own goes. A
+laminate that the requirement names meets it by name, unless the declared Df cannot be that laminate's. A Df without
+a frequency, such as the loss tangent in the board file, decides from twice the class's border and twice the laminate's
+own.
 
 Why it matters
 --------------
@@ -18,10 +21,11 @@ and ground layers that no fast layer touches may stay in FR4.
 
 What it cannot see
 ------------------
-A family has one class, from its Df near 10 GHz: resin-rich spread glass and standard weave of it are alike here, a Df
-declared in `stackwright.toml` does not change it, and how Df rises toward Nyquist is excess-link-loss's question. Two
-laminates on either side of a border may differ by a few per cent in Df. A named laminate meets the row in whatever
-construction it is bought.
+A family has one class, from its Df near 10 GHz: resin-rich spread glass and standard weave of it are alike here, and
+how Df rises toward Nyquist is excess-link-loss's question. Two laminates on either side of a border may differ by a few
+per cent in Df. A named laminate meets the row in whatever construction it is bought. A loss tangent of 0.02 beside
+anything but FR4 is taken for KiCad's own, which nobody has edited: the name decides then, even where somebody meant
+the number.
 
 Sources
 -------
@@ -31,34 +35,56 @@ words for different losses: `stackwright materials` prints class and Df.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.dielectrics import DielectricPly
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.material._named import is_named
-from stackup_lib.materials import LossClass
+from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, severity_of_bare
+from stackup_lib.facts import Confidence, Origin
+from stackup_lib.materials import CLASS_BORDER, LossClass, loss_class_from_df
 
 
 @rule("MAT002", kinds=("laminate_class",), over=fast_plies)
 def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Draft]:
     """Yield one finding per ply below the class."""
+    ply, wanted = fast.ply, LossClass(clause.limit.at_least)
+    named, bare = is_named(ctx, ply, clause), bare_df_above(ply, CLASS_BORDER.get(wanted, math.inf))
+    found = ply.loss_class
+    if not named and found.known and (bare is None or found.need() < wanted):
+        if ctx.need(found) < wanted:
+            yield _finding(clause, fast, wanted, found.need(), _why_so(ply))
+    elif bare is not None:
+        ctx.rests_on(Confidence.LOW)
+        stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, at no frequency"
+        draft = _finding(clause, fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
+        yield replace(draft, severity=severity_of_bare(ply))
+    elif not named:
+        ctx.need(found)
+
+
+def _why_so(ply: DielectricPly) -> str:
+    declared = ply.declaration
+    if ply.loss_class.origin is not Origin.DECLARED or declared.df is None:
+        return ""
+    return f", by the Df of {declared.df:g} declared at {declared.at_ghz:g} GHz"
+
+
+def _finding(clause: Clause, fast: FastPly, wanted: LossClass, found: LossClass, why_so: str) -> Draft:
     ply = fast.ply
-    if is_named(ctx, ply, clause):
-        return
-    wanted = LossClass(clause.limit.at_least)
-    found = ctx.need(ply.loss_class)
-    if found < wanted:
-        yield Draft(
-            title=f"{ply.label} ({ply.stated}) beside {fast.touching} is {found.label} loss; {clause.title}",
-            why="one class too lossy changes every height and width when it is mended late",
-            fix=f"choose {wanted.label}-loss laminate for the plies beside {fast.touching}",
-            ids=(ply.label,),
-            measured=Measured(value=found.label, unit="loss class"),
-            limit_value=wanted.label,
-            limit_unit="loss class",
-            places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
-            inferred=fast.inferred,
-        )
+    return Draft(
+        title=f"{ply.label} ({ply.stated}) beside {fast.touching} is {found.label} loss{why_so}; {clause.title}",
+        why="one class too lossy changes every height and width when it is mended late",
+        fix=f"choose {wanted.label}-loss laminate for the plies beside {fast.touching}",
+        ids=(ply.label,),
+        measured=Measured(value=found.label, unit="loss class"),
+        limit_value=wanted.label,
+        limit_unit="loss class",
+        places=(Place(layer=ply.row), *(Place(layer=layer.name) for layer in fast.layers)),
+        inferred=fast.inferred,
+    )
