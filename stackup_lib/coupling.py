@@ -12,14 +12,17 @@ from stackup_lib.board import Board, Floats, Ints
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
 
-MOST_PIECES = 2_000_000
-"""Two kilometres of tracks: with more of them a board is looked at in longer pieces, and no file fills the memory."""
+MOST_PIECES, MOST_PIECES_PER_TRACK = 200_000, 100
+"""More of them are made longer: no file of a few tracks fills the memory. Boards of 60 m of tracks are known."""
 
 PARALLEL = 0.985
 """Cosine from which two tracks count as parallel: 10 degrees."""
 
 ARC_PIECES = 8
 """An arc is taken as this many pieces, each as straight as its chord and placed at its middle."""
+
+CELLS = 1_000_000
+"""Pieces that are compared at once, to bound memory on pairs with thousands of tracks."""
 
 ALONE = np.nan
 """Stands in the gap column for a piece without a parallel partner on its layer."""
@@ -63,7 +66,8 @@ class PairGeometry:
 def piece_counts(board: Board, rows: Ints) -> Ints:
     """Return into how many pieces each of some tracks is cut."""
     is_arc = ~np.isnan(board.tracks.mid_x_mm[rows])
-    longest_mm = max(PIECE_MM, float(board.tracks.length_mm.sum()) / MOST_PIECES)
+    most = MOST_PIECES + MOST_PIECES_PER_TRACK * len(board.tracks)
+    longest_mm = max(PIECE_MM, float(board.tracks.length_mm.sum()) / most)
     pieces = np.maximum(1, np.ceil(board.tracks.length_mm[rows] / longest_mm))
     return np.where(is_arc, ARC_PIECES, pieces).astype(np.int64)
 
@@ -134,32 +138,50 @@ def pair_geometry(board: Board, first: int, second: int) -> PairGeometry:
 
     The gap is from edge to edge, at the middle of the piece.
     """
-    one, two = (pieces_of(board, np.nonzero(board.tracks.net == net)[0]) for net in (first, second))
-    gaps = np.concatenate([_gaps(one, two), _gaps(two, one)])
-    both = Pieces(*(np.concatenate([getattr(one, n), getattr(two, n)]) for n in Pieces.__slots__))
-    return PairGeometry(both, gaps)
+    rows = np.concatenate([np.nonzero(board.tracks.net == net)[0] for net in (first, second)])
+    pieces = pieces_of(board, rows)
+    return PairGeometry(pieces, pair_gaps(pieces, np.zeros(len(pieces), dtype=np.int64)))
 
 
-def _gaps(pieces: Pieces, others: Pieces) -> Floats:
+def pair_gaps(pieces: Pieces, pair: Ints) -> Floats:
+    """Return the gap of each piece to the nearest parallel track of the other net of its pair, `ALONE` without one.
+
+    Args:
+        pieces: of one or two nets a pair, those of a pair and of a net each in one run.
+        pair: number of the pair of each piece.
+    """
     gap = np.full(len(pieces), ALONE)
-    for layer in np.unique(pieces.layer).tolist():
-        mine, theirs = np.nonzero(pieces.layer == layer)[0], np.nonzero(others.layer == layer)[0]
-        if len(theirs):
-            gap[mine] = _gaps_on_layer(pieces.where(mine), others.where(theirs))
+    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    for first, last in zip(starts.tolist(), [*starts[1:].tolist(), len(pieces)], strict=True):
+        second = first + int(np.count_nonzero(pieces.net[first:last] == pieces.net[first]))
+        if second < last:
+            gap[first:second] = _gaps(pieces, slice(first, second), slice(second, last))
+            gap[second:last] = _gaps(pieces, slice(second, last), slice(first, second))
     return gap
 
 
-def _gaps_on_layer(pieces: Pieces, others: Pieces) -> Floats:
+def _gaps(pieces: Pieces, mine: slice, others: slice) -> Floats:
     """Edge to edge distance from the middle of each piece, along its normal, to the nearest parallel other."""
-    ux, uy = others.direction.real, others.direction.imag
+    count = others.stop - others.start
+    few = max(1, CELLS // count)
+    blocks = (slice(first, min(first + few, mine.stop)) for first in range(mine.start, mine.stop, few))
+    return np.concatenate([_gaps_of_some(pieces, block, others) for block in blocks])
+
+
+def _gaps_of_some(pieces: Pieces, some: slice, others: slice) -> Floats:
+    x, y, ux, uy = pieces.x_mm[others], pieces.y_mm[others], pieces.direction.real[others], pieces.direction.imag[others]
     # how far along the other's line each piece lies from its middle: one product tells which are beside each other
-    places = np.column_stack([pieces.x_mm, pieces.y_mm, np.full(len(pieces), -1.0)])
-    along = np.abs(places @ np.stack([ux, uy, others.x_mm * ux + others.y_mm * uy]))
-    mine, its = np.nonzero(along - others.length_mm / 2 <= pieces.length_mm[:, None] / 4)
-    parallel = np.abs(pieces.direction.real[mine] * ux[its] + pieces.direction.imag[mine] * uy[its]) >= PARALLEL
-    mine, its = mine[parallel], its[parallel]
-    dx, dy = others.x_mm[its] - pieces.x_mm[mine], others.y_mm[its] - pieces.y_mm[mine]
-    edge = np.abs(dy * ux[its] - dx * uy[its]) - (others.width_mm[its] + pieces.width_mm[mine]) / 2
-    nearest = np.full(len(pieces), np.inf)
+    places = np.column_stack([pieces.x_mm[some], pieces.y_mm[some], np.full(some.stop - some.start, -1.0)])
+    along = np.abs(places @ np.stack([ux, uy, x * ux + y * uy]))
+    beside = along - pieces.length_mm[others] / 2 <= pieces.length_mm[some, None] / 4
+    beside &= pieces.layer[some, None] == pieces.layer[others]
+    mine, its = np.divmod(np.flatnonzero(beside), len(x))
+    at, there = mine + some.start, its + others.start
+    mine_x, mine_y = pieces.direction.real[at], pieces.direction.imag[at]
+    parallel = np.abs(mine_x * ux[its] + mine_y * uy[its]) >= PARALLEL
+    mine, its, at, there = mine[parallel], its[parallel], at[parallel], there[parallel]
+    dx, dy = pieces.x_mm[there] - pieces.x_mm[at], pieces.y_mm[there] - pieces.y_mm[at]
+    edge = np.abs(dy * ux[its] - dx * uy[its]) - (pieces.width_mm[there] + pieces.width_mm[at]) / 2
+    nearest = np.full(some.stop - some.start, np.inf)
     np.minimum.at(nearest, mine, np.where(edge > 0, edge, np.inf))
     return np.where(np.isfinite(nearest), nearest, ALONE)

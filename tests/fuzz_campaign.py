@@ -21,7 +21,8 @@ from pathlib import Path
 from random import Random
 from types import FrameType
 
-from tests.fuzz_targets import TARGETS, Target
+from tests.fuzz_targets import Target
+from tests.fuzz_whole import TARGETS
 
 TIMEOUT_S = 20
 MEMORY_BYTES = 3_000_000_000
@@ -29,7 +30,7 @@ GREW_KB = 100_000
 """What an input may add to the most memory that the process ever held; more is kept as a finding."""
 GREW_KB_PER_BYTE = 0.4
 LONG = 20_000
-SHARES = {"board": 60, "check": 1, "stackup_writer": 8, "fab": 20}
+SHARES = {"board": 60, "check": 1, "whole": 1, "stackup_writer": 8, "fab": 20}
 """Inputs of a target per turn, where it is not 120: a report takes as long as a thousand projects."""
 
 

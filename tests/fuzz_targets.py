@@ -64,12 +64,12 @@ class Target:
 
     Attributes:
         seeds: sound files; in a target of several files the name says which file it is.
-        run: does everything with the bytes; a folder of its own is given.
+        run: does everything with the bytes; a folder of its own is given. False where a command refused them.
     """
 
     name: str
     seeds: Callable[[], Sequence[bytes]]
-    run: Callable[[bytes, Path, Random], None]
+    run: Callable[[bytes, Path, Random], object]
 
     def damaged(self, chance: Random) -> bytes:
         """Return one of the seeds, damaged."""
@@ -79,11 +79,10 @@ class Target:
     def try_one(self, data: bytes, folder: Path, chance: Random) -> bool:
         """Run; returns whether the file was taken, False when it was refused in one line."""
         try:
-            self.run(data, folder, chance)
+            return self.run(data, folder, chance) is not False
         except StackwrightError as refused:
             one_line(refused)
             return False
-        return True
 
 
 def one_line(refused: StackwrightError) -> None:
@@ -95,7 +94,7 @@ def one_line(refused: StackwrightError) -> None:
         raise Broken(f"an error of {len(said)} characters: {said[:200]!r}")
 
 
-def _promise(*, kept: bool, what: str) -> None:
+def promise(*, kept: bool, what: str) -> None:
     if not kept:
         raise Broken(what)
 
@@ -138,8 +137,8 @@ def _files(pattern: str, most: int = 12) -> tuple[bytes, ...]:
 def _read_board(data: bytes, folder: Path, _: Random) -> None:
     board = read_board(folder / "board.kicad_pcb", text=data)
     for column in (board.tracks, board.vias, board.pads, board.zones):
-        _promise(kept=all(0 <= net < len(board.nets) for net in column.net), what="a net that is none")
-    _promise(kept=all(board.line_of(int(at)) >= 1 for at in board.tracks.offset), what="a line below 1")
+        promise(kept=all(0 <= net < len(board.nets) for net in column.net), what="a net that is none")
+    promise(kept=all(board.line_of(int(at)) >= 1 for at in board.tracks.offset), what="a line below 1")
 
 
 @functools.cache
@@ -160,7 +159,7 @@ _PROJECT = """{"board": {"design_settings": {"rules": {"min_track_width": 0.1,
   {"signal_layer": "F.Cu", "top_reference_layer": "UNDEFINED", "bottom_reference_layer": "In1.Cu", "width": 150000,
    "diff_pair_gap": 150000, "delay": 7000}], "via_overrides": []}]}}
 """
-_RULES = """(version 1)
+RULES = """(version 1)
 # a comment
 (rule "85 ohm on F.Cu" (layer "F.Cu") (condition "A.NetClass == '85ohm' && A.inDiffPair('/PCIE*')")
   (constraint track_width (min 0.1mm) (opt 4mil) (max 0.2mm)) (constraint diff_pair_gap (opt 0.15mm)))
@@ -227,7 +226,7 @@ def _read_project(data: bytes, folder: Path, _: Random) -> None:
 def _read_rules(data: bytes, folder: Path, _: Random) -> None:
     path = folder / "board.kicad_dru"
     path.write_bytes(data)
-    _promise(kept=read_design_rules(path, ("Top",)) is not None, what="a rules file that is there is not read")
+    promise(kept=read_design_rules(path, ("Top",)) is not None, what="a rules file that is there is not read")
 
 
 @functools.cache
@@ -244,7 +243,7 @@ def _read_settings(data: bytes, folder: Path, _: Random) -> None:
     text = data.decode("utf-8-sig")
     edited = edit_settings(text, {(("declared",), "foil"): "HVLP"}, [(("declared",), "tg_c")])
     path.write_text(edited.text, encoding="utf-8", newline="")
-    _promise(kept=load_config(path).declared.foil == "HVLP", what="a fact that was set does not stand in the settings")
+    promise(kept=load_config(path).declared.foil == "HVLP", what="a fact that was set does not stand in the settings")
 
 
 @functools.cache
@@ -322,7 +321,7 @@ def _write_stackup(data: bytes, folder: Path, chance: Random) -> None:
         return
     before = planned_from(stackup)
     with suppress(NotWrittenError):
-        _promise(kept=replace_stackup(data, before) == data, what="writing the board's own stackup changes it")
+        promise(kept=replace_stackup(data, before) == data, what="writing the board's own stackup changes it")
     rows = list(before.rows)
     if rows:
         at = chance.randrange(len(rows))
@@ -336,12 +335,12 @@ def _write_stackup(data: bytes, folder: Path, chance: Random) -> None:
         written = replace_stackup(data, plan)
     except NotWrittenError:
         return
-    _promise(kept=replace_stackup(written, plan) == written, what="applied twice, the plan changes the board again")
+    promise(kept=replace_stackup(written, plan) == written, what="applied twice, the plan changes the board again")
     again = read_board(path, text=written)
-    _promise(kept=again.stackup is not None, what="the stackup that was written is not there")
+    promise(kept=again.stackup is not None, what="the stackup that was written is not there")
     undone = replace_stackup(written, before)
     restored = read_board(path, text=undone).stackup
-    _promise(kept=restored is not None and planned_from(restored) == before, what="undone, the stackup is another one")
+    promise(kept=restored is not None and planned_from(restored) == before, what="undone, the stackup is another one")
     diff_text(data, written, name="board")
 
 
@@ -353,17 +352,17 @@ def _write_project(data: bytes, folder: Path, _: Random) -> None:
     edit = set_net_classes(data, [planned])
     path.write_bytes(edit.content)
     found = read_project(path, ()).classes["85ohm"]
-    _promise(kept=(found.track_width_mm, found.diff_pair_gap_mm) == (0.11, 0.13), what="a net class is not as planned")
-    _promise(kept=set_net_classes(edit.content, [planned]).content == edit.content, what="a net class changes again")
+    promise(kept=(found.track_width_mm, found.diff_pair_gap_mm) == (0.11, 0.13), what="a net class is not as planned")
+    promise(kept=set_net_classes(edit.content, [planned]).content == edit.content, what="a net class changes again")
 
 
 def _write_rules(data: bytes, folder: Path, _: Random) -> None:
     rule = PlannedRule(net_class="85ohm", layer="F.Cu", width_mm=0.11, gap_mm=0.13, requirement="a test")
     written = replace_rules(data, [rule])
-    _promise(kept=replace_rules(written, [rule]) == written, what="a rule changes again")
+    promise(kept=replace_rules(written, [rule]) == written, what="a rule changes again")
     (folder / "board.kicad_dru").write_bytes(written)
     found = read_design_rules(folder / "board.kicad_dru")
-    _promise(kept=found is not None and len(found.rules) > 0, what="a rule that was written is not there")
+    promise(kept=found is not None and len(found.rules) > 0, what="a rule that was written is not there")
 
 
 FORMATS = ("html", "markdown", "json", "sarif", "junit", "github", "gitlab", "kicad")
@@ -381,14 +380,14 @@ def check_all(folder: Path, chance: Random | None = None) -> None:
     pinned = board_map(checked.context, checked.report.findings)
     outcome = Checked(checked.report, None, "digest", "error", map=pinned)
     shown = text_report.page(checked.report, show_all=True).text()
-    _promise(kept=not CONTROL.search(shown), what="a control character in the text")
+    promise(kept=not CONTROL.search(shown), what="a control character in the text")
     for name in FORMATS if chance is None else (chance.choice(FORMATS),):
         harmless(name, reporter(name)([outcome]))
 
 
 def harmless(name: str, rendered: str) -> None:
     """Fail unless a report is well formed and holds nothing that its readers would obey."""
-    _promise(kept=not CONTROL.search(rendered), what=f"a control character in {name}")
+    promise(kept=not CONTROL.search(rendered), what=f"a control character in {name}")
     rendered.encode("utf-8")
     if name in ("json", "sarif", "gitlab", "kicad"):
         json.loads(rendered, parse_constant=_no_constant)
@@ -396,14 +395,14 @@ def harmless(name: str, rendered: str) -> None:
         ElementTree.fromstring(rendered)  # noqa: S314 - our own output
     elif name == "github":
         odd = [line for line in rendered.splitlines() if line.startswith("::") and not _COMMAND.match(line)]
-        _promise(kept=not odd, what=f"a command that is not ours: {odd[:1]}")
+        promise(kept=not odd, what=f"a command that is not ours: {odd[:1]}")
     elif name == "html":
         page = _Elements()
         page.feed(rendered)
-        _promise(kept=not page.alive, what=f"markup out of the board: {page.alive[:1]}")
+        promise(kept=not page.alive, what=f"markup out of the board: {page.alive[:1]}")
     elif name == "markdown":
         found = _ALIVE_MARKDOWN.search(_FENCED.sub("", rendered))
-        _promise(kept=found is None, what=f"markup out of the board in {name}: {found and found[0]!r}")
+        promise(kept=found is None, what=f"markup out of the board in {name}: {found and found[0]!r}")
 
 
 _COMMAND = re.compile(r"::(error|warning|notice)( [a-zA-Z]+=[^,\r\n]*(,[a-zA-Z]+=[^,\r\n]*)*)?::")
@@ -445,7 +444,7 @@ def check_damaged(_: bytes, folder: Path, chance: Random) -> None:
     which = chance.choice(sorted(files)) if chance.random() < 0.4 else "board.kicad_pcb"
     files[which] = damaged(chance, files[which], (board_seeds()[chance.randrange(6)], files["board.kicad_pcb"]))
     if chance.random() < 0.2:
-        files["board.kicad_dru"] = damaged(chance, _RULES.encode())
+        files["board.kicad_dru"] = damaged(chance, RULES.encode())
     check_files(files, folder, chance)
 
 
@@ -467,7 +466,7 @@ TARGETS = {
     for target in (
         Target("board", board_seeds, _read_board),
         Target("project", project_seeds, _read_project),
-        Target("rules", lambda: (_RULES.encode(),), _read_rules),
+        Target("rules", lambda: (RULES.encode(),), _read_rules),
         Target("settings", settings_seeds, _read_settings),
         Target("profile", profile_seeds, _read_profile),
         Target("baseline", baseline_seeds, _read_baseline),
@@ -476,7 +475,7 @@ TARGETS = {
         Target("cases", case_seeds, _read_cases),
         Target("stackup_writer", board_seeds, _write_stackup),
         Target("project_writer", project_seeds, _write_project),
-        Target("rules_writer", lambda: (_RULES.encode(), b""), _write_rules),
+        Target("rules_writer", lambda: (RULES.encode(), b""), _write_rules),
         Target("check", _none, check_damaged),
     )
 }

@@ -18,12 +18,13 @@ from stackup_lib.kicad import read_board
 from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.rules_file import parse_design_rules
 from tests import fuzz_targets
-from tests.fuzz_targets import TARGETS, check_files, mini_boards
+from tests.fuzz_targets import check_files, mini_boards
+from tests.fuzz_whole import TARGETS
 from tests.fuzzing import damaged, tokens
 from tests.hang import no_hang
 from tests.kicad_boards import board_text
 
-TRIED = {"board": 500, "check": 40, "stackup_writer": 120, "fab": 200, "rules": 200}
+TRIED = {"board": 500, "check": 40, "whole": 60, "stackup_writer": 120, "fab": 200, "rules": 200}
 """Inputs of a target, where it is not 300."""
 
 
@@ -46,7 +47,7 @@ def test_damaged_files_are_read_or_refused_in_one_line(name: str, tmp_path: Path
 def test_the_seeds_are_sound(name: str, tmp_path: Path) -> None:
     """What is damaged works undamaged, else nothing behind its first fault would ever be reached."""
     target = TARGETS[name]
-    if name == "check":  # its seeds are the boards of `test_the_boards_of_the_cases_can_be_checked`
+    if name in ("check", "whole"):  # its seeds are the boards of `test_the_boards_of_the_cases_can_be_checked`
         return
     taken = [target.try_one(seed, tmp_path, Random(1)) for seed in target.seeds()]  # noqa: S311
     assert all(taken)
@@ -86,7 +87,7 @@ def test_any_json_is_a_project_or_refused(content: dict[str, object], tmp_path: 
 @settings(
     max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(data=st.binary(max_size=60), name=st.sampled_from(sorted(set(TARGETS) - {"check"})))
+@given(data=st.binary(max_size=60), name=st.sampled_from(sorted(set(TARGETS) - {"check", "whole"})))
 def test_any_bytes_are_read_or_refused(data: bytes, name: str, tmp_path: Path) -> None:
     """Noise, for every kind of file."""
     TARGETS[name].try_one(data, tmp_path, Random(1))  # noqa: S311
