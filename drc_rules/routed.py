@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from stackup_lib.board import Board
+from stackup_lib.board import Board, Floats, Ints
 from stackup_lib.copper_map import CopperMap
-from stackup_lib.coupling import Pieces, pair_geometry, pieces_of
+from stackup_lib.coupling import CELLS, Pieces, pair_gaps, pieces_of
 from stackup_lib.frozen import Frozen
 from stackup_lib.pairs import Pairs
 
@@ -56,8 +56,10 @@ class RoutedLine(Frozen):
 _Key = tuple[int, float, float | None, bool, References]
 _Sums = dict[_Key, dict[int, float]]
 """Geometry -> net -> length."""
+_Group = tuple[int, ...]
+"""A net alone, or the two of a pair."""
 
-_KNOWN: WeakKeyDictionary[CopperMap, dict[tuple[int, ...], _Sums]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[CopperMap, dict[_Group, _Sums]] = WeakKeyDictionary()
 """What was found before on a board: several rules ask for the same nets."""
 
 
@@ -66,22 +68,21 @@ def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[i
 
     Nets of a pair are looked at with their partner: their gap is that of the copper.
     """
-    sums: _Sums = {}
+    groups = dict.fromkeys(_group(pairs, net) for net in nets)
     known = _KNOWN.setdefault(copper, {})
-    fresh = list(set(nets).difference(*known))
-    copper.planes_beside(pieces_of(board, np.flatnonzero(np.isin(board.tracks.net, fresh))))  # all in one go
-    done: set[int] = set()
-    for net in nets:
-        if net in done:
-            continue
-        partner = pairs.partner_of(net)
-        both = (net,) if partner is None else (min(net, partner), max(net, partner))
-        done.update(both)
-        if both not in known:
-            known[both] = _sums_of(board, copper, both)
-        for key, lengths in known[both].items():
+    fresh = [group for group in groups if group not in known]
+    if fresh:
+        known.update(zip(fresh, _sums_of(board, copper, fresh), strict=True))
+    sums: _Sums = {}
+    for group in groups:
+        for key, lengths in known[group].items():
             sums.setdefault(key, {}).update(lengths)
     return tuple(sorted(map(_line, sums.items()), key=_longest_first))
+
+
+def _group(pairs: Pairs, net: int) -> _Group:
+    partner = pairs.partner_of(net)
+    return (net,) if partner is None else (min(net, partner), max(net, partner))
 
 
 def _longest_first(line: RoutedLine) -> tuple[float, int, float, float]:
@@ -103,65 +104,89 @@ def _line(item: tuple[_Key, dict[int, float]]) -> RoutedLine:
     )
 
 
-def _sums_of(board: Board, copper: CopperMap, nets: tuple[int, ...]) -> _Sums:
-    """Sum up a single net, or the two of a pair."""
-    if len(nets) == 1:
-        pieces = pieces_of(board, np.nonzero(board.tracks.net == nets[0])[0])
-        pieces = pieces.where(_beyond_pads(board, pieces, nets))
-        gaps: list[float | None] = [None] * len(pieces)
-    else:
-        found = pair_geometry(board, *nets)
-        kept = _beyond_pads(board, found.pieces, nets)
-        pieces = found.pieces.where(kept)
-        gaps = _gaps(pieces, found.gap_mm[kept])
-    rows = zip(
-        pieces.layer.tolist(), pieces.width_mm.tolist(), pieces.net.tolist(), pieces.length_mm.tolist(), strict=True
-    )
-    sums: _Sums = {}
-    for (layer, width, net, length), gap, planes in zip(rows, gaps, _planes(copper, pieces), strict=True):
-        of_key = sums.setdefault((layer, round(width, 4), gap, len(nets) > 1, planes), {})
-        of_key[net] = of_key.get(net, 0.0) + length
-    return sums
+def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group]) -> list[_Sums]:
+    """Sum up some nets and pairs, all in one go: a bus has hundreds of them."""
+    group_of = np.full(len(board.nets) + 1, -1)  # the last one stands for items without a net
+    for number, group in enumerate(groups):
+        group_of[list(group)] = number
+    rows = np.flatnonzero(group_of[board.tracks.net] >= 0)
+    pieces = pieces_of(board, rows[np.lexsort((board.tracks.net[rows], group_of[board.tracks.net[rows]]))])
+    above, below = copper.planes_beside(pieces)
+    gap = _usual_gaps(pieces, group_of[pieces.net], pair_gaps(pieces, group_of[pieces.net]))
+    kept = np.flatnonzero(_beyond_pads(board, pieces))
+    columns = (
+        group_of[pieces.net], pieces.layer, np.round(pieces.width_mm, 4), gap, above, below, pieces.net,
+    )  # fmt: skip
+    found: list[_Sums] = [{} for _ in groups]
+    for (index, layer, width, between, over, under, net), length in _summed(columns, pieces.length_mm, kept):
+        of_gap = None if between < 0 else float(between)
+        planes = (None if over < 0 else int(over), None if under < 0 else int(under))
+        key = (int(layer), float(width), of_gap, len(groups[int(index)]) > 1, planes)
+        found[int(index)].setdefault(key, {})[int(net)] = length
+    return found
 
 
-def _beyond_pads(board: Board, pieces: Pieces, nets: tuple[int, ...]) -> NDArray[np.bool_]:
+def _summed(
+    columns: tuple[Floats | Ints, ...], length_mm: Floats, rows: Ints
+) -> Iterator[tuple[tuple[float, ...], float]]:
+    """Yield what stands alike in all columns of some rows, with the sum of the lengths."""
+    if not len(rows):
+        return
+    table = np.column_stack([column[rows] for column in columns])
+    order = np.lexsort(table.T[::-1])
+    begins = np.concatenate([[True], np.any(table[order][1:] != table[order][:-1], axis=1)])
+    sums = np.bincount(np.cumsum(begins) - 1, length_mm[rows][order])
+    yield from zip(map(tuple, table[order][begins].tolist()), sums.tolist(), strict=True)
+
+
+def _beyond_pads(board: Board, pieces: Pieces) -> NDArray[np.bool_]:
     """Tell which pieces lie outside the pads of their nets: under a pad there is no line, only the pad."""
     pads = board.pads
-    rows = np.nonzero(np.isin(pads.net, nets))[0]
-    if not len(rows) or not len(pieces):
-        return np.ones(len(pieces), dtype=np.bool_)
-    turn = np.exp(1j * np.radians(pads.rotation_deg[rows]))
-    apart = ((pieces.x_mm + 1j * pieces.y_mm)[:, None] - (pads.x_mm[rows] + 1j * pads.y_mm[rows])) * turn
-    inside = (np.abs(apart.real) <= pads.size_x_mm[rows] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[rows] / 2)
-    shared = (pads.layers[rows] >> pieces.layer.astype(np.uint64)[:, None]) & np.uint64(1)
-    mine = pieces.net[:, None] == pads.net[rows]
-    return np.asarray(~np.any(inside & (shared > 0) & mine, axis=1))
+    of_net = np.argsort(pads.net, kind="stable")
+    first, last = (np.searchsorted(pads.net[of_net], pieces.net, side=side) for side in ("left", "right"))
+    reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2
+    beyond = np.ones(len(pieces), dtype=np.bool_)
+    for some in _blocks(last - first):
+        count = (last - first)[some]
+        piece = np.repeat(np.arange(some.start, some.stop), count)
+        pad = of_net[np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count) + first[piece]]
+        dx, dy = pieces.x_mm[piece] - pads.x_mm[pad], pieces.y_mm[piece] - pads.y_mm[pad]
+        near = np.flatnonzero((np.abs(dx) <= reach[pad]) & (np.abs(dy) <= reach[pad]))
+        piece, pad = piece[near], pad[near]
+        apart = (dx[near] + 1j * dy[near]) * np.exp(1j * np.radians(pads.rotation_deg[pad]))
+        inside = (np.abs(apart.real) <= pads.size_x_mm[pad] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[pad] / 2)
+        shared = (pads.layers[pad] >> pieces.layer[piece].astype(np.uint64)) & np.uint64(1)
+        beyond[piece[inside & (shared > 0)]] = False
+    return beyond
 
 
-def _gaps(pieces: Pieces, gap_mm: np.ndarray) -> list[float | None]:
-    """Round gaps to the pair's usual one on each layer and width where they differ by no more than drawing does."""
+def _blocks(count: Ints) -> Iterator[slice]:
+    """Yield runs of rows whose counts sum to `CELLS` at most, or single rows."""
+    ends, start = np.cumsum(count), 0
+    while start < len(count):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + CELLS, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def _usual_gaps(pieces: Pieces, group: Ints, gap_mm: Floats) -> Floats:
+    """Round gaps to the pair's usual one on each layer where they differ by no more than drawing does; -1 for none."""
     rounded = np.round(gap_mm, 4)
+    beside = np.flatnonzero(~np.isnan(rounded))
     usual = np.full(len(pieces), np.nan)
-    for layer in np.unique(pieces.layer):
-        here = (pieces.layer == layer) & ~np.isnan(rounded)
-        if np.any(here):
-            values, where = np.unique(rounded[here], return_inverse=True)
-            lengths = np.bincount(where, pieces.length_mm[here])
-            usual[pieces.layer == layer] = values[np.argmax(lengths)]
-    near = np.abs(rounded - usual) <= SAME_GAP_MM
-    rounded = np.where(near, usual, rounded)
+    where = group * (pieces.layer.max(initial=0) + 1) + pieces.layer
+    best: dict[float, tuple[float, float]] = {}
+    for (place, gap), length in _summed((where, rounded), pieces.length_mm, beside):
+        if place not in best or length > best[place][0]:  # of equal ones the narrowest, which comes first
+            best[place] = length, gap
+    if best:
+        places = np.array(sorted(best))
+        at = np.minimum(np.searchsorted(places, where), len(places) - 1)
+        usual = np.where(places[at] == where, np.array([best[place][1] for place in places.tolist()])[at], np.nan)
+    rounded = np.where(np.abs(rounded - usual) <= SAME_GAP_MM, usual, rounded)
     alone = np.isnan(rounded) | (rounded > ALONE_GAPS * usual) | (rounded > FAR_MM)
-    return [None if apart else float(gap) for gap, apart in zip(rounded, alone, strict=True)]
-
-
-def _planes(copper: CopperMap, pieces: Pieces) -> list[References]:
-    """Return the planes of pieces."""
-    above, below = copper.planes_beside(pieces)
-    return list(map(_references, above.tolist(), below.tolist()))
-
-
-def _references(above: int, below: int) -> References:
-    return (None if above < 0 else above, None if below < 0 else below)
+    return np.where(alone, -1.0, rounded)
 
 
 def by_layer(lines: Sequence[RoutedLine]) -> Mapping[int, tuple[RoutedLine, ...]]:

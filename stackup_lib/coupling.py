@@ -169,7 +169,8 @@ def _gaps(pieces: Pieces, mine: slice, others: slice) -> Floats:
 
 
 def _gaps_of_some(pieces: Pieces, some: slice, others: slice) -> Floats:
-    x, y, ux, uy = pieces.x_mm[others], pieces.y_mm[others], pieces.direction.real[others], pieces.direction.imag[others]
+    x, y, direction = pieces.x_mm[others], pieces.y_mm[others], pieces.direction[others]
+    ux, uy = direction.real, direction.imag
     # how far along the other's line each piece lies from its middle: one product tells which are beside each other
     places = np.column_stack([pieces.x_mm[some], pieces.y_mm[some], np.full(some.stop - some.start, -1.0)])
     along = np.abs(places @ np.stack([ux, uy, x * ux + y * uy]))

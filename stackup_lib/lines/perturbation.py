@@ -31,8 +31,8 @@ Mode = Literal["single", "odd", "even"]
 STEP = 0.005
 """Relative change of a permittivity to either side; the third-order term left is below 1e-5 of the share."""
 
-PLANE_POINTS = 240
-"""Points on which the charge of the plane below is squared and summed."""
+PANEL_POINTS, FAR_PANEL = 8, 0.5
+"""Points of each panel on which the charge of the plane below is squared and summed: 1e-7 of the sum is left."""
 
 FINER_CROWDING, FINER_SHARES = 20.0, 3.0
 """By how many times a rung is better than the one before, at least: on the reference rows by 40 to 100, and by 4."""
@@ -289,18 +289,27 @@ def _plane_below(system: System, density: Real, copper: NDArray[np.bool_], sign:
 
 
 def _plane_points(system: System) -> tuple[Real, Real]:
-    """Return abscissae, dense under the copper and stretching out far, and their weights (midpoint rule in u)."""
+    """Return abscissae, under the copper and stretching out far, and their weights (Gauss-Legendre by panels).
+
+    The charge of the plane varies with the height of the copper: under it a panel is as long as that is high, beyond it
+    x = reach + height sinh(u) and a panel is half a unit of u.
+    """
     section = system.section
     reach = max(abs(s.centre_mm) + s.base_width_mm / 2 for s in section.strips)
     height = min(s.bottom_mm for s in section.strips)
-    count = PLANE_POINTS + int(8 * reach / height)
     far = math.asinh(1e3 * (reach + height) / height)
-    u = (np.arange(count) + 0.5) / count * far
-    inside = np.linspace(0, reach, 6 * count + 1)
-    middle = (inside[1:] + inside[:-1]) / 2
-    outside, stretch = reach + height * np.sinh(u), height * np.cosh(u)
-    x = np.concatenate([middle, outside])
-    weight = np.concatenate([np.diff(inside), stretch * (far / count)])
+    inside, inside_weight = _panels(reach, height)
+    u, weight = _panels(far, FAR_PANEL)
+    x = np.concatenate([inside, reach + height * np.sinh(u)])
+    weight = np.concatenate([inside_weight, height * np.cosh(u) * weight])
     if system.symmetric:
         return x, weight
     return np.concatenate([-x[::-1], x]), np.concatenate([weight[::-1], weight])
+
+
+def _panels(length: float, longest: float) -> tuple[Real, Real]:
+    """Return points and weights on 0 ... length in equal panels of at most so long."""
+    points, weights = np.polynomial.legendre.leggauss(PANEL_POINTS)
+    half = length / math.ceil(length / longest) / 2
+    middles = np.arange(half, length, 2 * half)
+    return (middles[:, None] + half * points).ravel(), np.tile(half * weights, len(middles))
