@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from drc_rules.fabs.holes import drilled_mm
 from drc_rules.report import Place
 from stackup_lib.board import Board, Floats, Ints, PadKind, ViaKind
+from stackup_lib.build_ups import microvias
 from stackup_lib.facts import MissingFact
 
 PLACES_SHOWN = 20
@@ -19,6 +21,8 @@ SHAPES_WITHOUT_RING = ("custom", "trapezoid")
 
 NO_DIAMETER_MM = 0.02
 """Below this a diameter is a placeholder: nothing drills it."""
+
+NANOMETRE = 1e-6
 
 NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""
@@ -57,6 +61,14 @@ class HoleSet:
         )
 
     @property
+    def drilled_mm(self) -> Floats:
+        """What is drilled: as drawn by a laser, else wider for the plating where the pads leave room for that."""
+        if self.is_micro:
+            return self.drill_mm
+        pad_mm = self.drill_mm + 2 * self.ring_mm
+        return drilled_mm(self.drill_mm, np.where(self.ring_mm < NO_RING_MM, np.nan, pad_mm))
+
+    @property
     def is_sized(self) -> NDArray[np.bool_]:
         """Which of them have a diameter that can be meant."""
         return np.asarray(self.drill_mm >= NO_DIAMETER_MM)
@@ -80,14 +92,32 @@ class HoleSet:
         return tuple(found)
 
 
-def hole_sets(board: Board) -> tuple[HoleSet, ...]:
-    """Return the drilled holes and the microvias of a board; what it has none of is left out."""
+LASER_MM = 0.15
+"""Blind holes over one dielectric that are no wider are made by laser: microvias are usually 0.10 to 0.15 mm (ILFA)."""
+
+
+def made_by_laser(board: Board) -> NDArray[np.bool_]:
+    """Tell which vias are: those that the file calls microvias, and fine blind ones from an outer layer to the next."""
+    vias = board.vias
+    found = np.zeros(len(vias), dtype=np.bool_)
+    found[microvias(board)] = True
+    return np.asarray(found & ((vias.kind == ViaKind.MICRO) | (vias.drill_mm < LASER_MM + NANOMETRE)))
+
+
+def hole_sets(board: Board, *, by_laser: bool = False) -> tuple[HoleSet, ...]:
+    """Return the drilled holes and the microvias of a board; what it has none of is left out.
+
+    Args:
+        board: the board.
+        by_laser: vias that a laser makes, though the file does not call them microvias, count among these.
+    """
     vias, pads = board.vias, board.pads
+    is_laser = made_by_laser(board) if by_laser else vias.kind == ViaKind.MICRO
     narrow = np.fmin(pads.drill_x_mm, pads.drill_y_mm)
     plated = np.flatnonzero((pads.kind == PadKind.THROUGH) & (narrow > 0) & (pads.layers != 0))
     found = []
     for is_micro in (False, True):
-        rows = np.flatnonzero((vias.drill_mm > 0) & ((vias.kind == ViaKind.MICRO) == is_micro))
+        rows = np.flatnonzero((vias.drill_mm > 0) & (is_laser == is_micro))
         own = plated[: 0 if is_micro else None]
         drill = np.concatenate([vias.drill_mm[rows], narrow[own]])
         ring = np.concatenate([_via_rings(board, rows), _pad_rings(board, own)])

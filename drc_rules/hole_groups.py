@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.fabs.holes import HoleKind
+from drc_rules.fab_holes import hole_sets
+from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, HoleKind
 from drc_rules.report import Place
-from stackup_lib.board import Board, Floats, Ints, PadKind, ViaKind
+from stackup_lib.board import Board, Floats, Ints, ViaKind
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.holes import copper_faces_mm
 
@@ -19,11 +20,14 @@ PLACES_SHOWN = 20
 
 @dataclass(frozen=True)
 class HoleGroup:
-    """Holes of one kind, span and finished diameter.
+    """Holes of one kind, span, finished and drilled diameter.
 
     Attributes:
         top, bottom: copper layers between which they go.
+        drill_mm: finished, as KiCad stores it.
         rows: indices into the vias, or for `are_pads` into the pads.
+        room_mm: the drill, where the pads leave no room for one that is wider by the usual plating.
+        is_guess: taken for microvias, which the file does not call them.
     """
 
     kind: HoleKind
@@ -32,6 +36,14 @@ class HoleGroup:
     drill_mm: float
     rows: Ints
     are_pads: bool = False
+    room_mm: float | None = None
+    is_guess: bool = False
+
+    @property
+    def drilled_mm(self) -> float:
+        """What is drilled; by a laser, as it is drawn."""
+        usual = self.drill_mm + (0.0 if self.kind == "microvia" else PLATING_ALLOWANCE_MM)
+        return usual if self.room_mm is None else self.room_mm
 
     @property
     def in_words(self) -> str:
@@ -58,33 +70,38 @@ class HoleGroup:
 
 def hole_groups(board: Board) -> tuple[HoleGroup, ...]:
     """Return every plated hole of a board in groups, vias first; holes without a diameter are left out."""
-    vias, pads, last = board.vias, board.pads, board.layer_count - 1
-    kind = np.where(vias.kind == ViaKind.MICRO, 2, np.where((vias.start_layer > 0) | (vias.end_layer < last), 1, 0))
-    names: tuple[HoleKind, ...] = ("through", "buried", "microvia")
-    sized = np.flatnonzero(vias.drill_mm > 0)
-    columns = (kind, vias.start_layer, vias.end_layer)
-    found = [
-        HoleGroup(names[int(key[0])], int(key[1]), int(key[2]), drill, rows)
-        for key, drill, rows in _alike([column[sized].astype(np.int64) for column in columns], vias.drill_mm, sized)
-    ]
-    narrow = np.fmin(pads.drill_x_mm, pads.drill_y_mm)
-    plated = np.flatnonzero((pads.kind == PadKind.THROUGH) & (narrow > 0))
-    spans = [np.zeros(len(plated), dtype=np.int64)]
-    found += [
-        HoleGroup("through", 0, last, drill, rows, are_pads=True) for _, drill, rows in _alike(spans, narrow, plated)
-    ]
-    return tuple(found)
+    vias, last = board.vias, board.layer_count - 1
+    of_vias, of_pads = list[HoleGroup](), list[HoleGroup]()
+    for holes in hole_sets(board, by_laser=True):
+        drilled, many = holes.drilled_mm, len(holes.vias)
+        rows = holes.vias
+        is_named = vias.kind[rows] == ViaKind.MICRO
+        columns = np.column_stack([is_named, vias.start_layer[rows], vias.end_layer[rows]]).astype(np.int64)
+        for key, drill, room, at in _alike(columns, holes.drill_mm[:many], drilled[:many]):
+            named, top, bottom = key
+            kind: HoleKind = "microvia" if holes.is_micro else "buried" if top > 0 or bottom < last else "through"
+            is_guess = holes.is_micro and not named
+            room_mm = None if holes.is_micro else room
+            of_vias.append(HoleGroup(kind, top, bottom, drill, rows[at], room_mm=room_mm, is_guess=is_guess))
+        none = np.zeros((len(holes.pads), 0), dtype=np.int64)
+        for _, drill, room, at in _alike(none, holes.drill_mm[many:], drilled[many:]):
+            of_pads.append(HoleGroup("through", 0, last, drill, holes.pads[at], are_pads=True, room_mm=room))
+    return (*of_vias, *of_pads)
 
 
-def _alike(columns: list[Ints], drill_mm: Floats, rows: Ints) -> list[tuple[tuple[int, ...], float, Ints]]:
-    """Rows that agree in all columns and in diameter, to a micrometre."""
-    if not len(rows):
+def _alike(columns: Ints, drill_mm: Floats, drilled_mm: Floats) -> list[tuple[list[int], float, float | None, Ints]]:
+    """Rows that agree in all columns and both diameters, to a micrometre; the drilled one where it is not the usual."""
+    if not len(drill_mm):
         return []
-    micrometres = np.rint(drill_mm[rows] * 1000).astype(np.int64)
-    table = np.column_stack([*columns, micrometres])
-    unique, inverse = np.unique(table, axis=0, return_inverse=True)
+    micrometres = np.rint(np.column_stack([drill_mm, drilled_mm]) * 1000).astype(np.int64)
+    unique, inverse = np.unique(np.column_stack([columns, micrometres]), axis=0, return_inverse=True)
     inverse = inverse.ravel()
-    return [(tuple(key[:-1]), key[-1] / 1000, rows[inverse == number]) for number, key in enumerate(unique.tolist())]
+    found = []
+    for number, (*key, finished, drilled) in enumerate(unique.tolist()):
+        is_tight = drilled < finished + round(PLATING_ALLOWANCE_MM * 1000)
+        room = drilled / 1000 if is_tight else None
+        found.append((key, finished / 1000, room, np.flatnonzero(inverse == number)))
+    return found
 
 
 UNENTERED_MARGIN = 2.0

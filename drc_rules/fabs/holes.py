@@ -6,8 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from drc_rules.data_files import read_model
 from drc_rules.fabs import Tier
+from stackup_lib.board import Floats
 from stackup_lib.frozen import Frozen
 
 FILE = Path(__file__).parent / "holes.toml"
@@ -40,8 +43,13 @@ class _Backdrill(Frozen):
     clearance_mm: ByTier
 
 
+class _Pad(Frozen):
+    over_drill_mm: float
+
+
 class _File(Frozen):
     aspect_ratio: _AspectRatios
+    pad: _Pad
     backdrill: _Backdrill
 
 
@@ -54,6 +62,17 @@ def greatest_aspect_ratio(kind: HoleKind, tier: Tier) -> float:
     """Return the greatest ratio of depth to diameter that a tier drills and plates."""
     rows = _file().aspect_ratio
     return {"through": rows.through, "buried": rows.buried, "microvia": rows.microvia}[kind].of(tier)
+
+
+def drilled_mm(finished_mm: Floats, pad_mm: Floats) -> Floats:
+    """Return what is drilled for finished holes: wider for the plating, where their pads leave room for that.
+
+    Args:
+        finished_mm: as KiCad stores it.
+        pad_mm: narrowest pad on each; NaN where that is not known, or no pad is meant.
+    """
+    room = pad_mm - _file().pad.over_drill_mm
+    return np.maximum(finished_mm, np.fmin(finished_mm + PLATING_ALLOWANCE_MM, room))
 
 
 def backdrill_clearance_mm(tier: Tier) -> float:

@@ -3,9 +3,11 @@
 What it checks
 --------------
 The diameter of every via, microvia and plated hole, against the clause's fab tier or against your own fab's `[fab]`
-`hole_mm` and `microvia_mm`. KiCad stores the finished diameter; it is drilled 0.1 mm wider for the plating, and what is
-drilled is held against the tier. Where the stored diameter itself, taken as the drill, is past the advanced tier, that
-is information. Microvias count as they are drawn. A diameter of less than 0.02 mm is none: it is not verifiable.
+`hole_mm` and `microvia_mm`. KiCad stores the finished diameter; it is drilled 0.1 mm wider for the plating, or as far
+as the narrowest pad leaves room (0.1 mm wider than the drill), and what is drilled is held against the tier. Where the
+stored diameter itself, taken as the drill, is past the advanced tier, that is information. Microvias, and blind vias of
+up to 0.15 mm over one dielectric, count as they are drawn, for a laser makes them. A diameter of less than 0.02 mm is
+none: it is not verifiable.
 
 Why it matters
 --------------
@@ -19,14 +21,15 @@ Wider holes; or microvias over one dielectric where the room is needed.
 What it cannot see
 ------------------
 Whether a stored diameter means the finished hole or the drill nobody says; the allowance of 0.1 mm is a usual one, and
-vias that the fab may plate shut need less. A laser via that is drawn as a blind one is judged as a drilled hole, for
-the file's kind decides. Slots count by their width alone, their length and their ends are not judged; non-plated holes
-are left out altogether, and a narrow hole in a thick board is `high-aspect-ratio`'s.
+vias that the fab may plate shut need less. Pads of free shape leave any room for the drill. Slots count by their width
+alone, their length and their ends are not judged; non-plated holes are left out altogether, and a narrow hole in a
+thick board is `high-aspect-ratio`'s.
 
 Sources
 -------
-Capability lists of Rush PCB, PCB Runner and HIC (drills), ILFA and any-layer fabs (microvias), in three tiers: past the
-best is an error, past advanced a warning, past standard information. `[fab]` takes the place of all three.
+Capability lists of Rush PCB, PCB Runner and HIC (drills), volume fabs (pads over drills), ILFA and any-layer fabs
+(microvias), in three tiers: past the best is an error, past advanced a warning, past standard information. `[fab]`
+takes the place of all three.
 """
 
 from __future__ import annotations
@@ -44,34 +47,44 @@ from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM
 from drc_rules.fabs.limits import limit_of
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
+from stackup_lib.board import Floats
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
-    for holes in hole_sets(ctx.board):
+    for holes in hole_sets(ctx.board, by_laser=True):
         found = _bar(ctx, clause, holes)
         if found is not None:
             yield holes, found
 
 
 def _bar(ctx: Context, clause: Clause, holes: HoleSet) -> Bar | None:
-    """Return the least finished diameter."""
+    """Return the least diameter: of a tier the drill's, of one's own fab the finished hole's."""
     own = own_fab(ctx)
     if holes.is_micro:
         return bar(ctx, clause, "microvia_mm", own.microvia_mm)
-    found = bar(ctx, clause, "drill_mm", own.hole_mm)
-    if found is None or found.tier is None:
-        return found
-    finished = max(round(found.value - PLATING_ALLOWANCE_MM, 6), NO_DIAMETER_MM)
-    if found.tier is Tier.STANDARD:  # taken as the drill itself, it may be past the advanced tier
+    return bar(ctx, clause, "drill_mm", own.hole_mm)
+
+
+def _finished_mm(holes: HoleSet, least: Bar) -> float:
+    """Return the least finished diameter where pads leave room enough."""
+    if holes.is_micro or least.tier is None:
+        return least.value
+    finished = max(round(least.value - PLATING_ALLOWANCE_MM, 6), NO_DIAMETER_MM)
+    if least.tier is Tier.STANDARD:  # taken as the drill itself, it may be past the advanced tier
         finished = max(finished, limit_of("drill_mm", Tier.ADVANCED) or 0.0)
-    return Bar(finished, found.who, found.tier)
+    return finished
+
+
+def _drilled_mm(holes: HoleSet, least: Bar) -> Floats:
+    """Return what the limit is about: what is drilled, or for one's own fab what is finished."""
+    return holes.drill_mm if least.tier is None else holes.drilled_mm
 
 
 FORMULA = """
 d ≥ d_min
 
-d: narrowest finished hole as KiCad stores it [mm]
-d_min: narrowest finished hole that is usual, the drill less its plating [mm]
+d: narrowest finished hole as KiCad stores it; the drill, where narrow pads keep that too narrow [mm]
+d_min: narrowest that is usual: finished, the drill less its plating; or of the drill [mm]
 """
 
 
@@ -79,22 +92,27 @@ d_min: narrowest finished hole that is usual, the drill less its plating [mm]
 def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind that are narrower than the limit."""
     holes, least = subject
-    small = np.flatnonzero(holes.is_sized & (holes.drill_mm < least.value - NANOMETRE))
+    finished_mm, drilled_mm = _finished_mm(holes, least), _drilled_mm(holes, least)
+    is_narrow = (holes.drill_mm < finished_mm - NANOMETRE) | (drilled_mm < least.value - NANOMETRE)
+    small = np.flatnonzero(holes.is_sized & is_narrow)
     if np.any(holes.is_sized):
-        ctx.shows(
-            f"{len(holes.drill_mm)} {holes.noun}s, {least.who}",
-            d=float(np.min(holes.drill_mm[holes.is_sized])),
-            d_min=least.value,
-        )
+        by_drill = not np.any(is_narrow & (holes.drill_mm < finished_mm - NANOMETRE)) and len(small)
+        d, d_min = (drilled_mm, least.value) if by_drill else (holes.drill_mm, finished_mm)
+        ctx.shows(f"{len(holes.drill_mm)} {holes.noun}s, {least.who}", d=float(np.min(d[holes.is_sized])), d_min=d_min)
     if len(small):
-        worst = float(np.min(holes.drill_mm[small]))
+        worst = int(small[np.lexsort((holes.drill_mm[small], drilled_mm[small]))[0]])
+        finished, drilled = float(holes.drill_mm[worst]), round(float(drilled_mm[worst]), 6)
+        is_tight = (
+            least.tier is not None and not holes.is_micro and drilled < finished + PLATING_ALLOWANCE_MM - NANOMETRE
+        )
+        room = f", or pads that leave room for a drill of {least.value:g} mm" if is_tight else ""
         yield Draft(
-            title=f"{holes.counted(small)}: {_in_words(holes, worst, least)}",
+            title=f"{holes.counted(small)}: {_in_words(holes, least, (finished, drilled), is_tight=is_tight)}",
             why="thin drills break and wander; each such hole costs more",
-            fix=f"holes of {least.value:g} mm and more",
+            fix=f"holes of {finished_mm:g} mm and more{room}",
             ids=(holes.noun, least.tier or least.who),
-            measured=Measured(value=worst, unit="mm"),
-            limit_value=least.value,
+            measured=Measured(value=finished, unit="mm"),
+            limit_value=finished_mm,
             limit_unit="mm",
             places=holes.places(ctx.board, small),
         )
@@ -102,14 +120,15 @@ def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         holes.need_diameters()
 
 
-def _in_words(holes: HoleSet, worst_mm: float, least: Bar) -> str:
+def _in_words(holes: HoleSet, least: Bar, worst_mm: tuple[float, float], *, is_tight: bool) -> str:
+    finished, drilled = worst_mm
     if least.tier is None:
-        return f"{worst_mm:g} mm finished; {least.says('make')} {least.value:g} mm"
+        return f"{finished:g} mm finished; {least.says('make')} {least.value:g} mm"
     if holes.is_micro:
-        return f"{worst_mm:g} mm; {least.says('drill')} {least.value:g} mm by laser"
-    usual, drilled = limit_of("drill_mm", least.tier) or 0.0, worst_mm + PLATING_ALLOWANCE_MM
-    if drilled < usual - NANOMETRE:
-        return f"{worst_mm:g} mm finished, {drilled:g} mm drilled; {least.says('drill')} {usual:g} mm"
+        return f"{finished:g} mm; {least.says('drill')} {least.value:g} mm by laser"
+    if drilled < least.value - NANOMETRE:
+        most = " (the pads leave room for no more)" if is_tight else ""
+        return f"{finished:g} mm finished, {drilled:g} mm drilled{most}; {least.says('drill')} {least.value:g} mm"
     return (
-        f"{worst_mm:g} mm is {drilled:g} mm drilled if it is the finished hole; as the drill only the best fabs take it"
+        f"{finished:g} mm is {drilled:g} mm drilled if it is the finished hole; as the drill only the best fabs take it"
     )

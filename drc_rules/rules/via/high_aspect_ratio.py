@@ -3,12 +3,12 @@
 What it checks
 --------------
 Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
-wider for the plating. Microvias are measured over the dielectric that the laser goes through, without an allowance.
-The drilled figure decides, for it is what drill and bath meet; but where
-the stored diameter itself, taken as the drill, is past the advanced tier, that is information. A diameter of less than
-0.02 mm is a placeholder, and not verifiable. Where nobody
-has entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot
-be judged.
+wider for the plating, or as far as the narrowest pad leaves room, which is 0.1 mm wider than the drill. Microvias, and
+blind vias of up to 0.15 mm over one dielectric, are measured over the dielectric that the laser goes through, without
+an allowance; what the file does not call a microvia is a warning at most. The drilled figure decides, for it is what
+drill and bath meet; but where the stored diameter itself, taken as the drill, is past the advanced tier, that is
+information. A diameter of less than 0.02 mm is a placeholder, and not verifiable. Where nobody has entered a stackup,
+holes pass that would be wide enough in a board twice as thick as the file says; others cannot be judged.
 
 Why it matters
 --------------
@@ -21,14 +21,15 @@ Wider holes; a thinner board; blind and buried vias in place of through ones; mi
 What it cannot see
 ------------------
 Blind and buried vias are taken as drilled through a part of the board before it is pressed on (10:1): one drilled to a
-controlled depth into the finished board is made to about 1:1 only, and passes here. A laser via that is drawn as a
-blind one is held against the same 10:1, for the vias' kind is taken from the file. Depth is the stackup's as stated,
+controlled depth into the finished board is made to about 1:1 only, and passes here. How far a fab lets its drill come
+to the rim of a pad is taken from the finest; pads of free shape leave any room. Depth is the stackup's as stated,
 without solder mask and without what the fab adds or plates twice; slots count by their width, non-plated holes not at
 all.
 
 Sources
 -------
-Capability lists of several fabs in three tiers: past the best is an error, past advanced a warning, past standard
+Capability lists of several fabs in three tiers (through: Rush PCB, HIC, Nanotech; buried: HIC, ILFA; laser: HIC,
+WEdirekt, ILFA; pads over drills: volume fabs): past the best is an error, past advanced a warning, past standard
 information. `[fab]` `aspect_ratio` and `microvia_aspect_ratio` take the place of all three.
 """
 
@@ -41,7 +42,7 @@ from drc_rules.context import Context
 from drc_rules.fab_holes import NO_DIAMETER_MM
 from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
 from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
+from drc_rules.fabs.holes import greatest_aspect_ratio
 from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
 from drc_rules.numbers import at_precision
 from drc_rules.report import Measured
@@ -93,7 +94,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         if is_wide_for_any_board(ctx, group, greatest):
             return
         raise
-    drilled_mm = group.drill_mm + (0.0 if group.kind == "microvia" else PLATING_ALLOWANCE_MM)
+    drilled_mm = group.drilled_mm
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
     is_doubtful = limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(
         group.kind, Tier.ADVANCED
@@ -110,19 +111,28 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         return
     names, drill = [layer.name for layer in ctx.board.copper_layers], f"{group.drill_mm:g}"
     span = f"{names[group.top]} to {names[group.bottom]}"
-    both = (
-        f"{finished:.1f}:1" if drilled_mm == group.drill_mm else f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
-    )
-    wider = depth / greatest - (0.0 if is_doubtful else drilled_mm - group.drill_mm)
+    wider = depth / greatest - (0.0 if is_doubtful or group.room_mm is not None else drilled_mm - group.drill_mm)
+    tight = () if group.room_mm is None else (f"{group.room_mm:g} drilled",)
     yield Draft(
         title=(
-            f"{group.in_words} of {drill} mm, {span}, {depth:.2f} mm deep: {both}; {limit.says('make')} {greatest:g}:1"
+            f"{group.in_words} of {drill} mm, {span}, {depth:.2f} mm deep: {_ratios(group, finished, drilled)}; "
+            f"{limit.says('make')} {greatest:g}:1"
         ),
         why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
-        ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill),
+        ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill, *tight),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=greatest,
         limit_unit=":1",
         places=group.places(ctx.board),
+        inferred=group.is_guess,
     )
+
+
+def _ratios(group: HoleGroup, finished: float, drilled: float) -> str:
+    """Both ratios, or the one of a laser; of a drill that the pads keep narrow it says so."""
+    if group.kind == "microvia":
+        return f"{finished:.1f}:1{' by laser, blind over one dielectric' if group.is_guess else ''}"
+    if group.room_mm is None:
+        return f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
+    return f"{drilled:.1f}:1 as drilled, {group.room_mm:g} mm wide: the pads leave room for no more"

@@ -20,8 +20,8 @@ What it cannot see
 ------------------
 One via of the same two sizes anywhere on the board, of whatever net, takes the class off this rule's hands; what is
 wrong with those vias, other rules say. It knows the through via only, at the depth of the finished stackup and with 0.1
-mm for plating: a class meant for blind vias or for a thin part of a board is judged too strictly. The tiers are lists
-of a few fabs: whether the fab of this board makes it, only `[fab]` tells.
+mm for plating, where the pad leaves room for that: a class meant for blind vias or for a thin part of a board is judged
+too strictly. The tiers are lists of a few fabs: whether the fab of this board makes it, only `[fab]` tells.
 
 Sources
 -------
@@ -39,10 +39,9 @@ import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
-from drc_rules.fab_holes import NO_DIAMETER_MM
 from drc_rules.fab_limits import NANOMETRE, Bar, bar, bar_of, is_replaced, own_fab
 from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM, greatest_aspect_ratio
+from drc_rules.fabs.holes import drilled_mm, greatest_aspect_ratio
 from drc_rules.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
 from drc_rules.numbers import at_precision
 from drc_rules.report import Measured
@@ -78,8 +77,6 @@ def _subjects(ctx: Context, clause: Clause) -> Iterator[tuple[AskedVia, _Limits]
 def _limits(ctx: Context, clause: Clause) -> _Limits:
     own = own_fab(ctx)
     hole = bar(ctx, clause, "drill_mm", own.hole_mm)
-    if hole is not None and hole.tier is not None:
-        hole = Bar(max(hole.value - PLATING_ALLOWANCE_MM, NO_DIAMETER_MM), hole.who, hole.tier)
     ratio = bar_of(ctx, clause, own.aspect_ratio)
     if ratio is None and not is_replaced(clause, own.aspect_ratio):
         tier = Tier(clause.limit.at_least or Tier.BEST)
@@ -90,7 +87,7 @@ def _limits(ctx: Context, clause: Clause) -> _Limits:
 FORMULA = """
 v_min ≤ v ≤ v_max
 
-v: finished hole or ring of the via that is asked for in mm, or its aspect ratio as drilled, to one decimal
+v: hole (of a tier as it is drilled) or ring of the via that is asked for in mm, or its aspect ratio as drilled
 v_min: the least that is made
 v_max: the most
 """
@@ -104,7 +101,7 @@ def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia
     placed_mm = asked.via.placed_mm or (0.0, 0.0)
     found = list(_of_size(ctx, limits, placed_mm))
     try:
-        found += _too_deep(ctx, limits.ratio, placed_mm[1]) if limits.ratio is not None else ()
+        found += _too_deep(ctx, limits.ratio, placed_mm) if limits.ratio is not None else ()
     except MissingFact:
         if not found:
             raise
@@ -123,27 +120,36 @@ def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia
 def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
     diameter, hole = placed_mm
     ring = (diameter - hole) / 2
-    for what, size, least in (("hole", hole, limits.hole), ("ring", ring, limits.ring)):
+    is_tier = limits.hole is not None and limits.hole.tier is not None
+    drilled = _drilled_mm(placed_mm) if is_tier else hole
+    for what, size, least in (("hole", drilled, limits.hole), ("ring", ring, limits.ring)):
         if least is not None:
             ctx.shows(f"{what}, {least.who}", v=size, v_min=least.value, v_max=math.inf)
-    if limits.hole is not None and hole < limits.hole.value - NANOMETRE:
-        words = f"a hole of {hole:g} mm, {limits.hole.says('make')} {limits.hole.value:g} mm"
-        yield _Defect(words, Measured(value=hole, unit="mm"), limits.hole.value)
+    if limits.hole is not None and drilled < limits.hole.value - NANOMETRE:
+        takes = f"{limits.hole.says('drill' if is_tier else 'make')} {limits.hole.value:g} mm"
+        words = f"a hole of {hole:g} mm{f', {drilled:g} mm drilled' if is_tier else ''}, {takes}"
+        yield _Defect(words, Measured(value=drilled, unit="mm"), limits.hole.value)
     if limits.ring is not None and ring < limits.ring.value - NANOMETRE:
         words = f"a ring of {ring:.4g} mm, {limits.ring.says('hold')} {limits.ring.value:g} mm"
         yield _Defect(words, Measured(value=round(ring, 4), unit="mm"), limits.ring.value)
 
 
-def _too_deep(ctx: Context, greatest: Bar, hole_mm: float) -> Iterator[_Defect]:
-    through = HoleGroup("through", 0, ctx.board.layer_count - 1, hole_mm, np.zeros(0, dtype=np.int64))
+def _too_deep(ctx: Context, greatest: Bar, placed_mm: tuple[float, float]) -> Iterator[_Defect]:
+    through = HoleGroup("through", 0, ctx.board.layer_count - 1, placed_mm[1], np.zeros(0, dtype=np.int64))
     try:
         depth = depth_mm(ctx, through)
     except MissingFact:
         if is_wide_for_any_board(ctx, through, greatest.value):
             return
         raise
-    ratio = depth / (hole_mm + PLATING_ALLOWANCE_MM)
+    ratio = depth / _drilled_mm(placed_mm)
     ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value)
     if at_precision(ratio, 1) > greatest.value:
         words = f"{depth:.2f} mm deep, {ratio:.1f}:1 as drilled, {greatest.says('make')} {greatest.value:g}:1"
         yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
+
+
+def _drilled_mm(placed_mm: tuple[float, float]) -> float:
+    """What is drilled for a via of this diameter and hole."""
+    diameter, hole = placed_mm
+    return round(float(drilled_mm(np.array([hole]), np.array([diameter]))[0]), 6)
