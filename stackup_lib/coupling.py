@@ -151,8 +151,8 @@ def pair_gaps(pieces: Pieces, pair: Ints) -> Floats:
         pair: number of the pair of each piece.
     """
     gap = np.full(len(pieces), ALONE)
-    starts = np.flatnonzero(np.diff(pair, prepend=-1))
-    for first, last in zip(starts.tolist(), [*starts[1:].tolist(), len(pieces)], strict=True):
+    starts = np.flatnonzero(np.diff(pair, prepend=-1)).tolist()
+    for first, last in zip(starts, [*starts[1:], len(pieces)][: len(starts)], strict=True):
         second = first + int(np.count_nonzero(pieces.net[first:last] == pieces.net[first]))
         if second < last:
             gap[first:second] = _gaps(pieces, slice(first, second), slice(second, last))

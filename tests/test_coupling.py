@@ -56,6 +56,14 @@ def test_where_one_trace_swings_out_the_gap_grows_and_it_is_alone(tmp_path: Path
     assert found[None] == pytest.approx(1.0)
 
 
+def test_a_pair_that_is_not_routed_has_no_gaps(tmp_path: Path) -> None:
+    """Nets with pads and without tracks: nothing to measure, and no mistake."""
+    pads = '[{ number = "1", net = "/D_P" }, { number = "2", net = "/D_N", at_mm = [1, 0] }]'
+    board = mini(tmp_path, f'parts = [{{ reference = "U1", at_mm = [10, 10], pads = {pads} }}]')
+
+    assert lengths(of_pair(board)) == {}
+
+
 def test_the_partner_on_another_layer_is_no_partner(tmp_path: Path) -> None:
     """Broadside copper is not an edge-coupled gap."""
     board = mini(
