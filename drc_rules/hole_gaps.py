@@ -10,6 +10,7 @@ from drc_rules.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
 from stackup_lib.board import Board, Floats, Ints
 from stackup_lib.copper_map import CopperMap
 from stackup_lib.fill_edges import Complexes
+from stackup_lib.post_fills import PostFills
 
 REACH_MM = 0.25
 """Copper further away from a hole than this is no fab's concern."""
@@ -44,9 +45,16 @@ class _Holes:
     net: Ints
 
 
-def hole_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> HoleGaps | None:
-    """Return the gaps of every drilled hole of a board, None where it has no holes or no inner layer."""
+def hole_gaps(copper: CopperMap, reach_mm: float = REACH_MM, fills: PostFills | None = None) -> HoleGaps | None:
+    """Return the gaps of every drilled hole of a board, None where it has no holes or no inner layer.
+
+    Args:
+        copper: of the board.
+        reach_mm: how far from the wall is looked.
+        fills: what the posts have around them, where it is looked up for others as well, at least as far.
+    """
     board = copper.board
+    around = fills or PostFills(copper, reach_mm, (0.0,) * board.layer_count)
     holes = next((one for one in hole_sets(board) if not one.is_micro), None)
     if holes is None or board.layer_count < 3:
         return None
@@ -56,11 +64,16 @@ def hole_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> HoleGaps | None:
     own = np.concatenate([vias.net[holes.vias], pads.net[holes.pads]])
     top = np.concatenate([vias.start_layer[holes.vias], np.zeros(len(holes.pads), dtype=np.int16)])
     bottom = np.concatenate([vias.end_layer[holes.vias], np.full(len(holes.pads), board.layer_count - 1)])
+    hole_of = np.full(len(vias) + len(pads), -1)
+    hole_of[np.concatenate([holes.vias, len(vias) + holes.pads])] = np.arange(count)
     gap, where, whose = np.full(count, np.inf), np.full(count, -1), np.full(count, -1)
     for layer in range(1, board.layer_count - 1):
         rows = np.flatnonzero((top <= layer) & (bottom >= layer) & (holes.drill_mm >= NO_DIAMETER_MM))
         here = _Holes(rows, x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2, own[rows])
-        for hole, net, gaps in (_to_tracks(board, layer, here, reach_mm), _to_fills(copper, layer, here, reach_mm)):
+        near = around.near(layer)
+        edge_net = copper.edges(layer).net[near.edge]
+        to_fills = _to_fills(here, hole_of[near.post], (edge_net, near.distance_mm), reach_mm)
+        for hole, net, gaps in (_to_tracks(board, layer, here, reach_mm), to_fills):
             order = np.argsort(-gaps, kind="stable")  # the least of each hole is written last
             least = np.full(len(rows), np.inf)
             nearest = np.full(len(rows), -1)
@@ -89,11 +102,14 @@ def _to_tracks(board: Board, layer: int, holes: _Holes, reach_mm: float) -> _Nea
     return _in_reach(holes, hole, (start[k], end[k]), (tracks.net[rows[k]], half[k]), reach_mm)
 
 
-def _to_fills(copper: CopperMap, layer: int, holes: _Holes, reach_mm: float) -> _Near:
-    """The edges of the filled zones of a layer."""
-    edges = copper.edges(layer)
-    hole, k = edges.near(*_around(holes, reach_mm))
-    return _in_reach(holes, hole, (edges.start[k], edges.end[k]), (edges.net[k], np.zeros(len(k))), reach_mm)
+def _to_fills(holes: _Holes, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
+    """The edges (net, distance from the middle) of filled zones around the holes with these numbers, -1 for none."""
+    net, distance_mm = edges
+    drilled = np.flatnonzero(np.isin(hole, holes.row))
+    own = np.searchsorted(holes.row, hole[drilled])
+    gaps = distance_mm[drilled] - holes.radius_mm[own]
+    kept = np.flatnonzero(gaps < reach_mm)
+    return own[kept], net[drilled[kept]], gaps[kept]
 
 
 def _around(holes: _Holes, reach_mm: float) -> tuple[Floats, Floats, Floats, Floats]:

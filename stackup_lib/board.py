@@ -178,7 +178,9 @@ class Pads:
     """Pads at their board position, one row each.
 
     `layers` is a bit mask over `Board.copper_layers`; `drill_*` is NaN where there is no hole; `rotation_deg` is the
-    absolute rotation on the board; `footprint` is an index into `Board.footprints`.
+    absolute rotation on the board; `footprint` is an index into `Board.footprints`. `shift_*` is where the copper's
+    middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
+    corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers).
     """
 
     number: Text
@@ -195,6 +197,11 @@ class Pads:
     net: Ints
     footprint: Ints
     drilling: Drilling
+    shift_x_mm: Floats
+    shift_y_mm: Floats
+    corner_mm: Floats
+    remove_unused: Flags
+    keep_end: Flags
     uuid: Text
     offset: Ints
 

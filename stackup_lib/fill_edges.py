@@ -42,7 +42,11 @@ class FillEdges:
         """Return (box, edge) for every edge that meets a box, and for some that only come near one."""
         import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets or inner layers needs it
 
-        box, run = self.tree.query(shapely.box(left_mm, low_mm, right_mm, high_mm))
+        return self.within(shapely.box(left_mm, low_mm, right_mm, high_mm))
+
+    def within(self, shapes: NDArray[np.object_]) -> tuple[Ints, Ints]:
+        """Return (shape, edge) for every edge that meets the box around a shape, and for some that only come near."""
+        box, run = self.tree.query(shapes)
         size = self.run_start[run + 1] - self.run_start[run]
         before = np.cumsum(size) - size
         return np.repeat(box, size), np.arange(int(size.sum())) + np.repeat(self.run_start[run] - before, size)

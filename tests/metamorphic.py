@@ -76,7 +76,8 @@ def rotated(board: Board) -> Variant:
 
 def mirrored(board: Board) -> Variant:
     """Mirror the board left to right; its layers stay."""
-    return _placed(board, lambda x, y: (-x, y), lambda x, y: (-x, y), lambda angle: -angle % 360)
+    there = replace(board, pads=replace(board.pads, shift_x_mm=-board.pads.shift_x_mm))
+    return _placed(there, lambda x, y: (-x, y), lambda x, y: (-x, y), lambda angle: -angle % 360)
 
 
 def _placed(
@@ -89,7 +90,7 @@ def _placed(
         new: dict[str, object] = {}
         for column in fields(table):  # type: ignore[arg-type]
             name = column.name
-            if name.endswith("x_mm") and not name.startswith(("size_", "drill_")):
+            if name.endswith("x_mm") and not name.startswith(("size_", "drill_", "shift_")):
                 other = name.removesuffix("x_mm") + "y_mm"
                 new[name], new[other] = there(getattr(table, name), getattr(table, other))
             elif name == "rotation_deg":

@@ -14,7 +14,7 @@ from stackup_lib.kicad import tree
 from stackup_lib.kicad.shapes import placed
 from stackup_lib.kicad.source import Source, flags, floats, ints, texts
 from stackup_lib.kicad.tokens import known
-from stackup_lib.kicad.vias import DrillingRow, drilling, drilling_columns
+from stackup_lib.kicad.vias import DrillingRow, drilling, drilling_columns, unused_pads
 
 _PAD_KINDS = {
     "smd": PadKind.SMD,
@@ -123,6 +123,9 @@ class _Pad(NamedTuple):
     layers: int
     net: int
     drilling: DrillingRow
+    shift: tuple[float, float]
+    corner: float
+    unused: tuple[int, int]
     uuid: str
 
 
@@ -152,6 +155,11 @@ def _pads(source: Source, items: Ints, row_of: Ints, footprints: Footprints) -> 
         net=ints([r.net for r in rows]),
         footprint=owner,
         drilling=drilling_columns([r.drilling for r in rows]),
+        shift_x_mm=floats([r.shift[0] for r in rows]),
+        shift_y_mm=floats([r.shift[1] for r in rows]),
+        corner_mm=floats([r.corner for r in rows]),
+        remove_unused=flags([r.unused[0] for r in rows]),
+        keep_end=flags([r.unused[1] for r in rows]),
         uuid=texts([r.uuid for r in rows]),
         offset=source.blocks.children.start[chosen],
     )
@@ -202,19 +210,35 @@ def _pad(source: Source, node: tree.Node) -> _Pad:
     words = tree.words(node)
     if len(words) < 3 or words[1] not in _PAD_KINDS:
         raise tree.MalformedError(f"(pad ...) is of no known kind: {' '.join(words)[:60]!r}")
-    layers = tree.find(node, "layers", "layer")
+    layers, hole, size = tree.find(node, "layers", "layer"), tree.find(node, "drill"), tree.point(node, "size")
+    shift = tree.find(hole or [], "offset")
     return _Pad(
         number=words[0],
         at=_at(node),
         kind=int(_PAD_KINDS[words[1]]),
         shape=words[2],
-        size=tree.point(node, "size"),
-        drill=_drill(tree.find(node, "drill")),
+        size=size,
+        drill=_drill(hole),
         layers=layer_mask(source, tree.words(layers) if layers is not None else []),
         net=source.nets.of_item(node),
         drilling=drilling(source, node),
+        shift=(0.0, 0.0) if shift is None else tree.pair(shift),
+        corner=_corner(node, words[2], size),
+        unused=unused_pads(node),
         uuid=_uuid(node),
     )
+
+
+def _corner(node: tree.Node, shape: str, size: tuple[float, float]) -> float:
+    """The radius of the corners; NaN where that and the size do not tell the shape."""
+    narrow = min(size)
+    if tree.find(node, "padstack") is not None or (tree.value(node, "chamfer_ratio") or 0.0) > 0.0:
+        return math.nan
+    if shape in ("circle", "oval"):
+        return size[0] / 2 if shape == "circle" else narrow / 2
+    if shape == "roundrect":
+        return narrow * min(max(tree.value(node, "roundrect_rratio") or 0.0, 0.0), 0.5)
+    return 0.0 if shape == "rect" else math.nan
 
 
 def _drill(node: tree.Node | None) -> tuple[float, float]:

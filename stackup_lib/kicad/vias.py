@@ -89,7 +89,6 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Via | None:
     size, drill = tree.value(node, "size"), tree.value(node, "drill")
     if size is None:
         raise tree.MalformedError("(via ...) has no (size ...)")
-    unused = tree.flag(node, "remove_unused_layers") or tree.flag(node, "remove_unused_layer")
     return _Via(
         place=(*tree.point(node, "at"), size, math.nan if drill is None else drill),
         kind=int(kind),
@@ -98,10 +97,16 @@ def _general(source: Source, node: tree.Node, offset: int) -> _Via | None:
         uuid=tree.word(tree.find(node, "uuid", "tstamp")),
         offset=offset,
         pads=_padstack(source, node, size),
-        unused=(int(bool(unused)), int(bool(tree.flag(node, "keep_end_layers")))),
+        unused=unused_pads(node),
         protection=protection(node),
         drilling=drilling(source, node),
     )
+
+
+def unused_pads(node: tree.Node) -> tuple[int, int]:
+    """Return whether pads on unused layers are left out, and whether those on the end layers are kept even so."""
+    unused = tree.flag(node, "remove_unused_layers") or tree.flag(node, "remove_unused_layer")
+    return int(bool(unused)), int(bool(tree.flag(node, "keep_end_layers")))
 
 
 def _padstack(source: Source, node: tree.Node, size: float) -> Floats | None:
