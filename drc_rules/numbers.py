@@ -1,4 +1,4 @@
-"""Comparing at the precision at which a limit was published."""
+"""Comparing at the precision at which a limit was published, and figures as people write them."""
 
 from __future__ import annotations
 
@@ -10,3 +10,11 @@ def at_precision(value: float, decimals: int | None) -> float:
     if decimals is None:
         return value
     return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
+
+
+def figure(value: float, digits: int = 3) -> str:
+    """Return a value with so many digits that count, or all before the point where those are more: never `1.2e+03`."""
+    text = f"{value:.{digits}g}"
+    if "e" not in text:
+        return text
+    return f"{value:.0f}" if abs(value) >= 1 else format(Decimal(text), "f")

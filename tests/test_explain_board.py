@@ -95,7 +95,7 @@ def test_a_finding_states_a_number_of_its_formula(rule: Rule, judged: Judged) ->
     assert rule.formula is not None
     for case, one in judged(rule):
         numbers = [nominal(value) for values in values_of(rule.formula, one) for value in values.values()]
-        for finding in one.findings if one.workings and one.verdict is Verdict.FAILED else ():
+        for finding in one.findings if one.verdict is Verdict.FAILED else ():
             stated = finding.measured.value if finding.measured else ""
             if isinstance(stated, float | int):
                 near = [math.isclose(stated, one, rel_tol=ROUNDED, abs_tol=SMALL) for one in numbers]
@@ -201,6 +201,17 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
     assert "verdict   passed: 9 objects, all of them" in ran.out
     assert "stackup row dielectric 3, line 96" in ran.out
     assert max(map(len, ran.out.splitlines())) <= 100
+
+
+def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) -> None:
+    """Ground above a stripline and none below: the side that has it passed, the other failed."""
+    loaded = next(one for one in CASES if one.defect == "one_sided_stripline" and "nothing below" in one.case.why)
+    board = write(MiniBoard.model_validate(loaded.board), tmp_path, "board")
+
+    ran = run("explain", "RET002", "--board", board, "--profile", "training")
+
+    assert "passed, high confidence  In2.Cu, above the tracks" in ran.out
+    assert "failed, high confidence  In2.Cu, below the tracks" in ran.out
 
 
 def test_a_clause_is_explained_alone() -> None:

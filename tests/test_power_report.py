@@ -12,6 +12,7 @@ import pytest
 from drc_rules.check import check_board, prepare
 from drc_rules.config import Config, parse_config
 from drc_rules.declared import CommandLine
+from drc_rules.numbers import figure
 from drc_rules.report import Report
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
@@ -114,3 +115,32 @@ def test_init_offers_a_rail_of_the_largest_power_net(tmp_path: Path) -> None:
     assert parse_config(written).rail == ()
     assert "Largest: +5V" in written
     assert parse_config(filled).rail[0].net == "+5V"
+
+
+def test_a_core_rail_of_a_thousand_amperes_is_written_out(tmp_path: Path) -> None:
+    """1000 W at 0.8 V are 1250 A, in the table and in the finding, without powers of ten."""
+    rail = '[[rail]]\nnet = "+5V"\nvoltage_v = 0.8\ntdp_w = 1000\nfrom = ["J1"]\nto = ["U1"]\nmax_drop_mv = 100\n'
+    path = write(MiniBoard.model_validate({**BOARD, "config": rail}), tmp_path, "board")
+
+    said = text.page(check_board(path)).text()
+
+    assert "+5V   1250 A" in said
+    assert "at 1250 A" in " ".join(said.split())
+    assert not re.search(r"\de\+\d", said)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "written"),
+    [
+        (97.53, 3, "97.5"),
+        (1250.4, 3, "1250"),
+        (999.6, 3, "1000"),
+        (136.0, 2, "136"),
+        (0.000048, 2, "0.000048"),
+        (0.5, 3, "0.5"),
+        (0.0, 3, "0"),
+    ],
+)
+def test_a_figure_has_no_power_of_ten(value: float, digits: int, written: str) -> None:
+    """Digits before the point are never dropped, small values keep their zeros."""
+    assert figure(value, digits) == written

@@ -374,6 +374,21 @@ def test_links_of_another_share_are_a_row_of_their_own() -> None:
     assert sum(line.startswith("PCIe Gen5 16 1") for line in lines) == 2
 
 
+@pytest.mark.parametrize(
+    ("lengths", "said"),
+    [
+        ({"forgiven_mm": 3.0, "over_holes_mm": 0.5, "uncoupled_mm": 1.0}, "too short to count"),
+        ({"forgiven_mm": 0.0, "over_holes_mm": 40.0, "uncoupled_mm": 0.0}, "no plane above or below it"),
+        ({"forgiven_mm": 1.0, "over_holes_mm": 0.0, "uncoupled_mm": 38.0}, "its traces run apart"),
+    ],
+)
+def test_a_link_of_which_nothing_counts_says_why(lengths: dict[str, float], said: str) -> None:
+    """A long link without planes is not called too short."""
+    link = LINK.model_copy(update={"mean_ohm": None, "worst": None, **lengths})
+
+    assert said in text.page(report(impedances=(link,))).text()
+
+
 def test_a_report_without_controlled_lines_and_drills_has_no_tables() -> None:
     """Nothing is shown where nothing is known."""
     assert "Loss at Nyquist" not in text.page(report()).text()

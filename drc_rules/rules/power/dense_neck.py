@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
+from drc_rules.numbers import figure
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import Confidence
@@ -67,7 +68,7 @@ def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[D
         return
     _, stated, thick = solved.thickness_mm[ctx.board.layer_index[peak.layer]]
     yield Draft(
-        title=f"{row.net}: {peak.a_per_mm2:.3g} A/mm2 on {peak.layer} ({peak.a_per_mm:.3g} A per mm of width); "
+        title=f"{row.net}: {figure(peak.a_per_mm2)} A/mm2 on {peak.layer} ({figure(peak.a_per_mm)} A per mm of width); "
         f"{limit:g} A/mm2 at most",
         why="a narrow bridge carries the current of much copper: it warms, and takes its share of the drop",
         fix="widen the bridge there, or lead the current over another layer as well",

@@ -40,6 +40,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
+from drc_rules.numbers import figure
 from drc_rules.power_rails import SolvedRail
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
@@ -84,13 +85,13 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     over = sum(load.drop_v.nominal > limit_v for load in solved.drop.loads)
     many = f"; {over} of {len(solved.drop.loads)} loads" if over > 1 else ""
     verb = "takes" if fails else "may take, with the thinnest and hottest copper,"
-    shown = f"{nominal:.3g} mV ({low:.3g} to {high:.3g})" if fails else f"{high:.3g} mV"
+    shown = f"{figure(nominal)} mV ({figure(low)} to {figure(high)})" if fails else f"{figure(high)} mV"
     title = f"{row.net} {verb} {shown} from {solved.drop.worst.route[-1].name or 'its source'} to "
-    title += f"{solved.drop.worst.name} at {solved.current_a:.3g} A, {told / row.voltage_v / 10:.2g} % of "
-    title += f"{row.voltage_v:g} V; {1000 * limit_v:.3g} mV at most{many}"
+    title += f"{solved.drop.worst.name} at {figure(solved.current_a)} A, {figure(told / row.voltage_v / 10, 2)} % of "
+    title += f"{row.voltage_v:g} V; {figure(1000 * limit_v)} mV at most{many}"
     yield Draft(
         title=title,
-        why=f"it is missing at the load, and {solved.drop.power_w.nominal:.2g} W of heat in the copper",
+        why=f"it is missing at the load, and {figure(solved.drop.power_w.nominal, 2)} W of heat in the copper",
         fix=_fix(solved),
         ids=(row.net,),
         measured=Measured(value=round(told, 4), unit="mV"),

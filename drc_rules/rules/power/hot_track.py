@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from drc_rules.clauses import Clause, Severity
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
+from drc_rules.numbers import figure
 from drc_rules.power_rails import SolvedRail
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
@@ -94,7 +95,7 @@ def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Dr
     worst = over[0].track
     many = f"; {len(over)} tracks are past it" if len(over) > 1 else ""
     yield Draft(
-        title=f"{row.net}: {worst.current_a:.3g} A warm a {worst.width_mm:g} mm track on {worst.layer} by about "
+        title=f"{row.net}: {figure(worst.current_a)} A warm a {worst.width_mm:g} mm track on {worst.layer} by about "
         f"{over[0].rise_c:.0f} degrees; {limit:g} at most{many}",
         why="a narrow track heats itself and what lies beside it",
         fix="widen the track, or pour copper of the net around it",

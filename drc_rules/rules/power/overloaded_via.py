@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
+from drc_rules.numbers import figure
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.facts import Confidence
@@ -70,7 +71,7 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     what = "via" if worst.is_via else "plated hole"
     many = f"; {len(over)} of {len(solved.drop.holes)} holes are past it" if len(over) > 1 else ""
     yield Draft(
-        title=f"{row.net}: a {what} carries {worst.current_a:.3g} A from {worst.from_layer} to {worst.to_layer}; "
+        title=f"{row.net}: a {what} carries {figure(worst.current_a)} A from {worst.from_layer} to {worst.to_layer}; "
         f"{limit:g} A at most{many}",
         why="current takes the nearest vias, not all of them alike",
         fix="more vias around the pad that the current comes from, or larger holes",

@@ -39,6 +39,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
+from drc_rules.numbers import figure
 from drc_rules.power_rails import core_rail_lines, in_table
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
@@ -86,7 +87,7 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
         yield _remark(row, own * 1000, limit)
     if stated is None:
         known = f"; at DC it has {_range(dc)} mOhm" if dc else ""
-        known += f"; its ripple and step ask for {own * 1000:.3g} mOhm" if own is not None else ""
+        known += f"; its ripple and step ask for {figure(own * 1000)} mOhm" if own is not None else ""
         hint = 'impedance_mohm = "?"  # largest from DC to 100 MHz at the load, simulated or measured'
         raise MissingFact(
             f"the impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
@@ -94,12 +95,12 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
 
 
 def _range(dc: Interval) -> str:
-    return f"{dc.nominal:.3g} ({dc.low:.3g} to {dc.high:.3g})"
+    return f"{figure(dc.nominal)} ({figure(dc.low)} to {figure(dc.high)})"
 
 
 def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draft:
     own = row.target_ohm
-    beside = f"; its ripple and step ask for {1000 * own:.3g} mOhm" if own is not None else ""
+    beside = f"; its ripple and step ask for {figure(1000 * own)} mOhm" if own is not None else ""
     return Draft(
         title=f"{title}{beside}",
         why="the impedance times the step of current is the dip that the core sees",
@@ -115,8 +116,8 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
 def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> Draft:
     """What the declared ripple and step ask for, where it is less than the figure of the profile."""
     return Draft(
-        title=f"{row.net}: {row.ripple_pct:g} % ripple at a step of {row.step_a:g} A ask for {own_mohm:.3g} mOhm, less "
-        f"than the {limit:g} mOhm of the profile",
+        title=f"{row.net}: {row.ripple_pct:g} % ripple at a step of {row.step_a:g} A ask for {figure(own_mohm)} mOhm, "
+        f"less than the {limit:g} mOhm of the profile",
         why="the profile's figure is too loose for this rail",
         fix="design the network for the smaller figure",
         ids=(row.net, "own target"),

@@ -40,6 +40,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
 from drc_rules.hot_parts import HotPartOnBoard, give, hot_parts
+from drc_rules.numbers import figure
 from drc_rules.report import Measured
 from drc_rules.rule import Draft, rule
 from drc_rules.thermal_path import HeatPath, heat_path, in_words, sink_of
@@ -72,12 +73,12 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
     found = path.k_per_w
     ctx.shows(f"{part.reference} to {path.sink_name}", R=found, R_max=most, n=path.holes)
     if found.nominal <= most < found.high:
-        name = f"whether {_words(part, path)} stay below {most:.3g} K/W"
+        name = f"whether {_words(part, path)} stay below {figure(most)} K/W"
         raise MissingFact(name, give(part, MORE))
     if found.high <= most:
         return
     yield Draft(
-        title=f"{_words(part, path)}; {most:.3g} K/W is the most",
+        title=f"{_words(part, path)}; {figure(most)} K/W is the most",
         why=f"what the board takes is missing at the junction{_least(path)}",
         fix="add vias, plate or fill them, lead the heat to a nearer plane, or cool the lid",
         ids=(part.reference,),
@@ -92,7 +93,7 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
 def _words(part: HotPartOnBoard, path: HeatPath) -> str:
     found = path.k_per_w
     if not path.holes:
-        return f"{part.reference}: {found.nominal:.3g} K/W, as declared, to {path.sink_name}"
+        return f"{part.reference}: {figure(found.nominal)} K/W, as declared, to {path.sink_name}"
     ends = f"{in_words(found.low)} to {in_words(found.high)}"
     return f"{part.reference}: {in_words(found.nominal)} ({ends}) K/W through {path.holes} vias to {path.sink_name}"
 

@@ -204,13 +204,14 @@ def _object(page: Page, answer: ClauseWorkings, one: Decided) -> None:
     """One object: its numbers, the formula with them, and what follows."""
     formula = answer.rule.formula if answer.rule else None
     page.gap()
-    verdict = styled(one.verdict.value, VERDICT_STYLE[one.verdict])
     sure = styled(f", {one.confidence.value} confidence", "dim") if one.missing is None else styled("")
     if not one.workings or formula is None:
         what = one.findings[0].title if one.findings else one.missing.fact if one.missing else ""
-        page.line(verdict, sure, f"  {what}", indent=2)
+        page.line(_styled_verdict(one.verdict), sure, f"  {what}", indent=2)
     for working in one.workings if formula else ():
-        page.line(verdict, sure, "  ", styled(working.what, "bold"), indent=2)
+        page.line(
+            _styled_verdict(_verdict_of(formula, one, working)), sure, "  ", styled(working.what, "bold"), indent=2
+        )
         _working(page, formula, working)
     for finding in one.findings:
         if one.workings and formula:
@@ -224,6 +225,19 @@ def _object(page: Page, answer: ClauseWorkings, one: Decided) -> None:
             page.line(f"not known: {one.missing.fact}", indent=4)
         page.line("to decide it, give:", indent=4)
         page.verbatim(one.missing.how_to_give.splitlines(), indent=6)
+
+
+def _styled_verdict(verdict: Verdict) -> Text:
+    return styled(verdict.value, VERDICT_STYLE[verdict])
+
+
+def _verdict_of(formula: Formula | None, one: Decided, working: Working) -> Verdict:
+    """The verdict of one working: an object fails by one of several, and what holds is not called failed beside it."""
+    if formula is None or one.verdict is not Verdict.FAILED or len(one.workings) == 1:
+        return one.verdict
+    values = formula.complete(working.numbers)
+    holds = formula.criteria and all(formula.holds(criterion, values) for criterion in formula.criteria)
+    return Verdict.PASSED if holds else one.verdict
 
 
 def _plain(value: float | str) -> str:

@@ -40,10 +40,17 @@ def worst(row: LinkImpedance) -> str:
         return row.problem
     section = row.worst
     if section is None:
-        return "too short to count"
+        return _nothing_counts(row)
     gap = f"/{section.gap_mm:g}" if section.gap_mm is not None else ""
     off = f"{section.impedance_ohm:.1f} ohm ({row.off_pct:+.0f} %)"
     return f"{off} on {section.layer}, {section.width_mm:g}{gap} mm for {section.length_mm:.1f} mm"
+
+
+def _nothing_counts(row: LinkImpedance) -> str:
+    """Return why no section of a link counts: what most of it is."""
+    if row.over_holes_mm > max(row.forgiven_mm, row.uncoupled_mm):
+        return "no plane above or below it"
+    return "its traces run apart" if row.uncoupled_mm > row.forgiven_mm else "too short to count"
 
 
 def remarks(row: LinkImpedance) -> str:

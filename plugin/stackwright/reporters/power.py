@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from drc_rules.numbers import figure
 from drc_rules.rail_rows import RailRow
 from stackup_lib.interval import Interval
 from stackwright.words import count, some
@@ -19,38 +20,38 @@ LISTED_PCT = 0.5
 
 def cells(row: RailRow) -> tuple[str, ...]:
     """Return one rail as the page shows it; one without a solution has only its head."""
-    current = f"{row.current_a:.3g} A" if row.current_a is not None else "?"
+    current = f"{figure(row.current_a)} A" if row.current_a is not None else "?"
     if row.problem:
         return row.net, current, "not solved", limit(row), "", target(row), "", ""
-    hole = f"{row.hole_a:.2g} A of {count(row.holes, 'hole')}" if row.hole_a is not None else "no holes"
+    hole = f"{figure(row.hole_a, 2)} A of {count(row.holes, 'hole')}" if row.hole_a is not None else "no holes"
     return row.net, current, drop(row), limit(row), _range(row.resistance_mohm), target(row), hole, most_lost(row)
 
 
 def short_cells(row: RailRow) -> tuple[str, ...]:
     """Return one rail as narrow as a terminal is."""
-    current = f"{row.current_a:.3g} A" if row.current_a is not None else "?"
+    current = f"{figure(row.current_a)} A" if row.current_a is not None else "?"
     if row.problem or row.resistance_mohm is None:
         return row.net, current, "not solved", "", limit(row), "", target(row), ""
-    share = f"{row.drop_pct:.2g} %" if row.drop_pct is not None else ""
-    dc = f"{row.resistance_mohm.nominal:.3g}"
+    share = f"{figure(row.drop_pct, 2)} %" if row.drop_pct is not None else ""
+    dc = figure(row.resistance_mohm.nominal)
     return row.net, current, _range(row.drop_mv), share, limit(row), dc, target(row), most_lost(row)
 
 
 def drop(row: RailRow) -> str:
     """Return `7.69 (5.1 to 16.5), 0.23 %`."""
-    percent = f", {row.drop_pct:.2g} %" if row.drop_pct is not None else ""
+    percent = f", {figure(row.drop_pct, 2)} %" if row.drop_pct is not None else ""
     return _range(row.drop_mv) + percent
 
 
 def limit(row: RailRow) -> str:
     """Return the declared limit of the drop."""
-    return f"{row.limit_mv:.3g}" if row.limit_mv is not None else "none"
+    return figure(row.limit_mv) if row.limit_mv is not None else "none"
 
 
 def target(row: RailRow) -> str:
     """Return what ripple and step ask for, and what was simulated or measured."""
-    asked = f"{row.target_mohm:.3g}" if row.target_mohm is not None else ""
-    stated = f"{row.stated_mohm:.3g} stated" if row.stated_mohm is not None else ""
+    asked = figure(row.target_mohm) if row.target_mohm is not None else ""
+    stated = f"{figure(row.stated_mohm)} stated" if row.stated_mohm is not None else ""
     return ", ".join(part for part in (asked, stated) if part) or "none"
 
 
@@ -64,7 +65,7 @@ def most_lost(row: RailRow) -> str:
 
 def more(row: RailRow) -> tuple[str, ...]:
     """Return the cells of the page's second table."""
-    loads = some([f"{load.name} {load.current_a:.3g} A" for load in row.loads], 6)
+    loads = some([f"{load.name} {figure(load.current_a)} A" for load in row.loads], 6)
     distance = f", {row.distance_mm:.0f} mm" if row.distance_mm is not None else ""
     worst = max(row.loads, key=lambda load: load.drop_mv.nominal, default=None)
     return (
@@ -91,4 +92,4 @@ def remarks(rows: Sequence[RailRow]) -> tuple[tuple[str, str], ...]:
 def _range(value: Interval | None) -> str:
     if value is None:
         return ""
-    return f"{value.nominal:.3g} ({value.low:.2g} to {value.high:.2g})"
+    return f"{figure(value.nominal)} ({figure(value.low, 2)} to {figure(value.high, 2)})"
