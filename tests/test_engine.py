@@ -15,7 +15,7 @@ from drc_rules.declared import CommandLine
 from drc_rules.engine import coverage_of, headline_of, run
 from drc_rules.numbers import at_precision
 from drc_rules.proofs import in_general, paste_lines
-from drc_rules.report import ClauseVerdict, Headline, Verdict
+from drc_rules.report import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.rule import Draft, Rule
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.facts import Confidence, Fact, MissingFact, Origin, unknown
@@ -209,6 +209,86 @@ def test_coverage_counts_pairs_of_clause_and_object(context: Context) -> None:
     coverage = coverage_of([decide(context, check, (1, 2, 3, 4))])
 
     assert (coverage.decided, coverage.total, coverage.percent) == (3, 4, 75.0)
+
+
+def test_what_failed_was_decided_as_well(context: Context) -> None:
+    """Two good objects, one bad, one not known: three decided of four, and the verdict counts the same."""
+
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+        if subject == "unknown":
+            raise MissingFact("x", "give x")
+        if subject == "bad":
+            yield draft()
+
+    verdict = decide(context, check, ("good", "bad", "unknown", "good"))
+    coverage = coverage_of([verdict])
+
+    assert (verdict.checked, verdict.undecided) == (3, 1)
+    assert (coverage.decided, coverage.total) == (3, 4)
+
+
+def test_what_is_chosen_by_a_doubtful_fact_is_doubtful(context: Context) -> None:
+    """The objects come from an inferred list: the pass is no surer than that; what cannot be listed is open."""
+
+    def over(ctx: Context, _clause: Clause) -> list[str]:
+        ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.LOW))
+        return ["a"]
+
+    def nowhere(_ctx: Context, _clause: Clause) -> list[str]:
+        raise MissingFact("the layers", "enter them")
+
+    fields = vars(rule(lambda _c, _l, _o: iter(())))
+    doubtful, unlisted = Rule(**{**fields, "over": over}), Rule(**{**fields, "over": nowhere})
+
+    passed = run(context, [clause()], [doubtful], [doubtful]).verdicts[0]
+    opened = run(context, [clause()], [unlisted], [unlisted]).verdicts[0]
+
+    assert (passed.verdict, passed.confidence) == (Verdict.PASSED, Confidence.LOW)
+    assert (opened.verdict, [m.fact for m in opened.missing]) == (Verdict.NOT_VERIFIABLE, ["the layers"])
+
+
+def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit(context: Context) -> None:
+    """Errors first, sure ones before doubtful ones; then the one furthest past its limit, on either side of it.
+
+    25 against at most 10 is 2.5 times, 5 against at least 10 twice, 11 against at most 10 is 1.1 times; a word and a
+    limit of nothing are no ratio.
+    """
+    numbers: dict[str, tuple[Measured | None, float | None]] = {
+        "a word": (Measured(value="FR4", unit=""), 10.0),
+        "11 of 10": (Measured(value=11.0, unit="mm"), 10.0),
+        "25 of 10": (Measured(value=25.0, unit="mm"), 10.0),
+        "5 of 10": (Measured(value=5.0, unit="mm"), 10.0),
+        "nothing": (None, 10.0),
+        "9 of 0": (Measured(value=9.0, unit="mm"), 0.0),
+    }
+
+    def check(ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+        name = str(subject)
+        if name in numbers:
+            measured, limit = numbers[name]
+            yield Draft(name, "why", "fix", (name,), measured=measured, limit_value=limit)
+            return
+        if name == "doubtful":
+            ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.LOW))
+        yield Draft(name, "why", "fix", (name,), severity=Severity.WARNING if name == "warning" else None)
+
+    one = rule(check, ("warning", "doubtful", *numbers))
+
+    titles = [f.title for f in run(context, [clause()], [one], [one]).findings]
+
+    assert titles == ["25 of 10", "5 of 10", "11 of 10", "9 of 0", "a word", "nothing", "doubtful", "warning"]
+
+
+def test_a_headline_names_four_clauses_and_counts_the_rest(context: Context) -> None:
+    """Of six that failed four are named; of four all."""
+    bad = [
+        decide(context, lambda _c, _l, _o: iter((draft(),)), name=f"t.{k}")
+        for k in ("one", "two", "three", "four", "five", "six")
+    ]
+
+    assert headline_of(bad, profile="edge")[1] == "6 clauses failed: t.one, t.two, t.three, t.four and 2 more"
+    assert headline_of(bad[:4], profile="edge")[1] == "4 clauses failed: t.one, t.two, t.three, t.four"
+    assert headline_of(bad[:1], profile="edge")[1] == "1 clause failed: t.one"
 
 
 @pytest.mark.parametrize(
