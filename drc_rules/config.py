@@ -76,7 +76,7 @@ class Declared(_Strict):
     """
 
     stackup_hash: str | None = None
-    impedance_tolerance_pct: float | None = Field(default=None, gt=0, le=50)
+    impedance_tolerance_pct: float | None = Field(default=None, ge=1, le=50)
     foil: str | None = None
     tg_c: float | None = Field(default=None, gt=50, lt=500)
     tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
@@ -138,7 +138,7 @@ class ImpedanceDeclaration(_NetChoice):
 
     ohm: float = Field(ge=10, le=200)
     kind: Literal["single", "differential"]
-    tolerance_pct: float | None = Field(default=None, gt=0, le=50)
+    tolerance_pct: float | None = Field(default=None, ge=1, le=50)
 
 
 class BackdrillDeclaration(_NetChoice):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from drc_rules.config import FILE_NAME, Config, ImpedanceDeclaration
+from drc_rules.config import FILE_NAME, Config, Declared, ImpedanceDeclaration
 from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
 from stackup_lib.errors import ConfigError, did_you_mean
 from stackup_lib.facts import Fact, Origin, unknown
 from stackup_lib.holes import Backdrill
+from stackup_lib.materials import find_foil
+
+FOIL_GRADES = "STD, RTF, LP, VLP or HVLP"
 
 T = TypeVar("T")
 
@@ -40,7 +44,8 @@ class Declarations:
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
         digest: hash of the stackup that the board has now.
-        nowhere: what is said of tables for layers and rows, and of options for nets, that the board does not have.
+        nowhere: what is said of tables for layers and rows, and of options for nets, that the board does not have,
+            and of foils that nobody knows.
         impedance: what the command line asks of nets.
     """
 
@@ -108,18 +113,30 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
             "impedance_tolerance_pct",
             "impedance tolerance asked of the fab",
             declared.impedance_tolerance_pct,
-            float,
+            _between(1, 50),
             "what your fab notes ask for, e.g. 5",
         ),
-        foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, "STD, RTF, LP, VLP or HVLP"),
-        tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, float, "by DSC"),
+        foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, FOIL_GRADES),
+        tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, _between(50, 500), "by DSC"),
         config=config,
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
         digest=digest or "",
-        nowhere=(*_nowhere(board, config), *_without_nets(board, command_line.impedance)),
+        nowhere=(*_nowhere(board, config), *_strange_foils(declared), *_without_nets(board, command_line.impedance)),
         impedance=command_line.impedance,
     )
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    """Return a reader of numbers in a range, which is that of the same key in the settings file."""
+
+    def parse(text: str) -> float:
+        with suppress(ValueError):
+            if low <= (value := float(text)) <= high:
+                return value
+        raise ValueError(f"a number from {low:g} to {high:g} is needed")
+
+    return parse
 
 
 def _nowhere(board: Board, config: Config) -> Iterator[str]:
@@ -133,6 +150,15 @@ def _nowhere(board: Board, config: Config) -> Iterator[str]:
         if rows and name not in rows:
             cure = did_you_mean(name, rows)
             yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {cure}'
+
+
+def _strange_foils(declared: Declared) -> Iterator[str]:
+    """Say which foils nobody knows: the fact stays open, and without a word it would look as if it had been given."""
+    named = {"[declared]": declared.foil}
+    named |= {f'[declared.copper."{layer}"]': row.foil for layer, row in declared.copper.items()}
+    for where, foil in named.items():
+        if foil and find_foil(foil).grade is None:
+            yield f'{FILE_NAME}, {where}: no foil "{foil}" is known; say its grade: {FOIL_GRADES}'
 
 
 def _without_nets(board: Board, said: Iterable[ImpedanceDeclaration]) -> Iterator[str]:
@@ -188,6 +214,6 @@ def _of_stackup(
     try:
         value = parse(written)
     except ValueError as error:
-        what = f'"{written}" is no number'
+        what = f'"{written}": {error}'
         raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
     return Fact[T](name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)

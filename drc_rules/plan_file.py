@@ -97,7 +97,7 @@ class Plan(_Strict):
     impedance_controlled: bool | None = None
     edge_connector: Literal["yes", "bevelled", "no"] | None = None
     edge_plating: bool | None = None
-    impedance_tolerance_pct: float | None = Field(default=None, gt=0, le=50)
+    impedance_tolerance_pct: float | None = Field(default=None, ge=1, le=50)
     rows: tuple[PlanRow, ...] = Field(min_length=3)
     net_class: tuple[PlannedClass, ...] = ()
     rule: tuple[PlannedRule, ...] = ()

@@ -52,7 +52,8 @@ def board(folder: Path, **keys: object) -> Board:
         ('[check]\nfail-on = "error"', 'did you mean "fail_on"?'),
         ('[check]\nfail_on = "eror"', '"check.fail_on" cannot be "eror"; did you mean "error"?'),
         ("[goals]\nlayer = 8", 'did you mean "layers"?'),
-        ("[declared]\nimpedance_tolerance_pct = -5", "greater than 0"),
+        ("[declared]\nimpedance_tolerance_pct = -5", "greater than or equal to 1"),
+        ("[declared]\nimpedance_tolerance_pct = 0.05", "greater than or equal to 1 (got 0.05)"),
         ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
         ("profile = \n", "is not valid TOML"),
         ("= 3", "is not valid TOML"),
@@ -114,7 +115,7 @@ def test_a_text_variable_that_should_be_a_number_says_so(tmp_path: Path) -> None
     """One line, not a traceback."""
     subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": "five"})
 
-    with pytest.raises(ConfigError, match='"five" is no number'):
+    with pytest.raises(ConfigError, match='"five": a number from 1 to 50 is needed'):
         gather(subject, parse_config(""), CommandLine())
 
 
@@ -169,6 +170,28 @@ def test_a_declared_backdrill_names_layers_of_the_board_where_it_has_nets(tmp_pa
         gather(subject, parse_config(table.format("/A", "FCu")), CommandLine())
     assert gather(subject, parse_config(table.format("/Z", "FCu")), CommandLine()).backdrills == ()
     assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), CommandLine()).backdrills) == 1
+
+
+@pytest.mark.parametrize("written", ["nan", "-5", "0.05", "5 %"])
+def test_text_variables_hold_to_the_ranges_of_the_settings(written: str, tmp_path: Path) -> None:
+    """Not a number is within every limit: a tolerance of it had passed."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": written})
+
+    with pytest.raises(ConfigError, match="a number from 1 to 50 is needed"):
+        gather(subject, parse_config(""), CommandLine())
+
+
+def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    """It declares nothing, and the user who wrote it would be asked for it again without a word."""
+    text = '[declared]\nfoil = "HVLP9"\n[declared.copper."F.Cu"]\nfoil = "smooth"\n'
+    text += '[declared.copper."B.Cu"]\nfoil = "HVLP2"\n'
+
+    notes = gather(board(tmp_path), parse_config(text), CommandLine()).notes
+
+    assert [note.partition(";")[0] for note in notes] == [
+        'stackwright.toml, [declared]: no foil "HVLP9" is known',
+        'stackwright.toml, [declared.copper."F.Cu"]: no foil "smooth" is known',
+    ]
 
 
 def test_tables_for_layers_that_the_board_does_not_have_are_told(tmp_path: Path) -> None:
