@@ -2,9 +2,10 @@
 
 What it checks
 --------------
-Each pair of neighbouring copper layers that both are routed and hold no plane, when a fast interface runs on one of
-them; what is shorter than a tenth of a wavelength at its Nyquist frequency does not count. Filled copper, nets and
-tracks decide what a layer is, not KiCad's layer type.
+Each pair of neighbouring copper layers, when a fast interface runs on one of them: for how long one of its nets lies
+over or under tracks of other nets on the neighbour, or less than 0.2 mm beside them as seen from above. It counts where
+most of that net on its layer has no filled copper on the neighbour; its pair's other trace is none of the others, and
+what is shorter in all than a tenth of a wavelength at Nyquist does not matter.
 
 Why it matters
 --------------
@@ -13,15 +14,16 @@ changes wherever they cross.
 
 How to fix
 ----------
-Put a ground plane between them, or move the fast nets to a layer with planes on both sides.
+Put a ground plane between them, move the fast nets to a layer with planes on both sides, or route the two layers apart.
 
 What it cannot see
 ------------------
-Layers are compared, not places: one track of some millimetres anywhere on the neighbour is enough for a finding even
-where it never comes near the fast nets, and a plane counts wherever on its layer it lies: gap-under-fast-track looks
-place by place. A plane is filled copper of nets on 30 % of the outline's bounding box or more: a local ground that does
-its work under the fast nets alone is reported, copper drawn as graphics counts as none. Two-layer boards, nets of
-unknown generation, DDR, MIPI and USB 2, and runs shorter than a tenth of a wavelength on a layer are left out.
+Lengths of all crossings of a net are summed up, whatever the angle: a bus that crosses at right angles many times is
+reported like one that runs along, and the distance between the layers is not asked. Copper of any net on the neighbour
+is a plane, under the middle of each millimetre of the track; where a net has it for half of its way, slots that the
+tracks there cut are gap-under-fast-track's. Arcs of the neighbour count as chords, copper drawn as graphics not at all.
+Two-layer boards, nets of unknown generation, DDR, MIPI and USB 2, and runs shorter than a tenth of a wavelength on a
+layer are left out.
 
 Sources
 -------
@@ -38,66 +40,115 @@ import numpy as np
 
 from drc_rules.clauses import Clause
 from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context, FastLayer
-from drc_rules.report import Place
+from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
+from stackup_lib.board import Floats
+from stackup_lib.broadside import met_mm
+from stackup_lib.coupling import Pieces, pieces_of
 from stackup_lib.facts import Confidence
-from stackup_lib.roles import LayerUse
+from stackup_lib.pairs import NO_PAIR
 
 MULTILAYER = 4
 """A two-layer board has no room for a plane between; that is a choice, not a mistake."""
 
+REACH_MM = 0.2
+"""Tracks that are no farther beside one another couple; dielectrics between neighbouring layers are mostly thinner."""
+
+MOST = 0.5
+
 
 @dataclass(frozen=True)
-class Neighbours:
-    """Two neighbouring layers, at least one of them fast.
+class Meeting:
+    """The net of a fast layer that meets tracks of a neighbouring layer for longest.
 
     Attributes:
-        both_routed: a net of either is longer than what is lumped for the fast one.
+        upper, lower: the layers.
+        net, length_mm: of that net, and for how long it does; 0 mm where none does.
+        fast: its layer and interface.
+        lumped_mm: what would not matter.
     """
 
-    upper: LayerUse
-    lower: LayerUse
-    both_routed: bool
-    inferred: bool
+    upper: int
+    lower: int
+    fast: FastLayer
+    net: int
+    length_mm: float
+    lumped_mm: float
 
 
-def _neighbours(ctx: Context, _clause: Clause) -> Iterator[Neighbours]:
-    fast = {f.index: f for name in ctx.assignment.fast_interfaces() for f in ctx.fast_layers(name)}
+def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
+    """Yield what meets between each two layers, the worst first."""
+    fast = [layer for name in ctx.assignment.fast_interfaces() for layer in ctx.fast_layers(name)]
     if not fast or ctx.board.layer_count < MULTILAYER:
         return
-    uses, longest = ctx.filled_uses(), _longest_mm(ctx)
-    for index in range(len(uses) - 1):
-        here = [fast[i] for i in (index, index + 1) if i in fast]
+    ctx.filled_uses()
+    for upper in range(ctx.board.layer_count - 1):
+        here = [_meeting(ctx, one, upper, upper + 1) for one in fast if one.index in (upper, upper + 1)]
         if here:
-            both_routed = min(longest[index], longest[index + 1]) > _lumped_mm(here)
-            yield Neighbours(uses[index], uses[index + 1], both_routed, all(f.inferred for f in here))
+            yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
 
 
-def _longest_mm(ctx: Context) -> list[float]:
-    """Length of the longest net of each layer."""
+def _meeting(ctx: Context, fast: FastLayer, upper: int, lower: int) -> Meeting:
     tracks = ctx.board.tracks
-    lengths = (
-        np.bincount(tracks.net[here], tracks.length_mm[here])
-        for here in (tracks.layer == index for index in range(ctx.board.layer_count))
-    )
-    return [float(np.max(of_nets, initial=0.0)) for of_nets in lengths]
+    pieces = pieces_of(ctx.board, np.flatnonzero((tracks.layer == fast.index) & np.isin(tracks.net, fast.nets)))
+    above, below = ctx.copper.planes_beside(pieces)
+    neighbour, is_bare = (lower, below != lower) if fast.index == upper else (upper, above != upper)
+    bare_mm, whole_mm = (_by_net(ctx, pieces, lengths) for lengths in (pieces.length_mm * is_bare, pieces.length_mm))
+    exposed = bare_mm[pieces.net] > MOST * whole_mm[pieces.net]
+    open_pieces = pieces.where(np.flatnonzero(is_bare & exposed))
+    met = np.zeros(len(ctx.board.nets))
+    for nets in _alone_and_paired(ctx, np.unique(open_pieces.net).tolist()):
+        mine = open_pieces.where(np.isin(open_pieces.net, nets))
+        met += _by_net(ctx, mine, met_mm(ctx.board, mine, neighbour, REACH_MM, nets))
+    worst = max(fast.nets, key=lambda net: (met[net], -net))
+    lumped = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (fast.interface.nyquist_ghz or 1.0)
+    return Meeting(upper, lower, fast, worst, float(met[worst]), lumped)
 
 
-def _lumped_mm(layers: list[FastLayer]) -> float:
-    fastest = max(layer.interface.nyquist_ghz or 1.0 for layer in layers)
-    return LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / fastest
+def _by_net(ctx: Context, pieces: Pieces, lengths_mm: Floats) -> Floats:
+    sums: Floats = np.bincount(pieces.net, lengths_mm, len(ctx.board.nets)).astype(np.float64)
+    return sums
 
 
-@rule("STK011", kinds=("plane_between_signals",), over=_neighbours)
-def signal_layers_without_plane(ctx: Context, clause: Clause, pair: Neighbours) -> Iterator[Draft]:
-    """Yield one finding when both layers are routed and neither holds a plane."""
+def _alone_and_paired(ctx: Context, nets: list[int]) -> Iterator[list[int]]:
+    """Yield the nets, those of one pair together."""
+    of_net = ctx.pairs.pair_of_net
+    for net in nets:
+        if of_net[net] == NO_PAIR:
+            yield [net]
+    for pair in sorted({int(of_net[net]) for net in nets} - {NO_PAIR}):
+        yield np.flatnonzero(of_net == pair).tolist()
+
+
+FORMULA = """
+M ≤ L_max
+
+M: longest way of one fast net over or under tracks of other nets on the neighbouring layer, without a plane [mm]
+L_max: what would not matter: a tenth of a wavelength at Nyquist [mm]
+"""
+
+
+@rule("STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA)
+def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[Meeting, ...]) -> Iterator[Draft]:
+    """Yield one finding for two layers whose tracks meet for longer than would not matter."""
     ctx.rests_on(Confidence.MEDIUM)
-    if pair.both_routed and not pair.upper.is_plane and not pair.lower.is_plane:
+    names, worst = [layer.name for layer in ctx.board.copper_layers], meetings[0]
+    upper, lower = names[worst.upper], names[worst.lower]
+    ctx.shows(f"{upper} and {lower}", M=worst.length_mm, L_max=worst.lumped_mm)
+    found = [one for one in meetings if one.length_mm > one.lumped_mm]
+    if found:
+        net, other = ctx.board.nets[worst.net], lower if worst.fast.index == worst.upper else upper
         yield Draft(
-            title=f"{pair.upper.name} and {pair.lower.name} both carry signals and no plane lies between them",
+            title=(
+                f"{upper} and {lower} both carry signals and no plane lies between them: "
+                f"{net} meets tracks of {other} for {worst.length_mm:.1f} mm"
+            ),
             why="tracks couple broadside, and neither layer gives the other a return path",
-            fix="put a ground plane between them or move the fast nets",
-            ids=(pair.upper.name, pair.lower.name),
-            places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
-            inferred=pair.inferred,
+            fix="put a ground plane between them, move the fast nets, or route the two layers apart",
+            ids=(upper, lower),
+            measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
+            limit_value=round(worst.lumped_mm, 2),
+            limit_unit="mm",
+            places=(Place(layer=worst.fast.name, net=net), Place(layer=other)),
+            inferred=all(one.fast.inferred for one in found),
         )
