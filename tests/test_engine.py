@@ -143,6 +143,17 @@ def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
     assert verdict.worst is Severity.WARNING
 
 
+def test_the_worst_of_all_objects_is_the_clauses(context: Context) -> None:
+    """An error stays the worst when a warning and a lesser failure follow it; of the three severities none are equal."""
+    of = {"a": Severity.WARNING, "b": Severity.ERROR, "c": Severity.INFO, "d": Severity.WARNING}
+
+    verdict = decide(context, lambda _c, _l, subject: iter((draft(of[str(subject)]),)), tuple(of))
+    lesser = decide(context, lambda _c, _l, subject: iter((draft(of[str(subject)]),)), ("c", "d", "c"))
+
+    assert (verdict.worst, lesser.worst) == (Severity.ERROR, Severity.WARNING)
+    assert Severity.INFO.rank < Severity.WARNING.rank < Severity.ERROR.rank
+
+
 def test_a_remark_does_not_fail_a_clause(context: Context) -> None:
     """It is information beside a pass."""
     one = rule(lambda _c, _l, _o: iter((draft(fails=False),)))
