@@ -177,7 +177,9 @@ class LinkLosses:
         nets = self.nets_of(one.id, declared=declared)
         holes = HoleLosses(self.ctx, one, self.ctx.stub_groups)  # a net may be shared with another interface
         known, missing = [], []
-        for traces in self._traces(one, nets):
+        chosen = list(self._traces(one, nets))
+        self.links.prepare(trace for traces in chosen for trace in traces)
+        for traces in chosen:
             mine = tuple(net for trace in traces for net in trace.nets)
             name = self.ctx.board.nets[mine[0]]
             try:

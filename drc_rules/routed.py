@@ -11,7 +11,8 @@ from pydantic import Field
 
 from stackup_lib.board import Board, Floats, Ints
 from stackup_lib.copper_map import CopperMap
-from stackup_lib.coupling import CELLS, Pieces, pair_gaps, pieces_of
+from stackup_lib.coupling import Pieces, pair_gaps, pieces_of
+from stackup_lib.flat_pairs import Runs, pairs
 from stackup_lib.frozen import Frozen
 from stackup_lib.pairs import Pairs
 
@@ -63,12 +64,12 @@ _KNOWN: WeakKeyDictionary[CopperMap, dict[_Group, _Sums]] = WeakKeyDictionary()
 """What was found before on a board: several rules ask for the same nets."""
 
 
-def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
+def routed_lines(board: Board, copper: CopperMap, mates: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return every geometry in which some nets were routed, the longest first.
 
     Nets of a pair are looked at with their partner: their gap is that of the copper.
     """
-    groups = dict.fromkeys(_group(pairs, net) for net in nets)
+    groups = dict.fromkeys(_group(mates, net) for net in nets)
     known = _KNOWN.setdefault(copper, {})
     fresh = [group for group in groups if group not in known]
     if fresh:
@@ -80,8 +81,8 @@ def routed_lines(board: Board, copper: CopperMap, pairs: Pairs, nets: Sequence[i
     return tuple(sorted(map(_line, sums.items()), key=_longest_first))
 
 
-def _group(pairs: Pairs, net: int) -> _Group:
-    partner = pairs.partner_of(net)
+def _group(mates: Pairs, net: int) -> _Group:
+    partner = mates.partner_of(net)
     return (net,) if partner is None else (min(net, partner), max(net, partner))
 
 
@@ -143,31 +144,18 @@ def _beyond_pads(board: Board, pieces: Pieces) -> NDArray[np.bool_]:
     """Tell which pieces lie outside the pads of their nets: under a pad there is no line, only the pad."""
     pads = board.pads
     of_net = np.argsort(pads.net, kind="stable")
-    first, last = (np.searchsorted(pads.net[of_net], pieces.net, side=side) for side in ("left", "right"))
     reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2
     beyond = np.ones(len(pieces), dtype=np.bool_)
-    for some in _blocks(last - first):
-        count = (last - first)[some]
-        piece = np.repeat(np.arange(some.start, some.stop), count)
-        pad = of_net[np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count) + first[piece]]
-        dx, dy = pieces.x_mm[piece] - pads.x_mm[pad], pieces.y_mm[piece] - pads.y_mm[pad]
-        near = np.flatnonzero((np.abs(dx) <= reach[pad]) & (np.abs(dy) <= reach[pad]))
-        piece, pad = piece[near], pad[near]
+    for each, rank in pairs(pieces.net, Runs(pads.net[of_net], len(board.nets))):
+        its = of_net[rank]
+        dx, dy = pieces.x_mm[each] - pads.x_mm[its], pieces.y_mm[each] - pads.y_mm[its]
+        near = np.flatnonzero((np.abs(dx) <= reach[its]) & (np.abs(dy) <= reach[its]))
+        piece, pad = each[near], its[near]
         apart = (dx[near] + 1j * dy[near]) * np.exp(1j * np.radians(pads.rotation_deg[pad]))
         inside = (np.abs(apart.real) <= pads.size_x_mm[pad] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[pad] / 2)
         shared = (pads.layers[pad] >> pieces.layer[piece].astype(np.uint64)) & np.uint64(1)
         beyond[piece[inside & (shared > 0)]] = False
     return beyond
-
-
-def _blocks(count: Ints) -> Iterator[slice]:
-    """Yield runs of rows whose counts sum to `CELLS` at most, or single rows."""
-    ends, start = np.cumsum(count), 0
-    while start < len(count):
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + CELLS, side="right")))
-        yield slice(start, stop)
-        start = stop
 
 
 def _usual_gaps(pieces: Pieces, group: Ints, gap_mm: Floats) -> Floats:

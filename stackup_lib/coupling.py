@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Floats, Ints
+from stackup_lib.flat_pairs import CELLS
 
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
@@ -20,9 +21,6 @@ PARALLEL = 0.985
 
 ARC_PIECES = 8
 """An arc is taken as this many pieces, each as straight as its chord and placed at its middle."""
-
-CELLS = 1_000_000
-"""Pieces that are compared at once, to bound memory on pairs with thousands of tracks."""
 
 ALONE = np.nan
 """Stands in the gap column for a piece without a parallel partner on its layer."""

@@ -22,6 +22,8 @@ from stackup_lib.frozen import Frozen
 from stackup_lib.pad_roles import PadRole, pad_roles
 from stackup_lib.pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.rails import Rails, find_rails
+from stackup_lib.route_contacts import graphs_of
+from stackup_lib.route_graph import Graph
 from stackup_lib.routes import Route, route_of
 from stackup_lib.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
 from stackup_lib.stopwatch import timed
@@ -130,6 +132,7 @@ class Links:
     net_vias: Ints
     _links: dict[int, Link] = field(default_factory=dict, repr=False, compare=False)
     _routes: dict[_RouteKey, Route] = field(default_factory=dict, repr=False, compare=False)
+    _graphs: dict[int, Graph] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.chains)
@@ -191,8 +194,15 @@ class Links:
         key = (net, starts, ends)
         if key not in self._routes:
             taps = [row for row in self._pads_of_net.get(net, []) if self.pad_role[row] >= PadRole.SHUNT]
-            self._routes[key] = route_of(self.board, net, taps, starts=starts, ends=ends)
+            graph = self._graphs.pop(net, None)
+            self._routes[key] = route_of(self.board, net, taps, starts=starts, ends=ends, graph=graph)
         return self._routes[key]
+
+    def prepare(self, links: Iterable[Link]) -> None:
+        """Find out what touches what on the nets of links whose routes will be asked for, all in one go."""
+        known = {net for net, _, _ in self._routes}
+        nets = sorted({net for link in links for net in link.nets}.difference(known))
+        self._graphs.update(zip(nets, graphs_of(self.board, nets), strict=True))
 
     def pads_of(self, net: int) -> tuple[LinkPad, ...]:
         """Return the pads of a net: chips before connectors, then by reference and number."""

@@ -14,7 +14,8 @@ from itertools import pairwise
 
 from stackup_lib.board import Board
 from stackup_lib.frozen import Frozen
-from stackup_lib.route_graph import Edge, Graph, NodeKind, graph_of
+from stackup_lib.route_contacts import graph_of
+from stackup_lib.route_graph import Edge, Graph, NodeKind
 from stackup_lib.two_pads import reference_key
 
 SHORTEST_BRANCH_MM = 0.01
@@ -123,7 +124,13 @@ class _Step:
 
 
 def route_of(
-    board: Board, net: int, taps: Collection[int] = (), *, starts: Collection[int] = (), ends: Collection[int] = ()
+    board: Board,
+    net: int,
+    taps: Collection[int] = (),
+    *,
+    starts: Collection[int] = (),
+    ends: Collection[int] = (),
+    graph: Graph | None = None,
 ) -> Route:
     """Return how a net runs between two of its pads: those that are farthest apart along its tracks.
 
@@ -134,8 +141,9 @@ def route_of(
             points, protection, pull-ups.
         starts: pads of the net from which the path shall run; any where none are given.
         ends: the same, to which.
+        graph: of the net, where it is known.
     """
-    graph = graph_of(board, net)
+    graph = graph or graph_of(board, net)
     references, part = board.footprints.reference, board.pads.footprint
     graph.pads.sort(key=lambda node: (reference_key(str(references[part[graph.nodes[node].row]])), node))
     proper = [node for node in graph.pads if graph.nodes[node].row not in taps]
