@@ -14,7 +14,7 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.engine import coverage_of, headline_of, run
 from drc_rules.numbers import at_precision
-from drc_rules.proofs import in_general, paste_lines
+from drc_rules.proofs import in_general, paste_lines, proofs
 from drc_rules.report import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.rule import Draft, Rule
 from fixtures.miniboard import MiniBoard, write
@@ -144,7 +144,7 @@ def test_a_rule_cannot_raise_its_clauses_severity(context: Context) -> None:
 
 
 def test_the_worst_of_all_objects_is_the_clauses(context: Context) -> None:
-    """An error stays the worst when a warning and a lesser failure follow it; of the three severities none are equal."""
+    """An error stays the worst when a warning and a lesser failure follow it; no two severities are equal."""
     of = {"a": Severity.WARNING, "b": Severity.ERROR, "c": Severity.INFO, "d": Severity.WARNING}
 
     verdict = decide(context, lambda _c, _l, subject: iter((draft(of[str(subject)]),)), tuple(of))
@@ -336,6 +336,52 @@ def test_lines_to_paste_hold_each_table_once_and_are_toml() -> None:
     )
 
 
+def test_what_to_do_is_never_pasted_as_a_setting() -> None:
+    """A single word, or an equals sign in a sentence, is no key with its value: it becomes a comment."""
+    hints = ["refill", "press B = refill", 'form = "?"']
+
+    assert paste_lines(hints) == ("# refill", "# press B = refill", 'form = "?"')
+
+
+def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: Path) -> None:
+    """Errors come before warnings; what has failed, or has no rule yet, asks nothing; a workload is asked for first."""
+    wanted = {"t.warning": "tg_c", "t.error": "foil", "t.failed": "material"}
+
+    def check(_ctx: Context, of: Clause, subject: object) -> Iterator[Draft]:
+        if of.id == "t.failed" and subject == "a":
+            yield draft()
+            return
+        raise MissingFact(of.id, f'[declared]\n{wanted[of.id]} = "?"')
+
+    one = rule(check, ("a", "b"))
+    clauses = [
+        clause(Severity.WARNING, name="t.warning"),
+        clause(name="t.error"),
+        clause(name="t.failed"),
+        clause(kind="later", name="t.later"),
+    ]
+    pair = [
+        {"net": f"/PCIE_TX0_{s}", "layer": "F.Cu", "path_mm": [[5, y], [40, y]]} for s, y in (("P", 10), ("N", 10.3))
+    ]
+    board = read_board(write(MiniBoard.model_validate({"copper_layers": 2, "tracks": pair}), tmp_path, "board"))
+    without, stated = (prepare(board, Config(), CommandLine(profile=name))[0] for name in (None, "edge"))
+    outcome = run(without, clauses, [one], [one])
+
+    assert [v.verdict.value for v in outcome.verdicts] == [
+        "not verifiable",
+        "not verifiable",
+        "failed",
+        "not verifiable",
+    ]
+    assert proofs(stated, outcome) == ("[declared]", 'foil = "?"', 'tg_c = "?"')
+    first, *rest = proofs(without, outcome)
+    assert first.startswith("profile = ")
+    assert rest[:3] == ["[declared]", 'foil = "?"', 'tg_c = "?"']
+    assert rest[3] == "[[interface]]"
+    assert rest[4].startswith('is = "?"')
+    assert [line for line in rest if "pcie5" in line]
+
+
 def test_a_fact_that_many_rows_lack_is_asked_for_once() -> None:
     """Nine plies without a Tg are one line, three are three; other facts stay as they are."""
     rows = [f'[declared.dielectric."dielectric {i}"]\ntg_c = "?"  # by DSC' for i in range(9)]
@@ -344,4 +390,5 @@ def test_a_fact_that_many_rows_lack_is_asked_for_once() -> None:
     many = in_general([rows[0], material, *rows[1:]])
 
     assert many == ['[declared]\ntg_c = "?"  # by DSC: of every dielectric whose laminate states none', material]
+    assert in_general(rows[:4]) == many[:1]
     assert in_general(rows[:3]) == rows[:3]

@@ -202,6 +202,17 @@ def test_profiles_extend_their_neighbours_by_path(tmp_path: Path) -> None:
     assert {c.id: c for c in load_profile(near).clauses}["training.tg.min"].limit.min == 200
 
 
+def test_what_one_base_does_not_say_another_does(tmp_path: Path) -> None:
+    """A house style that names no workload, form or interfaces, after a board's profile, takes none of them away."""
+    own_profile(tmp_path, 'title = "House style"\n', "house.toml")
+    own_profile(tmp_path, MINE)
+    profile = load_profile(own_profile(tmp_path, 'title = "x"\nextends = ["mine.toml", "house.toml"]\n', "both.toml"))
+    found = {c.id: c for c in assemble(profile, None, [], []).clauses}
+
+    assert (profile.workload, profile.form) == ("training", "oam")
+    assert found["training.present.nvlink5"].source == load_profile("training-b200").interfaces_source
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
