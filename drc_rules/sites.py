@@ -89,6 +89,10 @@ def layer_of(ctx: Context, name: str) -> int:
     return known[name]
 
 
+MOST_MM = 100.0
+"""No layer of a board is thicker; the field solver has no answer for a dielectric of kilometres."""
+
+
 def board_site(ctx: Context, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
     """Return the site of a copper layer.
 
@@ -107,9 +111,13 @@ def board_site(ctx: Context, index: int, references: tuple[int | None, int | Non
     upper = _rows(ctx, index, -1 if above is None else above)
     lower = _rows(ctx, index, len(names) if below is None else below)
     mask, assumptions = _mask(ctx, index) if index in (0, len(names) - 1) else (None, ())
+    copper_mm = ctx.need(ctx.copper_thickness_mm(index))
+    for name, thickness_mm in ((names[index], copper_mm), *((row.name, row.thickness_mm) for row in (*upper, *lower))):
+        if not 0 < thickness_mm <= MOST_MM:
+            raise MissingFact(f"a thickness of {name} that can be: {thickness_mm:g} mm is stated", DECLARE_STACKUP)
     site = site_of(
         names[index],
-        copper_mm=ctx.need(ctx.copper_thickness_mm(index)),
+        copper_mm=copper_mm,
         above=upper,
         below=lower,
         reference_above=None if above is None else names[above],

@@ -7,12 +7,11 @@ Geometry only: what a gap does to a signal is for whoever knows its rise time; `
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.copper_map import NO_COPPER, CopperMap, unfilled_zones
@@ -34,6 +33,10 @@ MIDDLE_MM = 0.0001
 RING_CLEARANCE_MM = 0.5
 """Void no farther from the land of a hole is its antipad or thermal ring; no farther from a pad of the net it is a
 cut-out under that pad. KiCad's own default for the clearance of a zone."""
+
+MOST_POINTS, MOST_CELLS = 100_000, 2_000_000
+"""Points at which a gap of more than 10 m is looked at, and the largest table of points and holes: no file fills the
+memory."""
 
 LIGHT_MM_PER_PS = 0.299792458
 
@@ -237,13 +240,12 @@ class ReturnPath:
         if len(nets - {NO_COPPER}) > 1:
             return GapKind.SPLIT, 0.0
         points = _points_on(run, pieces.lines)
-        is_near, reach_mm = _near_holes(points, *self._rings(layers[1]))
-        alone = np.all(is_near, axis=0)
-        if np.any(alone):
-            return GapKind.RING, float(reach_mm[alone].max())
+        ring_mm, is_merged = _in_rings(points, *self._rings(layers[1]))
+        if ring_mm:
+            return GapKind.RING, ring_mm
         if self._under_pads(points, layers[0], int(pieces.net[run.piece[0]])):
             return GapKind.PAD, 0.0
-        if np.all(np.any(is_near, axis=1)):
+        if is_merged:
             return GapKind.MERGED, 0.0
         return (GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT), 0.0
 
@@ -252,11 +254,15 @@ class ReturnPath:
         pads = self.board.pads
         on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
         rows = np.flatnonzero(on_layer & (pads.net == net))
-        apart = points[:, None] - _at(pads.x_mm, pads.y_mm, rows)
+        return all(self._all_under(rows, some) for some in _some_at_a_time(points, len(rows)))
+
+    def _all_under(self, pads_at: Ints, points: Complexes) -> bool:
+        pads = self.board.pads
+        apart = points[:, None] - _at(pads.x_mm, pads.y_mm, pads_at)
         # KiCad's angles turn counter-clockwise while y points down
-        turned = apart * np.exp(1j * np.radians(pads.rotation_deg[rows]))
-        beside_x = np.abs(turned.real) <= pads.size_x_mm[rows] / 2 + RING_CLEARANCE_MM
-        beside_y = np.abs(turned.imag) <= pads.size_y_mm[rows] / 2 + RING_CLEARANCE_MM
+        turned = apart * np.exp(1j * np.radians(pads.rotation_deg[pads_at]))
+        beside_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
+        beside_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
         return bool(np.all(np.any(beside_x & beside_y, axis=1)))
 
     def _rings(self, plane: int) -> tuple[Complexes, Floats]:
@@ -274,20 +280,33 @@ class ReturnPath:
 
 
 def _points_on(run: Run, lines: Lines) -> Complexes:
-    """Return points on the centre line of a run, 0.1 mm apart or nearer, its ends among them."""
+    """Return points on the centre line of a run, 0.1 mm apart or nearer, its ends among them; of metres, fewer."""
     rows = zip(run.piece.tolist(), run.from_mm.tolist(), run.to_mm.tolist(), strict=True)
+    per_mm = min(10.0, MOST_POINTS / max(float((run.to_mm - run.from_mm).sum()), 1.0))
     steps = (
         lines.start[piece]
-        + lines.direction[piece] * np.linspace(first, last, max(3, math.ceil((last - first) * 10) + 1))
+        + lines.direction[piece] * np.linspace(first, last, max(3, math.ceil((last - first) * per_mm) + 1))
         for piece, first, last in rows
     )
     return np.concatenate(list(steps))
 
 
-def _near_holes(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[NDArray[np.bool_], Floats]:
-    """Tell which points are within reach of which holes nearby, shape (points, holes), and return their reach."""
+def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
+    """Yield the points in parts that make tables of a bounded size with so many others."""
+    return iter(np.array_split(points, 1 + len(points) * others // MOST_CELLS))
+
+
+def _in_rings(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[float, bool]:
+    """Return the reach of the widest hole around all points, 0 for none; and whether each point is within some's."""
     near = np.flatnonzero(np.abs(centre - points[0]) <= reach_mm + np.abs(points - points[0]).max())
-    return np.abs(points[:, None] - centre[near]) <= reach_mm[near], reach_mm[near]
+    alone, is_merged = np.ones(len(near), dtype=np.bool_), True
+    for some in _some_at_a_time(points, len(near)):
+        is_near = np.abs(some[:, None] - centre[near]) <= reach_mm[near]
+        alone &= np.all(is_near, axis=0)
+        is_merged = is_merged and bool(np.all(np.any(is_near, axis=1)))
+        if not is_merged and not alone.any():
+            break
+    return float(reach_mm[near][alone].max(initial=0.0)), is_merged
 
 
 def _pieces(board: Board, rows: Ints) -> _Pieces:

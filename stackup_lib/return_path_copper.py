@@ -22,6 +22,9 @@ REFILL = "fill all zones in KiCad (B) and save the board"
 PART_MM = 2.0
 """Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
 
+MOST_PARTS, MOST_PARTS_PER_LINE = 100_000, 100
+"""More of them are made longer, for the result does not depend on them: no line is so long that it fills the memory."""
+
 BESIDE_MM = 0.00002
 """Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""
 
@@ -209,7 +212,9 @@ def _crossings(offsets_mm: Floats, near: _Near) -> tuple[Ints, Floats, Ints]:
 
 def _parts(lines: Lines) -> tuple[Ints, Floats, Floats]:
     """Return lines in parts of at most `PART_MM`: line, from where, to where; the box around a part is a small one."""
-    count = np.maximum(1, np.ceil(lines.length_mm / PART_MM)).astype(np.int64)
+    most = MOST_PARTS + MOST_PARTS_PER_LINE * len(lines)
+    part_mm = max(PART_MM, float(lines.length_mm.sum()) / most)
+    count = np.maximum(1, np.ceil(lines.length_mm / part_mm)).astype(np.int64)
     line = np.repeat(np.arange(len(lines)), count)
     step = np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count)
     size = (lines.length_mm / count)[line]

@@ -19,7 +19,7 @@ from stackup_lib.kicad.project import read_project
 from stackup_lib.kicad.rules_file import parse_design_rules
 from tests import fuzz_targets
 from tests.fuzz_targets import check_files, mini_boards
-from tests.fuzz_whole import TARGETS
+from tests.fuzz_whole import REPORTS, TARGETS, run_check
 from tests.fuzzing import damaged, tokens
 from tests.hang import no_hang
 from tests.kicad_boards import board_text
@@ -307,3 +307,17 @@ def test_the_record_of_the_campaign_adds_up() -> None:
     assert set(tried) == set(TARGETS)
     assert sum(tried.values()) == total
     assert all(count > 0 and 0 <= int(share) <= 100 for _, count, share in ((n, int(c), s) for n, c, s in rows))
+
+
+FUZZED = Path(__file__).parents[1] / "fixtures" / "fuzzed"
+
+
+@pytest.mark.parametrize("folder", sorted(FUZZED.iterdir()), ids=lambda folder: folder.name)
+def test_a_whole_check_that_broke_once_stays_mended(folder: Path, tmp_path: Path) -> None:
+    """Boards and settings that ended in a traceback, a broken rule or gigabytes give a report in every format."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    with no_hang():
+        run_check(tmp_path, [], REPORTS)
+        run_check(tmp_path, ["--profile", "training-b200"], REPORTS)

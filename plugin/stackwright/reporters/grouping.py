@@ -43,7 +43,15 @@ def groups(findings: Iterable[Finding]) -> list[Group]:
 def _rank(finding: Finding) -> tuple[float, list[tuple[int, str]]]:
     """Farthest from its limit first, then by name as people count: In2 before In10."""
     pieces = re.findall(r"\d+|\D+", subject(finding) or finding.title)
-    return -_excess(finding), [(int(piece), "") if piece.isdecimal() else (-1, piece) for piece in pieces]
+    return -_excess(finding), [_as_counted(piece) for piece in pieces]
+
+
+def _as_counted(piece: str) -> tuple[int, str]:
+    """Sort digits as the number they are, however many; words come first."""
+    if not piece.isdecimal():
+        return -1, piece
+    digits = piece.lstrip("0")
+    return len(digits), digits
 
 
 def _excess(finding: Finding) -> float:
