@@ -171,8 +171,8 @@ class ReturnPath:
     def plane_nets_mm(self, rows: Ints, plane: int, beyond: Iterable[int] = ()) -> dict[tuple[int, int], float]:
         """Return how many mm of each net's tracks run over which net's copper: (net, plane's net) -> length.
 
-        Looked up every half millimetre on the centre line; the plane's net is `NO_COPPER` over void. Raises
-        `MissingFact` as `gaps` does.
+        Looked up every half millimetre on the centre line, of more than 50 m at longer steps; the plane's net is
+        `NO_COPPER` over void. Raises `MissingFact` as `gaps` does.
 
         Args:
             rows: indices into `Board.tracks`.
@@ -181,7 +181,9 @@ class ReturnPath:
         """
         self._plane(plane)
         pieces = self._pieces(rows)
-        count = np.maximum(1, np.ceil(pieces.lines.length_mm / 0.5)).astype(np.int64)
+        lengths = pieces.lines.length_mm
+        apart_mm = max(0.5, float(lengths.sum()) / (MOST_POINTS + 100 * len(lengths)))
+        count = np.maximum(1, np.ceil(lengths / apart_mm)).astype(np.int64)
         owner = np.repeat(np.arange(len(count)), count)
         step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
         part = (pieces.lines.length_mm / count)[owner]

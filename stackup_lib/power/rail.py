@@ -56,7 +56,7 @@ def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> B
     if board.stackup is None or len(board.stackup.copper) != board.layer_count:
         raise MissingFact("stackup", how)
     for row in (*board.stackup.copper, *board.stackup.dielectrics):
-        if not row.thickness_mm:
+        if not row.thickness_mm or row.thickness_mm < 0:
             raise MissingFact(f"thickness of {row.name}", how)
     return BoardCopper(
         thickness_mm=tuple(row.thickness_mm or 0.0 for row in board.stackup.copper),
