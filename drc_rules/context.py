@@ -30,14 +30,15 @@ if TYPE_CHECKING:
     from drc_rules.copper_tables import LinkImpedance
     from drc_rules.fast_vias import StubGroup
     from drc_rules.hole_gaps import HoleGaps
+    from drc_rules.lines import Key as LineKey
     from drc_rules.lines import Lines
     from drc_rules.link_loss import InterfaceLosses, LinkLosses
     from drc_rules.power_rails import PowerRails
     from drc_rules.return_paths import ReturnPaths
+    from stackup_lib.lines.lossy import SolvedLine
+    from stackup_lib.spaces import SpaceFinder
 
 T = TypeVar("T")
-Gathered = Mapping[tuple[str, bool], "InterfaceLosses"]
-"""What was computed once and others may ask for again: the losses of links, by interface."""
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = "in KiCad, press B to fill all zones and save the board"
@@ -66,6 +67,14 @@ class FastLayer:
     nets: tuple[int, ...]
     longest_mm: float
     inferred: bool
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What took long to find out and others may ask for again: losses of links by interface, and solved lines."""
+
+    losses: Mapping[tuple[str, bool], InterfaceLosses]
+    solved: Mapping[LineKey, SolvedLine]
 
 
 @dataclass
@@ -106,13 +115,17 @@ class Context:
         """Tell with which numbers an object is judged, by the symbols of the rule's formula; only `explain` listens."""
 
     def gathered(self) -> Gathered:
-        """Return what another process may want to know, for it took long to find out."""
-        return self.link_losses.found if "link_losses" in vars(self) else {}
+        """Return what another process may want to know."""
+        known = vars(self)
+        losses = self.link_losses.found if "link_losses" in known else {}
+        return Gathered(losses, self.lines.known if "lines" in known else {})
 
     def adopt(self, gathered: Gathered) -> None:
         """Take over what another process has found out about the same board."""
-        if gathered:
-            self.link_losses.found.update(gathered)
+        if gathered.losses:
+            self.link_losses.found.update(gathered.losses)
+        if gathered.solved:
+            self.lines.known.update(gathered.solved)
 
     @cached_property
     def is_default_stackup(self) -> bool:
@@ -297,7 +310,14 @@ class Context:
         """How near drilled holes come to the copper of other nets on inner layers."""
         from drc_rules.hole_gaps import hole_gaps  # noqa: PLC0415 - half a second on a large board, and shapely
 
-        return hole_gaps(self.copper)
+        return hole_gaps(self.copper, fills=self.spaces.posts)
+
+    @cached_property
+    def spaces(self) -> SpaceFinder:
+        """The spaces between copper of different nets, layer by layer, as far as the fab clauses ask."""
+        from drc_rules.fab_spaces import space_finder  # noqa: PLC0415 - it knows the context, and shapely
+
+        return space_finder(self)
 
     @cached_property
     def stub_groups(self) -> tuple[StubGroup, ...]:

@@ -14,7 +14,7 @@ from stackup_lib.facts import Confidence, least
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.lines.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
-from stackup_lib.lines.dielectric_models import DielectricSample, PermittivityModel
+from stackup_lib.lines.dielectric_models import DielectricSample, PermittivityModel, loss_tangent
 from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
 from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
 from stackup_lib.lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
@@ -75,11 +75,14 @@ class LossAt(Frozen):
 
 @dataclass
 class Lines:
-    """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`."""
+    """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`.
+
+    `known` are those that were solved so far, by layer, width, gap and planes.
+    """
 
     ctx: Context
     _sites: dict[SiteKey, tuple[BoardSite, Confidence]] = field(default_factory=dict)
-    _solved: dict[Key, SolvedLine] = field(default_factory=dict)
+    known: dict[Key, SolvedLine] = field(default_factory=dict)
     _known_models: dict[tuple[str, float, float], tuple[Models, Confidence]] = field(default_factory=dict)
     _samples: dict[str, tuple[DielectricSample, ...]] = field(default_factory=dict)
 
@@ -104,9 +107,9 @@ class Lines:
         """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
         width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
         key, where = (index, width, gap, references), self.site(index, references)
-        if key not in self._solved:
-            self._solved[key] = solve_line(where.site, width, gap, tolerance=LINE_TOLERANCE)
-        return self._solved[key]
+        if key not in self.known:
+            self.known[key] = solve_line(where.site, width, gap, tolerance=LINE_TOLERANCE)
+        return self.known[key]
 
     def loss(
         self,
@@ -156,7 +159,7 @@ class Lines:
         line, where = self.solved(index, width, gap, references), self.site(index, references)
         materials = self._materials(where, frequency_ghz, foil)[1]
         if df_factor != 1.0:
-            dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
+            dfs = (df_factor * loss_tangent(model, frequency_ghz) for model in materials.sheets)
             sheets = (
                 laminate_model((), sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
                 for sheet, df in zip(where.site.sheets, dfs, strict=True)
@@ -206,11 +209,12 @@ class Lines:
         """Return the least lossy, the nominal and the lossiest permittivity that a ply may have."""
         df = self.ctx.need(ply.df_at(frequency_ghz))
         spread = ply.df_spread_at(frequency_ghz)
-        low, high = min(spread[0], df * (1 - DF_SLACK)), max(spread[1], df * (1 + DF_SLACK))
         if ply.label not in self._samples:
             self._samples[ply.label] = samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
         samples = self._samples[ply.label]
         nominal = laminate_model(samples, sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
+        smooth = loss_tangent(nominal, frequency_ghz)
+        low, high = min(spread[0], smooth * (1 - DF_SLACK)), max(spread[1], smooth * (1 + DF_SLACK))
         ends = [laminate_model((), sheet.dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
         return ends[0], nominal, ends[1]
 

@@ -179,6 +179,8 @@ class LinkLosses:
         known, missing = [], []
         chosen = list(self._traces(one, nets))
         self.links.prepare(trace for traces in chosen for trace in traces)
+        all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
+        routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
         for traces in chosen:
             mine = tuple(net for trace in traces for net in trace.nets)
             name = self.ctx.board.nets[mine[0]]
