@@ -261,8 +261,8 @@ def test_what_is_chosen_by_a_doubtful_fact_is_doubtful(context: Context) -> None
 def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit(context: Context) -> None:
     """Errors first, sure ones before doubtful ones; then the one furthest past its limit, on either side of it.
 
-    25 against at most 10 is 2.5 times, 5 against at least 10 twice, 11 against at most 10 is 1.1 times; a word and a
-    limit of nothing are no ratio.
+    25 against at most 10 is 2.5 times, 5 against at least 10 twice, 11 against at most 10 is 1.1 times; a word, and
+    nothing on either side, are no ratio.
     """
     numbers: dict[str, tuple[Measured | None, float | None]] = {
         "a word": (Measured(value="FR4", unit=""), 10.0),
@@ -270,6 +270,7 @@ def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit
         "25 of 10": (Measured(value=25.0, unit="mm"), 10.0),
         "5 of 10": (Measured(value=5.0, unit="mm"), 10.0),
         "nothing": (None, 10.0),
+        "0 of 10": (Measured(value=0.0, unit="mm"), 10.0),
         "9 of 0": (Measured(value=9.0, unit="mm"), 0.0),
     }
 
@@ -287,7 +288,17 @@ def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit
 
     titles = [f.title for f in run(context, [clause()], [one], [one]).findings]
 
-    assert titles == ["25 of 10", "5 of 10", "11 of 10", "9 of 0", "a word", "nothing", "doubtful", "warning"]
+    assert titles == [
+        "25 of 10",
+        "5 of 10",
+        "11 of 10",
+        "0 of 10",
+        "9 of 0",
+        "a word",
+        "nothing",
+        "doubtful",
+        "warning",
+    ]
 
 
 def test_a_headline_names_four_clauses_and_counts_the_rest(context: Context) -> None:

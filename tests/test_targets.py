@@ -10,9 +10,10 @@ from drc_rules.check import prepare
 from drc_rules.config import parse_config
 from drc_rules.declared import CommandLine
 from drc_rules.impedance_option import impedance_said
-from drc_rules.targets import Targets, target_of_name
+from drc_rules.targets import ImpedanceTarget, Targets, target_of_name
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.errors import ConfigError
+from stackup_lib.facts import Origin
 from stackup_lib.kicad import read_board
 
 
@@ -66,11 +67,29 @@ def targets(
     folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST", said: tuple[str, ...] = ()
 ) -> dict[str, str]:
     """Target and source of each net of a small board with a PCIe pair and a single line."""
+    asked = asked_of(folder, rules=rules, config=config, net_class=net_class, said=said)
+    return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items()}
+
+
+def asked_of(
+    folder: Path,
+    *,
+    rules: str = "",
+    config: str = "",
+    net_class: str = "FAST",
+    single_class: str = "SLOW",
+    said: tuple[str, ...] = (),
+    pair: str = "PCIE",
+) -> dict[str, ImpedanceTarget]:
+    """The target of each net that has one."""
     tracks = [
         {"net": net, "layer": "F.Cu", "path_mm": [[5, y], [40, y]]}
-        for net, y in (("/PCIE_TX0_P", 10), ("/PCIE_TX0_N", 10.3), ("/X", 20))
+        for net, y in ((f"/{pair}_TX0_P", 10), (f"/{pair}_TX0_N", 10.3), ("/X", 20))
     ]
-    classes = [{"name": net_class, "nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"]}, {"name": "SLOW", "nets": ["/X"]}]
+    classes = [
+        {"name": net_class, "nets": [f"/{pair}_TX0_P", f"/{pair}_TX0_N"]},
+        {"name": single_class, "nets": ["/X"]},
+    ]
     path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
     if rules:
         path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
@@ -78,7 +97,7 @@ def targets(
     ctx = prepare(read_board(path), parse_config(config), line)[0]
     of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs, ctx.declarations.impedance)
     asked = {name: of.of(net) for net, name in enumerate(ctx.board.nets) if name}
-    return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items() if t is not None}
+    return {name: target for name, target in asked.items() if target is not None}
 
 
 def test_the_interface_asks_where_nobody_else_does(tmp_path: Path) -> None:
@@ -99,6 +118,63 @@ def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_
     assert with_rules["/X"] == '50 single: design rule "zse_50R"'
     declared = targets(tmp_path / "c", net_class="92ohm_diff", rules=RULES, config=settings)
     assert declared["/PCIE_TX0_N"].startswith("90 differential: stackwright.toml")
+
+
+@pytest.mark.parametrize(
+    ("of_pair", "of_single", "pair_ohm", "single_ohm"),
+    [
+        ("92Ohm", "50Ohm", 92, 50),
+        ("70Ohm", "69Ohm", 70, 69),
+        ("60Ohm_DIFF", "75Ohm_SE", 60, 75),
+        ("69Ohm", "70Ohm", None, None),
+        ("92Ohm_SE", "50Ohm_DIFF", None, None),
+    ],
+)
+def test_a_class_that_names_only_a_number_means_pairs_from_70_ohm_on(
+    tmp_path: Path, of_pair: str, of_single: str, pair_ohm: float | None, single_ohm: float | None
+) -> None:
+    """What the name says of the kind comes first; a target of the other kind is none, and no other takes its place."""
+    found = asked_of(tmp_path, net_class=of_pair, single_class=of_single)
+
+    assert {name: target.ohm for name, target in found.items()} == {
+        name: ohm
+        for name, ohm in (("/PCIE_TX0_P", pair_ohm), ("/PCIE_TX0_N", pair_ohm), ("/X", single_ohm))
+        if ohm is not None
+    }
+
+
+def test_a_rule_that_names_only_a_number_is_read_as_a_class_is(tmp_path: Path) -> None:
+    """92 ohm are for pairs and 45 for single lines; "SE" in the name makes 75 ohm those of a single line."""
+    rules = """(version 1)
+(rule "z92R" (constraint track_width (opt 0.1mm)) (condition "A.inDiffPair('*')"))
+(rule "z{}" (constraint track_width (opt 0.2mm)) (condition "A.NetClass == 'SLOW'"))
+"""
+    plain = targets(tmp_path / "a", rules=rules.format("45R"))
+    said = targets(tmp_path / "b", rules=rules.format("se_75R"))
+    wrong = targets(tmp_path / "c", rules=rules.format("75R"))
+
+    assert (plain["/PCIE_TX0_P"], plain["/X"]) == (
+        '92 differential: design rule "z92R"',
+        '45 single: design rule "z45R"',
+    )
+    assert said["/X"] == '75 single: design rule "zse_75R"'
+    assert "/X" not in wrong
+
+
+def test_a_generation_asks_for_its_own_impedance_and_without_one_only_what_all_agree_on(tmp_path: Path) -> None:
+    """NVLink 4 is 100 ohm to 5 %, NVLink 5 85 ohm: of an NVLink of which nobody knows, nothing is asked."""
+    table = '[[interface]]\nis = "{}"\nnets = ["/NVLINK*"]\n'
+    fourth, fifth = (
+        asked_of(tmp_path / one, pair="NVLINK", config=table.format(one))["/NVLINK_TX0_P"]
+        for one in ("nvlink4", "nvlink5")
+    )
+
+    assert (fourth.ohm, fourth.tolerance_pct, fourth.origin) == (100.0, 5.0, Origin.DECLARED)
+    assert fourth.source.startswith("NVLink 4")
+    assert fifth.ohm == 85.0
+    assert asked_of(tmp_path / "none", pair="NVLINK") == {}
+    pcie = asked_of(tmp_path / "pcie")["/PCIE_TX0_P"]
+    assert (pcie.ohm, pcie.tolerance_pct, pcie.origin) == (85.0, None, Origin.INFERRED)
 
 
 def test_rules_that_kicad_ignores_ask_for_nothing(tmp_path: Path) -> None:
