@@ -214,6 +214,17 @@ def test_marks_point_at_their_rows() -> None:
     assert [label for label in texts(drawing) if "MAT001" in label] == ["MAT001: " + _at(drawing, "MAT001")]
 
 
+def test_a_marked_row_ends_inside_the_drawing() -> None:
+    """Marks are bold, so fewer letters fit: a long one had run out of the picture."""
+    drawing = svg(
+        view_of("training_b200_lossy_prepreg"), marks={"In4.Cu": "IMP002, LOS001, MAT001, RET001, VIA001, VIA002"}
+    )
+
+    marked = next(label for label in texts(drawing) if label.startswith("IMP002"))
+    assert marked.endswith("…")
+    assert len(marked) * 7.6 < 960 - 526  # the widest that bold letters of 12 px are on average; right of the sheets
+
+
 def test_a_mark_of_a_row_is_at_each_of_its_plies() -> None:
     """A finding names the file's row, which has several sheets where KiCad has sublayers."""
     drawing = svg(view_of("edge_jetson_carrier_fit"), marks={"dielectric 3": "MAT001"})

@@ -27,7 +27,7 @@ LABEL_STEP = 14.0
 MOST_BARRELS = 12
 BARREL_WIDTH = 12.0
 LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 22, 66, 150
-BOLD_LETTERS = 19
+BOLD_LETTERS, BOLD_RIGHT_LETTERS = 19, 56
 
 STYLE = """
 .stackup-drawing { --sw-text: #1c2430; --sw-muted: #566172; --sw-paper: #ffffff; --sw-copper: #b8763a;
@@ -225,7 +225,8 @@ def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool) 
             mark, kind = marks.get(words.file_row(band.row), ""), "" if band.row.is_copper else "quiet"
             text = describe(band.row, foil=foil)
             text = f"{mark}: {text}" if mark else text
-            yield label(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind)
+            letters = BOLD_RIGHT_LETTERS if mark else RIGHT_LETTERS
+            yield label(SHEET_X + SHEET_WIDTH + 12, y, text, "marked" if mark else kind, letters=letters)
         return
     for side in (True, False):
         chosen = [band for band in bands if band.row.is_copper is side]

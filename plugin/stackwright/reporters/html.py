@@ -223,7 +223,7 @@ def _drawings(
     view = report.stackup
     if view is None or not view.rows:
         return
-    codes = {layer: ", ".join(code for code, _ in found) for layer, found in marks.items()}
+    codes = {layer: ", ".join(dict.fromkeys(code for code, _ in found)) for layer, found in marks.items()}
     title = f"Cross-section of {PurePath(report.board.path).name}"
     for caption, to_scale in (("Every row readable, not to scale", False), ("Heights to scale", True)):
         if view.is_to_scale or not to_scale:
