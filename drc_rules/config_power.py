@@ -16,9 +16,12 @@ class RailDeclaration(BaseModel):
         voltage_v: size of its voltage.
         current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
         duty_pct: share of `tdp_w` that lasts. Training is always taken as 100 %.
+        ground: net through which the current returns, where several grounds might be it.
+        ground_from, ground_to: parts or pads where the return current leaves that net for the source, and where it
+            enters it from the loads; without them the ground pads of the parts in `from` and `to`.
         core: it feeds the accelerator's core, of which documents state target impedance and copper weight.
         remote_sense: the regulator senses at the load, hence makes up for the copper's drop at DC.
-        max_drop_mv, max_drop_pct: what the copper of this net may take on the way to any load.
+        max_drop_mv, max_drop_pct: what copper may take on the way to any load and, where it is known, back.
         max_rise_c: how much a track may warm.
         max_a_per_mm2, max_via_a: densest current in the copper, largest in one barrel, where a limit is known.
         ripple_pct, step_a: allowed ripple and the largest step of current, which give the rail's target impedance.
@@ -38,6 +41,9 @@ class RailDeclaration(BaseModel):
     remote_sense: bool = False
     from_: tuple[str, ...] = Field(default=(), alias="from")
     to: tuple[str, ...] | dict[str, float] = ()
+    ground: str = ""
+    ground_from: tuple[str, ...] = ()
+    ground_to: tuple[str, ...] = ()
     max_drop_mv: float | None = Field(default=None, gt=0)
     max_drop_pct: float | None = Field(default=None, gt=0, le=100)
     max_rise_c: float | None = Field(default=None, gt=0, le=200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from stackup_lib.power.sheets import Precision
 from stackup_lib.power.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio, finished_range_mm
 from stackup_lib.rails import fill_by_net_mm2
 from stackup_lib.roles import is_ground
+
+if TYPE_CHECKING:
+    from drc_rules.rail_returns import RailReturn
 
 PRECISION = Precision(step_mm=6.0, gap=0.15, most_points=25_000)
 """The middle is then within a few per cent; the thickness that a fab delivers is known far worse."""
@@ -75,12 +79,48 @@ class SolvedRail:
         return self.ratio.of(self.drop.power_w).times(self.current_a**-2)
 
 
+@dataclass(frozen=True)
+class WholeDrop:
+    """A rail with its way back.
+
+    Attributes:
+        back: None where it is not known or not joined.
+        missing: for want of what it is not known.
+    """
+
+    there: SolvedRail
+    back: RailReturn | None
+    missing: MissingFact | None
+
+    def of(self, load: int) -> Interval:
+        """Return what is missing at a load: the drop on the way there, and that on the way back where it is known."""
+        there = self.there.ratio.of(self.there.drop.loads[load].drop_v)
+        return there.plus(self.back.of(load)) if self.back else there
+
+    @property
+    def worst(self) -> int:
+        """Number of the load that loses most."""
+        return max(range(len(self.there.drop.loads)), key=lambda load: self.of(load).nominal)
+
+    @property
+    def worst_v(self) -> Interval:
+        """Drop at the load that loses most."""
+        return self.of(self.worst)
+
+    @property
+    def resistance_ohm(self) -> Interval:
+        """From the source to the loads as they share the current and, where it is known, back."""
+        there = self.there.resistance_ohm
+        return there.plus(self.back.resistance_ohm) if self.back else there
+
+
 @dataclass
 class PowerRails:
     """The rails of `stackwright.toml`; nothing is solved before it is asked for."""
 
     ctx: Context
     _outcome: dict[int, SolvedRail | MissingFact | RailNotJoinedError] = field(default_factory=dict, repr=False)
+    _returns: dict[int, RailReturn | MissingFact] = field(default_factory=dict, repr=False)
 
     @property
     def declared(self) -> tuple[RailDeclaration, ...]:
@@ -108,8 +148,41 @@ class PowerRails:
             raise outcome
         return outcome.what if isinstance(outcome, RailNotJoinedError) else ""
 
+    def returned(self, row: RailDeclaration) -> RailReturn:
+        """Return what the way back of a rail takes; all rails that share a return net are solved together, once.
+
+        Raises:
+            MissingFact: where its current enters or leaves ground is not known, or the ground's copper is not.
+        """
+        from drc_rules.rail_returns import all_returns  # noqa: PLC0415 - it knows this module
+
+        if not self._returns:
+            self._returns.update(all_returns(self.ctx))
+        found = self._returns[self._number(row)]
+        if isinstance(found, MissingFact):
+            raise found
+        if found.inferred:
+            self.ctx.rests_on(Confidence.MEDIUM)
+        return found
+
+    def whole(self, row: RailDeclaration) -> WholeDrop:
+        """Return the drop of a rail on the way to its loads and, where it is known, back.
+
+        Raises:
+            MissingFact: as `solved` does; an unknown way back raises nothing.
+        """
+        solved = self.solved(row)
+        try:
+            back = self.returned(row)
+        except MissingFact as missing:
+            return WholeDrop(solved, None, missing)
+        return WholeDrop(solved, back if all(load.joined for load in back.loads) else None, None)
+
+    def _number(self, row: RailDeclaration) -> int:
+        return next(i for i, one in enumerate(self.declared) if one is row)
+
     def _of(self, row: RailDeclaration) -> SolvedRail | MissingFact | RailNotJoinedError:
-        number = next(i for i, one in enumerate(self.declared) if one is row)
+        number = self._number(row)
         if number not in self._outcome:
             try:
                 self._outcome[number] = _solve(self.ctx, row)
@@ -180,12 +253,12 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
     net = board.net_index[row.net]
     current, worked_out = current_of(ctx, row)
     source = Terminal(name=", ".join(row.from_), pads=_pads_of_all(board, row, row.from_, "from", "where it is fed"))
-    loads, shared = _loads(board, row, current)
+    loads, shared = loads_of(board, row, current)
     if set(source.pads) & {pad for load in loads for pad in load.pads}:
         raise MissingFact(
             f"which pads of {row.net} feed it", in_table(row.net, "name no pad both in `from` and in `to`")
         )
-    copper, ranges = _copper(ctx, row)
+    copper, ranges = copper_as_declared(ctx, row)
     drop = solve_rail(board, row.net, copper, source, loads, precision=PRECISION)
     ratio = _ratio(board, row, copper, ranges, drop)
     worst = next(load for load in loads if load.name == drop.worst.name)
@@ -227,10 +300,9 @@ def _assumed(row: RailDeclaration) -> Iterator[str]:
         yield f"{PLATING_UM.nominal:g} um of copper in holes"
     if row.copper_c is None:
         yield f"copper at {COPPER_C.nominal:g} degrees, {COPPER_C.high:g} in the worst case"
-    yield "the supply side alone; the return path takes its own drop"
 
 
-def _loads(board: Board, row: RailDeclaration, current_a: float) -> tuple[list[Load], str]:
+def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list[Load], str]:
     """The loads with their currents, and how the current was shared out, "" where each is declared."""
     if isinstance(row.to, dict) and row.to:
         named = list(row.to.items())
@@ -282,7 +354,7 @@ def _parts_on(board: Board, net: str) -> list[str]:
     return [name for name, _ in order if name and not name.startswith(PASSIVE)][:MOST_NAMED]
 
 
-def _copper(ctx: Context, row: RailDeclaration) -> tuple[BoardCopper, dict[int, tuple[float, float, float]]]:
+def copper_as_declared(ctx: Context, row: RailDeclaration) -> tuple[BoardCopper, dict[int, tuple[float, float, float]]]:
     """The copper as stated, or as its declared weight says, and the thin, stated and thick of each layer."""
     ctx.stackup()
     plating = row.plating_um if row.plating_um is not None else PLATING_UM.nominal

@@ -24,6 +24,9 @@ PEN_DRAWN = 20_200_000
 """Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
 
 
+REFILL = "fill all zones in KiCad (B) and save the board"
+
+
 class RailNotSolvedError(StackwrightError):
     """A rail whose resistance cannot be computed from what the board file holds."""
 
@@ -161,23 +164,34 @@ def _via_pads(board: Board, net: int) -> Iterator[tuple[int, Geometry]]:
                 yield layer, shapely.buffer(centre, size / 2, quad_segs=QUARTER)
 
 
-def _refuse_bad_fills(board: Board, net: int) -> None:
+def refuse_unfilled(board: Board, net: int) -> None:
+    """Refuse a net with zones of which no fill is stored, or only one without its edge.
+
+    Raises:
+        RailNotSolvedError: it says which, and what to do.
+    """
     where, name = str(board.path or "the board"), board.nets[net]
     zones = board.zones
     mine = np.flatnonzero((zones.net == net) & (zones.is_rule_area == 0))
-    refill = "fill all zones in KiCad (B) and save the board"
     # a zone that KiCad calls filled may hold nothing, its islands being removed; not so when no zone holds anything
     unfilled = mine[zones.is_filled[mine] == 0] if len(zones.fill_zone) else mine
     for zone in unfilled.tolist():
         line = board.line_of(int(zones.offset[zone]))
-        raise RailNotSolvedError(f"{where}:{line}", f"a zone of {name} has no stored fill", refill)
+        raise RailNotSolvedError(f"{where}:{line}", f"a zone of {name} has no stored fill", REFILL)
     if len(mine) and board.format_version < PEN_DRAWN:
-        raise RailNotSolvedError(where, f"fills of {name} are stored without their edge, as KiCad 5 did", refill)
+        raise RailNotSolvedError(where, f"fills of {name} are stored without their edge, as KiCad 5 did", REFILL)
+
+
+def _refuse_bad_fills(board: Board, net: int) -> None:
+    refuse_unfilled(board, net)
+    where, name = str(board.path or "the board"), board.nets[net]
+    zones = board.zones
+    mine = np.flatnonzero((zones.net == net) & (zones.is_rule_area == 0))
     for layer in np.unique(zones.fill_layer[np.isin(zones.fill_zone, mine)]).tolist():
         crossed = _foreign_inside(board, net, layer)
         if crossed:
             raise RailNotSolvedError(
-                where, f"the fill of {name} is stale: {crossed}, of another net, lies in it", refill
+                where, f"the fill of {name} is stale: {crossed}, of another net, lies in it", REFILL
             )
 
 

@@ -1,0 +1,322 @@
+"""What the way back takes: currents that return through one net between the ground pads of loads and sources.
+
+Fills are read on a grid that is fine around the terminals and coarse far from them; barrels, tracks outside fills and
+spreading around holes are resistors of their own. The whole is solved twice, the second time with leaves twice as wide:
+what that changes, and how far the bounds of the grid's links lie apart, is the stated error. All currents are solved at
+once; drops of several rails that share the net add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board import Board, Floats, Ints, PadKind
+from stackup_lib.frozen import Frozen
+from stackup_lib.power.leaves import Leaves, grow_leaves, leaf_links
+from stackup_lib.power.link_grid import Grid, Level, coarser, finest_level, layers_filled
+from stackup_lib.power.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
+from stackup_lib.power.rail_models import BoardCopper, Terminal
+from stackup_lib.power.return_net import Kind, NetBuilder, Resistors, ReturnSite, holes_of
+from stackup_lib.power.return_tracks import add_tracks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@dataclass(frozen=True)
+class GridSize:
+    """How fine a grid may be.
+
+    Attributes:
+        least_mm: width of the finest cell.
+        most_cells: of all layers together; a larger board has wider ones.
+        most_leaves: of all layers together.
+    """
+
+    least_mm: float = 0.1
+    most_cells: int = 700_000
+    most_leaves: int = 12_000
+
+
+GRADINGS = ((0, 0.15), (0, 0.3), (1, 0.3), (1, 0.5), (2, 0.5), (2, 1.0), (3, 1.0), (4, 1.0))
+"""Finest level and width over distance from the terminals; the first that is not too many leaves is taken."""
+
+MOST_BOXES = 36
+"""Places around which the grid is fine; more pads than that are put together by tiles."""
+
+LEAST_ERROR = 0.03
+"""What shapes of pads, holes, spokes and joints of tracks may make beside the grid: found against finite elements."""
+
+STALE_WIDTH = 1.0
+"""Holes with copper wider than a cell cannot slip between the lines that sample a fill."""
+
+MARGIN_MM = 1.0
+"""Cells beyond the copper."""
+
+MOST_RATIO = 10.0
+"""Between the bounds of a link's conductance, where the lower one is nothing."""
+
+
+class ReturnFlow(Frozen):
+    """A current that enters a net at the ground pads of a load and leaves it at those of a source.
+
+    Attributes:
+        entry, exit: numbers of terminals.
+    """
+
+    entry: int
+    exit: int
+    current_a: float
+
+
+class ReturnDrops(Frozen):
+    """Drops between terminals of one net.
+
+    Attributes:
+        drop_v: for each pair that was asked for, what each flow alone makes of it: shape (pairs, flows).
+        joined: for each pair, whether copper joins it; the drops of one that is not are 0.
+        error: of each pair's drop, as a share of it.
+        layer_power_w, barrel_power_w: lost where, all flows together.
+        nodes: of the finer network; `grid_mm`: its finest leaf.
+    """
+
+    drop_v: tuple[tuple[float, ...], ...]
+    joined: tuple[bool, ...]
+    error: tuple[float, ...]
+    layer_power_w: Mapping[str, float]
+    barrel_power_w: float
+    nodes: int
+    grid_mm: float
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor."""
+
+    terminal_v: Floats
+    terminal_label: Ints
+    resistors: Resistors
+    watts: Floats
+    nodes: int
+
+
+def solve_return(
+    board: Board,
+    net: str,
+    copper: BoardCopper,
+    terminals: Sequence[Terminal],
+    *,
+    flows: Sequence[ReturnFlow],
+    pairs: Sequence[tuple[int, int]],
+    size: GridSize | None = None,
+) -> ReturnDrops:
+    """Return what currents in one net make of the voltage between pairs of terminals.
+
+    Args:
+        board: the board, with its fills as they are stored.
+        net: the return net.
+        copper: thicknesses and temperature.
+        terminals: pads of the net on one potential each.
+        flows: the currents.
+        pairs: terminals between which a drop is asked for, (from, to).
+        size: how fine.
+
+    Raises:
+        RailNotSolvedError: fills are missing, stale, or stored as KiCad 5 did.
+    """
+    number = board.net_index[net]
+    if not flows:
+        raise ValueError("no current is asked for")
+    refuse_unfilled(board, number)
+    limits = size or GridSize()
+    layers = layers_filled(board, number)
+    grid = _grid(board, number, max(len(layers), 1), limits)
+    levels = [finest_level(board, number, layers, grid)]
+    _refuse_stale(board, number, layers, grid, levels[0])
+    boxes = np.vstack([_boxes(board, [pad for one in terminals for pad in one.pads]), _few_holes(board, number)])
+    least, slope, leaves = _graded(grid, boxes, limits.most_leaves // max(len(layers), 1))
+    while len(levels) <= int(leaves.level.max()) + 1:
+        levels.append(coarser(levels[-1]))
+    site = ReturnSite(board, number, copper, layers)
+    fine = _solve(site, leaves, levels, terminals, flows)
+    wider = grow_leaves(grid, boxes, least + 1, 2 * slope)
+    while len(levels) <= int(wider.level.max()):
+        levels.append(coarser(levels[-1]))
+    rough = _solve(site, wider, levels, terminals, flows)
+    return _drops(board, fine, rough, pairs, float(leaves.size_mm.min()))
+
+
+def _refuse_stale(board: Board, net: int, layers: list[int], grid: Grid, finest: Level) -> None:
+    """Refuse fills that go on under holes of other nets, as far as the grid can tell: all links around are whole."""
+    vias, pads = board.vias, board.pads
+    for sheet, layer in enumerate(layers):
+        along, down = finest.along[0, sheet], finest.down[0, sheet]
+        solid = (along == 1) & (down == 1)
+        solid[:, 1:] &= along[:, :-1] == 1
+        solid[1:] &= down[:-1] == 1
+        spans = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.size_mm > STALE_WIDTH * grid.pitch_mm)
+        drilled = (pads.kind == PadKind.THROUGH) & (
+            np.fmin(pads.size_x_mm, pads.size_y_mm) > STALE_WIDTH * grid.pitch_mm
+        )
+        for what, rows, x, y in (
+            ("via", np.flatnonzero(spans & (vias.net != net)), vias.x_mm, vias.y_mm),
+            ("pad", np.flatnonzero(drilled & (pads.net != net)), pads.x_mm, pads.y_mm),
+        ):
+            low, high = grid.low_mm, grid.low_mm + grid.rows * grid.pitch_mm
+            left, right = grid.left_mm, grid.left_mm + grid.columns * grid.pitch_mm
+            near = rows[(x[rows] > left) & (x[rows] < right) & (y[rows] > low) & (y[rows] < high)]
+            hit = near[solid[grid.cell_of(x[near], y[near])]]
+            if len(hit):
+                where = f"a {what} at x {x[hit[0]]:.3f} mm, y {y[hit[0]]:.3f} mm"
+                stale = f"the fill of {board.nets[net]} is stale: {where}, of another net, lies in it"
+                raise RailNotSolvedError(str(board.path or "the board"), stale, REFILL)
+
+
+def _grid(board: Board, net: int, layers: int, limits: GridSize) -> Grid:
+    """The finest grid over the net's fills, tracks, holes and pads."""
+    zones, tracks, vias, pads = board.zones, board.tracks, board.vias, board.pads
+    fills = np.repeat(zones.net[zones.fill_zone] == net, np.diff(zones.fill_start))
+    on = tracks.net == net
+    x = [zones.fill_x_mm[fills], tracks.start_x_mm[on], tracks.end_x_mm[on]]
+    y = [zones.fill_y_mm[fills], tracks.start_y_mm[on], tracks.end_y_mm[on]]
+    xs = np.concatenate([*x, vias.x_mm[vias.net == net], pads.x_mm[pads.net == net]])
+    ys = np.concatenate([*y, vias.y_mm[vias.net == net], pads.y_mm[pads.net == net]])
+    left, low = float(xs.min()), float(ys.min())
+    wide, high = float(xs.max()) - left, float(ys.max()) - low
+    pitch = max(limits.least_mm, float(np.sqrt(max(wide * high, 1e-6) * layers / limits.most_cells)))
+    counts = (int(np.ceil((side + MARGIN_MM) / pitch)) + 2 for side in (wide, high))
+    columns, rows = counts
+    return Grid(left - pitch, low - pitch, pitch, columns, rows)
+
+
+def _graded(grid: Grid, boxes: Floats, most: int) -> tuple[int, float, Leaves]:
+    """The finest leaves of which there are not too many."""
+    for least, slope in GRADINGS:
+        leaves = grow_leaves(grid, boxes, least, slope)
+        if len(leaves) <= most:
+            break
+    return least, slope, leaves
+
+
+def _few_holes(board: Board, net: int) -> Floats:
+    """Boxes around the vias of a net that has few of them: each then carries much."""
+    vias = board.vias
+    rows = np.flatnonzero(vias.net == net)
+    if len(rows) > MOST_BOXES:
+        return np.zeros((0, 4))
+    x, y, half = vias.x_mm[rows], vias.y_mm[rows], vias.drill_mm[rows] / 2
+    return np.column_stack([x - half, y - half, x + half, y + half])
+
+
+def _boxes(board: Board, pads: Sequence[int]) -> Floats:
+    """Boxes around pads, large enough whichever way they are turned."""
+    rows = np.asarray(sorted(set(pads)), dtype=np.int64)
+    x, y = board.pads.x_mm[rows], board.pads.y_mm[rows]
+    turn = np.deg2rad(board.pads.rotation_deg[rows])
+    wide, high = board.pads.size_x_mm[rows] / 2, board.pads.size_y_mm[rows] / 2
+    reach_x = wide * np.abs(np.cos(turn)) + high * np.abs(np.sin(turn))
+    reach_y = wide * np.abs(np.sin(turn)) + high * np.abs(np.cos(turn))
+    boxes = np.column_stack([x - reach_x, y - reach_y, x + reach_x, y + reach_y])
+    if len(boxes) <= MOST_BOXES:
+        return boxes
+    # pads of one tile count as one place
+    tile = max(float(np.ptp(x)), float(np.ptp(y))) / np.sqrt(MOST_BOXES)
+    _, group = np.unique(np.floor(np.column_stack([x, y]) / tile), axis=0, return_inverse=True)
+    order = np.argsort(group.reshape(-1), kind="stable")
+    starts = np.flatnonzero(np.diff(group.reshape(-1)[order], prepend=-1))
+    low = np.minimum.reduceat(boxes[order, :2], starts)
+    return np.hstack([low, np.maximum.reduceat(boxes[order, 2:], starts)])
+
+
+def _solve(
+    site: ReturnSite,
+    leaves: Leaves,
+    levels: Sequence[Level],
+    terminals: Sequence[Terminal],
+    flows: Sequence[ReturnFlow],
+) -> _Solved:
+    """Build the network and solve it for each flow."""
+    from scipy.sparse import coo_matrix  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+    builder = NetBuilder(site, leaves, levels[0])
+    builder.add_sheets(leaf_links(leaves, levels[: int(leaves.level.max()) + 1]))
+    at = builder.nodes(len(terminals))
+    node_of_pad = {pad: int(at[k]) for k, terminal in enumerate(terminals) for pad in terminal.pads}
+    holes = holes_of(site.board, site.net, site.copper.plating_mm)
+    hole_node = builder.add_holes(holes, node_of_pad)
+    pads, pad_nodes = (np.array(list(column), dtype=np.int64) for column in (node_of_pad, node_of_pad.values()))
+    builder.tie_pads(pad_nodes, pads)
+    builder.tie_holes(pad_nodes, pads, holes, hole_node)
+    add_tracks(builder, holes, hole_node, node_of_pad)
+    net_of = builder.resistors()
+    count = builder.count
+    one, two, siemens = net_of.first, net_of.second, net_of.siemens[1]
+    _, label = connected_components(coo_matrix((np.ones(len(one)), (one, two)), shape=(count, count)), directed=False)
+    # one terminal of each part that has any is at 0 V; parts without are left out
+    anchors = {int(label[node]): int(node) for node in at[::-1].tolist()}
+    wanted = np.isin(label, list(anchors))
+    free = wanted.copy()
+    free[list(anchors.values())] = False
+    row_of = np.full(count, -1, dtype=np.int64)
+    row_of[free] = np.arange(int(free.sum()))
+    matrix = _matrix(row_of[one], row_of[two], siemens, int(free.sum()))
+    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    right = np.zeros((int(free.sum()), len(flows)))
+    for column, flow in enumerate(flows):
+        entry, leave = int(at[flow.entry]), int(at[flow.exit])
+        if label[entry] != label[leave]:
+            continue
+        for node, sign in ((entry, 1.0), (leave, -1.0)):
+            if row_of[node] >= 0:
+                right[row_of[node], column] += sign * flow.current_a
+    volts = np.zeros((count, len(flows)))
+    volts[free] = factors.solve(right)
+    whole = volts.sum(axis=1)
+    watts = siemens * (whole[one] - whole[two]) ** 2
+    return _Solved(volts[at], label[at], net_of, watts, int(free.sum()))
+
+
+def _drops(
+    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], grid_mm: float
+) -> ReturnDrops:
+    one, two = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    drop = fine.terminal_v[one] - fine.terminal_v[two]
+    moved = np.abs(drop - rough.terminal_v[one] + rough.terminal_v[two]).sum(axis=1)
+    largest = np.maximum(np.abs(drop).sum(axis=1), 1e-15)
+    watts = fine.watts
+    layers, barrels = fine.resistors.layer, fine.resistors.kind == Kind.BARREL
+    by_layer = np.bincount(layers[~barrels], watts[~barrels], board.layer_count)
+    return ReturnDrops(
+        drop_v=tuple(tuple(row) for row in drop.tolist()),
+        joined=tuple((fine.terminal_label[one] == fine.terminal_label[two]).tolist()),
+        error=tuple((LEAST_ERROR + moved / largest + _unsure(fine)).tolist()),
+        layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
+        barrel_power_w=float(watts[barrels].sum()),
+        nodes=fine.nodes,
+        grid_mm=grid_mm,
+    )
+
+
+def _unsure(solved: _Solved) -> float:
+    """By how much the drops may be off because of what the grid's links do not tell: loss times half the bounds."""
+    sheet = solved.resistors.kind == Kind.SHEET
+    least, _, most = solved.resistors.siemens[:, sheet]
+    ratio = np.minimum(most / np.maximum(least, most / MOST_RATIO), MOST_RATIO)
+    watts, total = solved.watts[sheet], float(solved.watts.sum())
+    return float((watts * np.log(ratio)).sum()) / 2 / total if total > 0 else 0.0
+
+
+def _matrix(a: Ints, b: Ints, siemens: Floats, size: int) -> csc_matrix:
+    from scipy.sparse import csc_matrix  # noqa: PLC0415
+
+    rows = np.concatenate([a, b, a, b])
+    columns = np.concatenate([a, b, b, a])
+    values = np.concatenate([siemens, siemens, -siemens, -siemens])
+    kept = (rows >= 0) & (columns >= 0)
+    return csc_matrix((values[kept], (rows[kept], columns[kept])), shape=(size, size))
