@@ -2,8 +2,9 @@
 
 What it checks
 --------------
-Filled copper and tracks of each layer, as a share of the board area, against those of its mirror. Pads are left
-out: they change little.
+Filled copper and tracks of each layer, as a share of the board area, against those of its mirror; on the outer layers
+pads and via lands too, where they do not lie in a fill of their own net. On inner layers these are much the same on
+both. A zone of the two layers that nobody has filled leaves the question open.
 
 Why it matters
 --------------
@@ -17,9 +18,9 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 What it cannot see
 ------------------
 One share for a whole layer hides where the copper lies: two mirrored layers, each full on opposite halves, pass and bow
-all the same. The board is the outline's bounding box, so that cut-outs and round boards shrink every share. Pads and
-graphics on copper are not counted, tracks inside a fill of their own net are counted twice; a zone that is not filled,
-beside others that are, counts as empty. Thieving that the fab adds evens out what is reported here.
+all the same. The board is the outline's bounding box, so that cut-outs and round boards shrink every share. Pads of
+free shape count as their anchors, graphics on copper not at all; tracks inside a fill of their own net are counted
+twice. Thieving that the fab adds evens out what is reported here.
 
 Sources
 -------
@@ -33,10 +34,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
-from drc_rules.context import Context
+from drc_rules.context import FILL_ZONES, Context
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from stackup_lib.roles import LayerUse
+from stackup_lib.copper_map import unfilled_zones
+from stackup_lib.facts import MissingFact
+from stackup_lib.pad_copper import pads_beside_fills_mm2
+from stackup_lib.roles import LayerUse, board_area_mm2
 
 MULTILAYER = 4
 """A two-layer board has one core, which balances itself; parts on one side and ground on the other are ordinary."""
@@ -48,13 +52,15 @@ class MirroredLayers:
 
     upper: LayerUse
     lower: LayerUse
+    index: tuple[int, int]
 
 
 def _pairs(ctx: Context, _clause: Clause) -> Iterator[MirroredLayers]:
     uses = ctx.filled_uses() if ctx.board.layer_count >= MULTILAYER else ()
     half = len(uses) // 2
-    for upper, lower in zip(uses[:half], reversed(uses), strict=False):
-        yield MirroredLayers(upper, lower)
+    for index in range(half):
+        mirror = len(uses) - 1 - index
+        yield MirroredLayers(uses[index], uses[mirror], (index, mirror))
 
 
 FORMULA = """
@@ -71,7 +77,11 @@ d_max: what is allowed [%]
 @rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA)
 def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
     """Yield one finding per pair that differs by more than the clause allows."""
-    upper, lower = 100 * pair.upper.copper_share, 100 * pair.lower.copper_share
+    if len(unfilled_zones(ctx.board, pair.index)):
+        raise MissingFact(f"the filled copper of {pair.upper.name} and {pair.lower.name}", FILL_ZONES)
+    upper, lower = (
+        100 * _share(ctx, use, layer) for use, layer in zip((pair.upper, pair.lower), pair.index, strict=True)
+    )
     allowed = clause.limit.max or 100.0
     ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, d=abs(upper - lower), d_max=allowed)
     if abs(upper - lower) > allowed:
@@ -85,3 +95,11 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
             limit_unit="%",
             places=(Place(layer=pair.upper.name), Place(layer=pair.lower.name)),
         )
+
+
+def _share(ctx: Context, use: LayerUse, layer: int) -> float:
+    """Copper of a layer as a share of the board's area."""
+    area = board_area_mm2(ctx.board)
+    if layer not in (0, ctx.board.layer_count - 1) or not area:
+        return use.copper_share
+    return min(use.copper_share + pads_beside_fills_mm2(ctx.copper, layer) / area, 1.0)
