@@ -19,6 +19,7 @@ from stackup_lib.lines.dielectric_models import (
     wideband_debye,
 )
 from stackup_lib.lines.nonnegative import nonnegative_least_squares
+from tests.kramers_kronig import kramers_kronig_gap
 
 CORNERS = {"lower_corner_ghz": 1e-6, "upper_corner_ghz": 1000.0}
 
@@ -26,20 +27,6 @@ CORNERS = {"lower_corner_ghz": 1e-6, "upper_corner_ghz": 1000.0}
 def tan_delta(model: PermittivityModel, frequency_ghz: float) -> float:
     eps = complex(model.permittivity(frequency_ghz))
     return -eps.imag / eps.real
-
-
-def kramers_kronig_gap(model: PermittivityModel, at_ghz: float, eps_inf: float) -> float:
-    """Return eps' - eps_inf - (2/pi) P-integral of eps'' x/(x^2 - f^2) dx, relative to eps'.
-
-    Maclaurin's rule on a grid in ln x with the pole half way between two nodes: the principal value needs no care.
-    """
-    step = 0.002
-    n = np.arange(-int(30 / step), int(30 / step)) + 0.5
-    x = at_ghz * np.exp(n * step)
-    loss = -model.permittivity(x).imag
-    integral = np.sum(loss * x**2 / (x**2 - at_ghz**2)) * step
-    there = complex(model.permittivity(at_ghz)).real
-    return abs(eps_inf + 2 / math.pi * float(integral) - there) / there
 
 
 @pytest.mark.parametrize("dk,df,ghz", [(4.5, 0.02, 1.0), (3.4, 0.004, 10.0), (3.0, 0.0013, 40.0)])

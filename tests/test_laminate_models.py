@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,6 +11,13 @@ from numpy.typing import NDArray
 from stackup_lib.lines.dielectric_models import DielectricDataError, DielectricSample
 from stackup_lib.lines.laminate_models import Scaled, laminate_model, samples_of, through_point
 from stackup_lib.materials import catalogue
+from tests.kramers_kronig import kramers_kronig_gap
+
+STEP = 1.01
+"""Adjacent frequencies of a sweep lie 1 % apart."""
+
+DF_GOOD_TO = 0.04
+"""What a printed Df is good to, beside half a step of its last digit: sheets of one laminate differ by more."""
 
 
 def df_of(eps: NDArray[np.complex128]) -> NDArray[np.float64]:
@@ -66,15 +75,71 @@ def test_without_points_it_is_the_wideband_debye_model_through_the_one() -> None
 
 
 def test_points_that_no_causal_material_has_do_not_decide() -> None:
-    """Dk rising with frequency cannot be fitted; the point in question still stands."""
-    samples = (DielectricSample(1.0, 3.0, 0.004), DielectricSample(10.0, 4.0, 0.004))
+    """A Df that falls to a fifteenth within a fifth of an octave cannot be fitted; the point in question stands."""
+    samples = (DielectricSample(1.0, 3.5, 0.03), DielectricSample(1.2, 3.5, 0.002))
 
-    model = laminate_model(samples, 3.5, 1.0, 0.004, 10.0)
+    model = laminate_model(samples, 3.5, 1.0, 0.002, 1.2)
 
-    assert df_of(np.atleast_1d(model.permittivity(10.0)))[0] == pytest.approx(0.004, rel=1e-9)
+    assert df_of(np.atleast_1d(model.permittivity(1.2)))[0] == pytest.approx(0.002, rel=1e-9)
+    assert df_of(np.atleast_1d(model.permittivity(1.0)))[0] == pytest.approx(0.002, rel=0.01)
 
 
 def test_an_impossible_figure_is_refused_with_its_place() -> None:
     """A Df of 2 is a typing error."""
     with pytest.raises(DielectricDataError, match="Df 2 at 10 GHz"):
         laminate_model((), 3.5, 1.0, 2.0, 10.0)
+
+
+def every_material() -> list[str]:
+    """Every laminate of the catalogue, and one text for each construction of it whose figures differ."""
+    texts: dict[tuple[DielectricSample, ...], str] = {}
+    for laminate in catalogue().laminates:
+        styles = dict.fromkeys((c.style, c.resin_content_pct) for c in laminate.constructions if c.style)
+        resins = [f"{laminate.family} {style} RC{rc:g}%" for style, rc in styles if rc]
+        for text in (laminate.family, *(f"{laminate.family} {style}" for style, _ in styles), *resins):
+            samples = samples_of(catalogue().find(text))
+            if samples:
+                texts.setdefault(samples, text)
+    return list(texts.values())
+
+
+@cache
+def sweep(text: str) -> tuple[NDArray[np.float64], NDArray[np.complex128], NDArray[np.float64]]:
+    """Frequencies at which a Df is known, what the loss of a line there is computed with, and the Df that was asked."""
+    match = catalogue().find(text)
+    samples = samples_of(match)
+    asked = [(f, match.df_at(f).value) for f in STEP ** np.arange(-235, 475)]
+    known = [(f, df) for f, df in asked if df is not None]
+    eps = [complex(np.asarray(laminate_model(samples, 3.6, 1.0, df, f).permittivity(f))) for f, df in known]
+    return np.array([f for f, _ in known]), np.array(eps), np.array([df for _, df in known])
+
+
+@pytest.mark.parametrize("text", every_material())
+def test_loss_over_frequency_has_no_step_for_any_laminate(text: str) -> None:
+    """Between frequencies 1 % apart neither Df nor Dk leaves the trend of its neighbours by 0.1 %."""
+    f, eps, _ = sweep(text)
+
+    together = np.isclose(f[2:] / f[:-2], STEP**2)
+    for values in (df_of(eps), eps.real):
+        bend = np.abs(np.diff(np.log(values), 2))[together]
+        assert bend.max(initial=0.0) < 1e-3
+
+
+@pytest.mark.parametrize("text", every_material())
+def test_one_causal_curve_answers_at_every_frequency_and_keeps_the_printed_points(text: str) -> None:
+    """It meets each printed Df within its accuracy, and what is read between and beyond them within 15 %."""
+    match = catalogue().find(text)
+    samples = samples_of(match)
+    f, eps, asked = sweep(text)
+    printed = [(s.frequency_ghz, s.df) for s in samples if s.df is not None]
+
+    assert df_of(eps) == pytest.approx(asked, rel=0.15)
+    if len(printed) > 1:
+        models = {laminate_model(samples, 3.6, 1.0, float(df), float(ghz)) for ghz, df in zip(f, asked, strict=True)}
+        assert len(models) == 1
+        curve = models.pop()
+        for ghz, df in printed:
+            digits = len(f"{df:.12f}".rstrip("0")) - 2
+            good_to = max(DF_GOOD_TO * df, 0.5 * 10.0 ** -max(digits, 3))
+            assert df_of(np.atleast_1d(curve.permittivity(ghz)))[0] == pytest.approx(df, abs=good_to)
+        assert kramers_kronig_gap(curve, 5.0, float(curve.permittivity(1e9).real), step=0.02) < 1e-5

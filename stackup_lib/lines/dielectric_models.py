@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
@@ -37,9 +38,12 @@ DF_TOLERANCE = 0.25
 DF_ROUNDING = 0.001
 
 _BANDS_PER_DECADE = 4
-_DK_WEIGHT = 1 / 0.002  # a residual of one is 0.2 % in Dk
-_DF_WEIGHT = 1 / 0.02  # and 2 % in Df
-_SMOOTH_WEIGHT = 0.03
+_DK_OFF = 0.002  # what counts as an error of one: 0.2 % in Dk
+_DF_OFF = 0.02  # 2 % in a Df, or half a step of its last digit
+_BETWEEN_OFF = 0.05  # 5 % in Df between the points
+_SMOOTH_WEIGHT = 0.3
+_BETWEEN_PER_DECADE = 4  # Df between its points, as dense as the bands
+_BEYOND = 10.0  # and held beyond them by this factor, for a trend must not run away where nobody measured
 
 
 class DielectricDataError(StackwrightError):
@@ -52,6 +56,12 @@ class PermittivityModel(Protocol):
     def permittivity(self, frequency_ghz: ArrayLike) -> Complex:
         """Return eps' - j eps'' at frequencies in GHz."""
         ...
+
+
+def loss_tangent(model: PermittivityModel, frequency_ghz: float) -> float:
+    """Return Df of a model at a frequency in GHz."""
+    eps = complex(np.asarray(model.permittivity(frequency_ghz)))
+    return -eps.imag / eps.real
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +181,9 @@ def fit_causal(
     """Return the smoothest causal permittivity through points of Dk, Df or both.
 
     Least squares with non-negative strengths (Lawson-Hanson NNLS), with a small weight on steps of the density: where
-    the data are silent it stays flat, so that a single point gives exactly `wideband_debye`.
+    the data are silent it stays flat, so that a single point gives exactly `wideband_debye`. Between several points Df
+    goes straight in log f and beyond them it stays, as a table is read; the fit rounds the corners off, since the loss
+    of no causal material can have them.
 
     Args:
         samples: at least one Dk and one Df, at any frequencies between the corners.
@@ -188,10 +200,27 @@ def fit_causal(
     edges = np.geomspace(lower_corner_ghz, upper_corner_ghz, count + 1)
     matrix, target = _equations(samples, edges)
     # unknowns: eps_inf - 1 >= 0 and the densities >= 0
-    solution = nonnegative_least_squares(matrix, target - matrix[:, 0])
+    solution = _not_negative(matrix, target - matrix[:, 0])
     fit = _with_residuals(1 + float(solution[0]), edges, solution[1:], samples)
     _judge(fit, samples, dk_tolerance, df_tolerance)
     return fit
+
+
+def _df_between(samples: Sequence[DielectricSample]) -> list[DielectricSample]:
+    """Df between its points and a little beyond them; nothing for a single point."""
+    known = sorted((s.frequency_ghz, s.df) for s in samples if s.df is not None)
+    if len(known) < 2:
+        return []
+    at, df = np.log([f for f, _ in known]), [value for _, value in known]
+    first, last = known[0][0] / _BEYOND, known[-1][0] * _BEYOND
+    between = np.geomspace(first, last, 1 + math.ceil(_BETWEEN_PER_DECADE * math.log10(last / first)))
+    return [DielectricSample(float(f), df=float(np.interp(math.log(f), at, df))) for f in between]
+
+
+def _not_negative(matrix: Real, target: Real) -> Real:
+    """Least squares; the search for those without negative unknowns takes twenty times as long and is rarely needed."""
+    plain = np.linalg.lstsq(matrix, target, rcond=None)[0]
+    return np.asarray(plain if plain.min() >= 0 else nonnegative_least_squares(matrix, target), dtype=np.float64)
 
 
 def _bands(frequency_ghz: Real, edges: Real) -> Complex:
@@ -199,19 +228,27 @@ def _bands(frequency_ghz: Real, edges: Real) -> Complex:
     return np.asarray(np.log((edges[None, 1:] + f) / (edges[None, :-1] + f)), dtype=np.complex128)
 
 
+def _df_off(df: float, share: float) -> float:
+    """What counts as an error of one in a Df; sheets print three decimals at least, and 0.010 comes here as 0.01."""
+    last_digit = math.pow(10.0, float(Decimal(repr(float(df))).as_tuple().exponent))
+    return max(share * df, min(last_digit, DF_ROUNDING) / 2, 1e-6)
+
+
 def _equations(samples: Sequence[DielectricSample], edges: Real) -> tuple[Real, Real]:
     """Weighted rows for (eps_inf, densities): Dk, then Df as eps'' - Df eps' = 0, then flatness."""
-    frequencies = np.array([s.frequency_ghz for s in samples])
+    between = _df_between(samples)
+    frequencies = np.array([s.frequency_ghz for s in (*samples, *between)])
     bands = _bands(frequencies, edges)
     middle_dk = float(np.mean([s.dk for s in samples if s.dk is not None]))
     rows: list[Real] = []
     target: list[float] = []
-    for sample, band in zip(samples, bands, strict=True):
+    offs = [_DF_OFF] * len(samples) + [_BETWEEN_OFF] * len(between)
+    for sample, band, off in zip((*samples, *between), bands, offs, strict=True):
         if sample.dk is not None:
-            rows.append(np.concatenate([[1.0], band.real]) * (_DK_WEIGHT / sample.dk))
-            target.append(_DK_WEIGHT)
+            rows.append(np.concatenate([[1.0], band.real]) / (_DK_OFF * sample.dk))
+            target.append(1 / _DK_OFF)
         if sample.df is not None:
-            scale = _DF_WEIGHT / (middle_dk * max(sample.df, 1e-4))
+            scale = 1 / (middle_dk * _df_off(sample.df, off))
             rows.append(np.concatenate([[-sample.df], -band.imag - sample.df * band.real]) * scale)
             target.append(0.0)
     count = len(edges) - 1

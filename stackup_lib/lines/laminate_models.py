@@ -16,12 +16,14 @@ from stackup_lib.lines.dielectric_models import (
     DielectricSample,
     PermittivityModel,
     fit_causal,
+    loss_tangent,
     wideband_debye,
 )
 from stackup_lib.materials import Match
 
-AGREES = 0.03
-"""A causal fit stands for the data when it meets the Df in question within this share; else one point decides."""
+AGREES = 0.25
+"""A causal fit stands for the data when it meets the Df in question within this share: no Df that is read off the
+points lies farther off, so that one curve answers at every frequency. A Df from elsewhere decides alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +70,23 @@ def laminate_model(
         DielectricDataError: Dk and Df that no material can have.
     """
     fitted = _fitted(samples)
-    if fitted is not None:
-        there = complex(np.asarray(fitted.permittivity(df_at_ghz)))
-        if abs(-there.imag / there.real / df - 1) <= AGREES:
-            return Scaled(fitted, dk / float(np.real(fitted.permittivity(dk_at_ghz))))
+    if fitted is not None and abs(loss_tangent(fitted, df_at_ghz) / df - 1) <= AGREES:
+        return Scaled(fitted, dk / float(np.real(fitted.permittivity(dk_at_ghz))))
     single = through_point(dk, df, df_at_ghz)
     return Scaled(single, dk / float(np.real(single.permittivity(dk_at_ghz))))
 
 
 @lru_cache(maxsize=256)
 def _fitted(samples: tuple[DielectricSample, ...]) -> PermittivityModel | None:
-    """Fit the points; data sheets whose points no causal material can have are left to the one that decides."""
+    """Fit Df over frequency; None where nothing can be fitted, or no causal material has such a Df.
+
+    One Dk is enough: it is scaled to the stackup's, and over frequency a causal Dk goes as its Df demands, better than
+    sheets print it to two decimals.
+    """
+    dks = [DielectricSample(s.frequency_ghz, dk=s.dk) for s in samples if s.dk is not None]
+    dfs = [DielectricSample(s.frequency_ghz, df=s.df) for s in samples if s.df is not None]
+    points = [*dfs, *dks[len(dks) // 2 :][:1]]
     try:
-        return fit_causal(samples, lower_corner_ghz=LOWER_CORNER_GHZ, upper_corner_ghz=UPPER_CORNER_GHZ)
+        return fit_causal(points, lower_corner_ghz=LOWER_CORNER_GHZ, upper_corner_ghz=UPPER_CORNER_GHZ)
     except DielectricDataError:
         return None

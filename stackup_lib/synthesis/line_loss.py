@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import pi, sqrt
 
 from stackup_lib.errors import StackwrightError
-from stackup_lib.lines.dielectric_models import PermittivityModel
+from stackup_lib.lines.dielectric_models import PermittivityModel, loss_tangent
 from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
 from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
 from stackup_lib.lines.lossy import CopperFaces, LineMaterials
@@ -101,9 +101,11 @@ def sheet_models(text: str, dk: float, frequency_ghz: float) -> Models:
     if match.laminate is not None and not match.style:
         spread = match.laminate.df_range_at(frequency_ghz).value
         low, high = (min(spread.low, df), max(spread.high, df)) if spread else (df, df)
-    low, high = min(low, df * (1 - DF_SLACK)), max(high, df * (1 + DF_SLACK))
+    nominal = laminate_model(samples_of(match), dk, DK_GHZ, df, frequency_ghz)
+    smooth = loss_tangent(nominal, frequency_ghz)
+    low, high = min(low, smooth * (1 - DF_SLACK)), max(high, smooth * (1 + DF_SLACK))
     ends = [laminate_model((), dk, DK_GHZ, value, frequency_ghz) for value in (low, high)]
-    return ends[0], laminate_model(samples_of(match), dk, DK_GHZ, df, frequency_ghz), ends[1]
+    return ends[0], nominal, ends[1]
 
 
 def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_ghz: float) -> float | None:
