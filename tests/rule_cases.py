@@ -5,7 +5,7 @@ finding's title, in any order; an empty list: the rule stays quiet. `verdicts` m
 `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to give them;
 `measured` are the numbers beside the limit. Of each finding, in the order of `finds`: `severities`, `limits`, `objects`
 (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. A limit without a value
-is "none". `confidence` is that of the rule's decided clauses.
+is "none". `confidence` is that of the findings, else of the decided clauses.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def holds(case: Case, rule: Rule, report: Report) -> None:
     assert [piece for piece in case.lacks if not any(piece in text for text in lacking)] == [], lacking
     if case.confidence:
         decided = [v for v in mine if v.verdict in (Verdict.FAILED, Verdict.PASSED)]
-        assert {v.confidence.value for v in decided} == {case.confidence}
+        assert {one.confidence.value for one in found or decided} == {case.confidence}
     _tells(case, found)
 
 

@@ -1,10 +1,11 @@
-"""What the model cannot know of an impedance."""
+"""What the rules on impedance share: what the model cannot know, and how a target is known again."""
 
 from __future__ import annotations
 
 import math
 
 from drc_rules.context import Context
+from drc_rules.controlled import NetTarget
 from drc_rules.routed import References
 
 DK_PCT, TAPER_PCT, OUTLINE_PCT, MASK_PCT = 1.0, 1.5, 0.3, 2.5
@@ -18,6 +19,11 @@ def model_pct(ctx: Context, index: int, references: References | None) -> float:
     mask = OUTLINE_PCT if where.site.mask else 0.0
     unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
     return DK_PCT + TAPER_PCT + mask + unstated
+
+
+def target_ids(target: NetTarget) -> tuple[str, ...]:
+    """Return what tells a target from others: declared and inferred nets of one interface are two."""
+    return (target.title, f"{target.ohm:g}", *(("inferred",) if target.inferred else ()))
 
 
 def line_numbers(ctx: Context, index: int, references: References | None) -> dict[str, float]:

@@ -44,7 +44,7 @@ from drc_rules.context import NO_PLANE, Context
 from drc_rules.controlled import ControlledLine, counted
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.impedance._model import line_numbers, model_pct
+from drc_rules.rules.impedance._model import line_numbers, model_pct, target_ids
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
 
@@ -114,7 +114,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) ->
         ),
         why=f"{line.length_mm:.0f} mm of {len(line.nets)} nets run in it; nominal, before any tolerance of the fab",
         fix=f"stackwright impedance --layer {names[line.layer]} gives the width for {target.ohm:g} ohm",
-        ids=(target.title, names[line.layer], f"{line.width_mm:g}{gap}", *planes),
+        ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
         limit_unit="ohm",

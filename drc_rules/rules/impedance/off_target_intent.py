@@ -42,7 +42,7 @@ from drc_rules.context import NO_PLANE, Context
 from drc_rules.intents import Intent, intents
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.impedance._model import line_numbers, model_pct
+from drc_rules.rules.impedance._model import line_numbers, model_pct, target_ids
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import Confidence, MissingFact
 
@@ -99,7 +99,7 @@ def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[D
         title=f"{geometry.source} intends {size} mm for {target.title} on {layer}: {said}",
         why=f"KiCad's own data contradict the target ({target.source}); {where}",
         fix=f"change it there; stackwright impedance --layer {layer} gives the width for {target.ohm:g} ohm",
-        ids=(*names, layer, f"{target.ohm:g}"),
+        ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
         limit_unit="ohm",

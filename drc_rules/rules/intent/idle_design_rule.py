@@ -79,7 +79,7 @@ def _never(idle: dict[DesignRule, tuple[Missing, ...]], file: str) -> Iterator[D
         (left_over if mistake is None else mistakes).setdefault(mistake or reasons[0], []).append(one)
     for reason, some in mistakes.items():
         hint = f', but "{reason.meant}"' if reason.meant else ""
-        yield _idle(some, f"{reason.reason}{hint}", f"mend {reason.text}", None, file)
+        yield _idle(some, f"{reason.reason}{hint}", f"mend {reason.text}", None, file, reason.text)
     if left_over:
         whole = [one for some in left_over.values() for one in some]
         words = [reason.reason for reason in list(left_over)[:3]]
@@ -88,12 +88,13 @@ def _never(idle: dict[DesignRule, tuple[Missing, ...]], file: str) -> Iterator[D
         yield _idle(whole, ", ".join(words) + more, how, Severity.INFO, file)
 
 
-def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None, file: str) -> Draft:
+def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None, file: str, *what: str) -> Draft:
+    """Rules may share a name: what is wrong with them tells two findings apart."""
     return Draft(
         title=f"{_rules(some, file)} never {'applies' if len(some) == 1 else 'apply'}: {why}",
         why="KiCad takes the rule without a word, and holds nothing against it",
         fix=f"in Custom Rules, {how}",
-        ids=tuple(sorted({one.name for one in some})),
+        ids=(*sorted({one.name for one in some}), *what),
         severity=severity,
     )
 
