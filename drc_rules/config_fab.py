@@ -16,6 +16,8 @@ class FabDeclaration(BaseModel):
         ring_mm: least annular ring about a hole as it is drawn; `microvia_ring_mm` about a microvia.
         outer_track_mm: least width on the outer layers.
         track_mm: least width on inner layers by copper weight, e.g. `{ "0.5" = 0.09, "1" = 0.1 }`.
+        outer_space_mm: least space between copper of different nets on the outer layers.
+        space_mm: least such space on inner layers by copper weight.
         dielectric_mm: least thickness of one dielectric.
         thickness_mm: greatest thickness of a board.
         board_mm: greatest board, two sides.
@@ -35,6 +37,8 @@ class FabDeclaration(BaseModel):
     microvia_ring_mm: float | None = Field(default=None, ge=0, le=2)
     outer_track_mm: float | None = Field(default=None, gt=0, le=2)
     track_mm: dict[str, float] = Field(default_factory=dict)
+    outer_space_mm: float | None = Field(default=None, gt=0, le=0.5)
+    space_mm: dict[str, float] = Field(default_factory=dict)
     dielectric_mm: float | None = Field(default=None, gt=0, le=2)
     thickness_mm: float | None = Field(default=None, gt=0, le=30)
     board_mm: tuple[float, float] | None = None
@@ -53,14 +57,19 @@ class FabDeclaration(BaseModel):
 
     @model_validator(mode="after")
     def _weights_are_numbers(self) -> FabDeclaration:
-        for weight, least in self.track_mm.items():
-            if not _is_weight(weight) or not 0 < least <= 2:
-                raise ValueError(f'track_mm has "{weight}" = {least:g}; write copper weights in oz, e.g. "0.5" = 0.09')
+        for key, table, most in (("track_mm", self.track_mm, 2.0), ("space_mm", self.space_mm, 0.5)):
+            for weight, least in table.items():
+                if not _is_weight(weight) or not 0 < least <= most:
+                    raise ValueError(f'{key} has "{weight}" = {least:g}; write copper weights in oz, e.g. "0.5" = 0.09')
         return self
 
     def track_of(self, copper_oz: float) -> float | None:
         """Return the least inner width for a copper weight, None where it is not stated."""
         return next((least for weight, least in self.track_mm.items() if float(weight) == copper_oz), None)
+
+    def space_of(self, copper_oz: float) -> float | None:
+        """Return the least inner space for a copper weight, None where it is not stated."""
+        return next((least for weight, least in self.space_mm.items() if float(weight) == copper_oz), None)
 
 
 def _is_weight(text: str) -> bool:

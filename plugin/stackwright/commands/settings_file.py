@@ -129,6 +129,8 @@ def _fab() -> Iterator[str]:
     yield "# spread_glass = true  # it is told so beside the fast layers, or to turn the board on the panel"
     yield "# [fab.track_mm]  # least track on inner layers, by copper weight in oz"
     yield '# "0.5" = 0.1'
+    yield "# [fab.space_mm]  # least space between nets on inner layers, the same; outside: outer_space_mm"
+    yield '# "0.5" = 0.1'
     yield ""
 
 

@@ -1,0 +1,134 @@
+"""Copper of different nets lies closer together than a layer's copper weight can be etched.
+
+What it checks
+--------------
+The spaces on each layer between tracks, arcs, vias, pads and filled zones of different nets, from edge to edge,
+against the least space of the clause's fab tier: on inner layers in the copper weight that the stackup states, on
+outer layers the tiers of ordinary outer copper, and from two ounces on no less than inner copper of that weight
+needs. `[fab]` `space_mm` (by weight) and `outer_space_mm` take their place. Pads of one part count as well: a fab
+etches what lies there, whoever drew it. The narrowest space of each pair of nets is a place.
+
+Why it matters
+--------------
+Etching eats down and sideways at once: in a space too narrow for its copper the foot is not cleared, and the nets stay
+joined or nearly so. Fabs ask, widen the space by thinning the copper, or refuse.
+
+How to fix
+----------
+A wider clearance in KiCad's design rules, then fill the zones again; lighter foil on the layer; or a fab that etches
+it.
+
+What it cannot see
+------------------
+Copper drawn as graphics or text is not read. Of a custom pad only its anchor is measured, and no trapezoid or
+chamfered pad, nor one that differs between layers. Fills are believed as they are stored, unless something of
+another net is seen to lie in one; nets that touch somewhere count as tied there. Where unused pads are left out, a
+via's pad counts on a layer that a track of its net reaches. Spaces within one net are not measured, nor those between
+two pieces that have none. What was measured is the drawing, before the fab's own compensation.
+
+Sources
+-------
+Copper-weight tables of several fabs (Multi-CB, PCBasic, Optima) inside; Rush PCB and network PCB with 4, 3 and 2 mil
+outside: past the best is an error, past advanced a warning, past standard information. Both are compared to the
+micrometre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.clauses import Clause
+from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.fab_limits import Bar, is_replaced
+from drc_rules.fab_spaces import (
+    PRECISION_MM,
+    heavier_space_mm,
+    is_outer,
+    layers_with_spaces,
+    least_space,
+    own_space_mm,
+    weight_oz,
+)
+from drc_rules.fabs import Tier
+from drc_rules.report import Measured
+from drc_rules.rule import Draft, rule
+from drc_rules.space_places import between, one_per_nets, place
+from stackup_lib.copper_map import unfilled_zones
+from stackup_lib.facts import MissingFact
+from stackup_lib.spaces import Spaces
+
+PLACES_SHOWN = 20
+
+
+def _layers(ctx: Context, clause: Clause) -> Iterator[int]:
+    for layer in layers_with_spaces(ctx.board):
+        if not is_replaced(clause, own_space_mm(ctx, layer)):
+            yield layer
+
+
+FORMULA = """
+s ≥ s_min
+
+s: narrowest space of the layer [mm]
+s_min: least space in its copper [mm]
+"""
+
+
+@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA, beside=True)
+def narrow_space(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
+    """Yield one finding for the spaces of a layer that are narrower than the limit."""
+    name, limit, spaces = ctx.board.copper_layers[layer].name, least_space(ctx, clause, layer), ctx.spaces.on(layer)
+    if limit is None:
+        _need_no_table(ctx, clause, layer, spaces)
+        _need_all_known(ctx, layer, spaces)
+        return
+    narrow = spaces.where(spaces.gap_mm < limit.value - PRECISION_MM)
+    if not len(narrow):
+        _need_all_known(ctx, layer, spaces)
+        return
+    ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value)
+    yield _draft(ctx, layer, limit, narrow)
+
+
+def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> Draft:
+    board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
+    pairs = narrow.where(one_per_nets(narrow))
+    more = f", and between {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
+    copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
+    return Draft(
+        title=(
+            f"{name}: {gap:.3f} mm {between(board, narrow)}{more}; {limit.says('etch')} {limit.value:g} mm in {copper}"
+        ),
+        why="what is too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
+        fix=f"a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or lighter copper there",
+        ids=(name,),
+        measured=Measured(value=round(gap, 4), unit="mm"),
+        limit_value=limit.value,
+        limit_unit="mm",
+        places=tuple(place(ctx.copper, pairs, row) for row in range(min(len(pairs), PLACES_SHOWN))),
+    )
+
+
+def _need_no_table(ctx: Context, clause: Clause, layer: int, spaces: Spaces) -> None:
+    """Raise `MissingFact` where a weight is in no table, unless the next heavier one would do: it etches no finer."""
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    heavier, weight = heavier_space_mm(ctx, layer, tier), weight_oz(ctx, layer)
+    if heavier is None or np.any(spaces.gap_mm < heavier - PRECISION_MM):
+        how = f'[fab]\nspace_mm = {{ "{weight:g}" = "?" }}  # least space that your fab etches, in mm'
+        raise MissingFact(f"how narrow a space {tier} fabs etch in {weight:g} oz copper", how)
+
+
+def _need_all_known(ctx: Context, layer: int, spaces: Spaces) -> None:
+    """Raise `MissingFact` where a narrow space may still hide: in fills that are not stored or out of date.
+
+    An outer layer is judged as an ordinary one as long as nobody has stated how thick it is.
+    """
+    board, name = ctx.board, ctx.board.copper_layers[layer].name
+    if len(unfilled_zones(board, (layer,))):
+        raise MissingFact(f"the filled copper of {name}", FILL_ZONES)
+    if spaces.stale:
+        raise MissingFact(f"the filled copper of {name} as it is now: {spaces.stale}", FILL_ZONES)
+    if is_outer(board, layer) and own_space_mm(ctx, layer) is None and not ctx.copper_thickness_mm(layer).known:
+        raise MissingFact(f"copper thickness of {name}", DECLARE_STACKUP)
