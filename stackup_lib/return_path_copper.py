@@ -17,7 +17,7 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.fill_edges import Complexes
 from stackup_lib.power.net_copper import PEN_DRAWN
 
-REFILL = "fill all zones in KiCad (B) and save the board"
+REFILL = "in KiCad, press B to fill all zones and save the board"
 
 PART_MM = 2.0
 """Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
