@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.line_numbers import LineNumbers
 from stackup_lib.project import NetClass, Project, TuningLayer, TuningProfile
 from stackup_lib.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
 
@@ -265,7 +266,7 @@ class Board:
         ipc4761: the board's own defaults for via protection, e.g. `{"tenting_front": True}`; unstated keys absent.
         unknown_tokens: `"parent/token"` -> how often it was met and skipped.
         warnings: what was odd but readable, one line each.
-        newlines: byte offsets of line feeds, to turn an offset into a line.
+        lines: turns a byte offset in the file into a line.
     """
 
     path: Path | None
@@ -285,7 +286,7 @@ class Board:
     ipc4761: Mapping[str, bool] = field(default_factory=dict)
     unknown_tokens: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    newlines: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    lines: LineNumbers = field(default_factory=LineNumbers, repr=False, compare=False)
 
     @property
     def layer_count(self) -> int:
@@ -304,4 +305,4 @@ class Board:
 
     def line_of(self, offset: int) -> int:
         """Return the 1-based line of a byte offset in the board file."""
-        return int(np.searchsorted(self.newlines, offset)) + 1
+        return self.lines.of(offset)

@@ -112,7 +112,7 @@ def assert_same(first: object, second: object, path: str = "board") -> None:
     """Fail unless two boards hold the same, byte offsets and line feeds aside."""
     if is_dataclass(first):
         for item in fields(first):
-            if item.name not in ("offset", "newlines", "path"):
+            if item.name not in ("offset", "lines", "path"):
                 assert_same(getattr(first, item.name), getattr(second, item.name), f"{path}.{item.name}")
     elif isinstance(first, np.ndarray):
         np.testing.assert_array_equal(first, second, err_msg=path)

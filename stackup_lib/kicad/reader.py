@@ -77,7 +77,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
         ipc4761=protection,
         unknown_tokens=dict(sorted(source.unknown.items())),
         warnings=tuple(_warnings(source)),
-        newlines=source.blocks.newlines,
+        lines=source.lines,
     )
 
 

@@ -50,7 +50,6 @@ class Blocks:
 
     Attributes:
         parent: for each child the index of its item.
-        newlines: offsets of all line feeds.
         end: offset just past the outermost list; None when the file ends before it closes.
         open_item: offset of the item that is still open when the file ends, None when there is none.
     """
@@ -58,7 +57,6 @@ class Blocks:
     items: Span
     children: Span
     parent: Ints
-    newlines: Ints
     end: int | None
     open_item: int | None
 
@@ -119,14 +117,13 @@ def scan(data: bytes) -> Blocks:
         TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
     """
     bytes_of = np.frombuffer(data, dtype=np.uint8)
-    state, newlines = _Collector(), []
+    state = _Collector()
     begin, size = 0, len(data)
     while begin < size:
         stop = min(size, begin + _CHUNK)
         while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
             stop += 1
         chunk = bytes_of[begin:stop]
-        newlines.append(np.flatnonzero(chunk == 10) + begin)
         if state.end is None:
             positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
             if data.find(b"\\", begin, stop) >= 0:
@@ -137,7 +134,7 @@ def scan(data: bytes) -> Blocks:
     items, children = Span(item, state.column("item_end")), Span(child, state.column("child_end"))
     open_item = int(item[-1]) if len(item) > len(items.end) else None
     parent = np.searchsorted(item, child, side="right") - 1
-    return Blocks(items, children, parent, _joined(newlines), state.end, open_item)
+    return Blocks(items, children, parent, state.end, open_item)
 
 
 def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:

@@ -14,6 +14,7 @@ from stackup_lib.board import NO_LAYER, Floats, Ints, Text
 from stackup_lib.errors import BoardFileError
 from stackup_lib.kicad import tree
 from stackup_lib.kicad.scan import Blocks, heads
+from stackup_lib.line_numbers import LineNumbers
 
 TEXT_LIMIT = 200
 """Longer texts are cut: a column of texts takes the room of its longest."""
@@ -79,6 +80,7 @@ class Source:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.lines = LineNumbers(self.data)
         self._kind, self._names = heads(self.data, self.blocks.items.start)
         self._child_kind, self._child_names = heads(self.data, self.blocks.children.start)
 
@@ -89,7 +91,7 @@ class Source:
 
     def line(self, offset: int) -> int:
         """Return the 1-based line of an offset."""
-        return int(np.searchsorted(self.blocks.newlines, offset)) + 1
+        return self.lines.of(offset)
 
     def error(self, offset: int, what: str, next_step: str = REPAIR) -> BoardFileError:
         """Return an error that names file and line."""
