@@ -172,6 +172,7 @@ def _secondary(source: Source, node: tree.Node | None) -> tuple[float, int, int]
     ends = source.layer(names[0]), source.layer(names[1])
     if NO_LAYER in ends:
         source.left_out[f'layers of backdrills from "{names[0]}" to "{names[1]}"'] += 1
+        return math.nan, NO_LAYER, NO_LAYER
     return size, *ends
 
 
