@@ -163,12 +163,12 @@ def test_declared_drills_stand_beside_those_of_the_file_on_holes_that_end_where_
     assert sorted(found) == [("/A", True, 5, 3), ("/B", False, 5, 4)]
     one = next(d for d in drilled_holes(ctx) if d.is_native)
     place = place_of(ctx, one, 3)
-    assert (place.layer, place.net, place.x_mm - one.hole.x_mm) == ("In3.Cu", "/A", 0.0)
+    assert (place.layer, place.net, place.x_mm) == ("In3.Cu", "/A", one.hole.x_mm)
     assert place.uuid
 
 
 def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(tmp_path: Path) -> None:
-    """A drill of 0.5 mm and a plated pad of 1.6 mm, 1.25 mm away: 1.25 - 0.8 - 0.25 = 0.2 mm, on the first layer passed.
+    """A drill of 0.5 mm and a plated pad of 1.6 mm, 1.25 mm away: 1.25 - 0.8 - 0.25 = 0.2 mm, from the first layer.
 
     A pad of the same net, a hole without plating, and a pad on the front alone do not count.
     """
