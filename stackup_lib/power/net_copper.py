@@ -24,7 +24,7 @@ PEN_DRAWN = 20_200_000
 """Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
 
 
-REFILL = "fill all zones in KiCad (B) and save the board"
+REFILL = "in KiCad, press B to fill all zones and save the board"
 
 
 class RailNotSolvedError(StackwrightError):
