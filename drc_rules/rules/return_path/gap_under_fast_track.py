@@ -147,7 +147,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
         limit_unit="mm",
         places=tuple(
             Place(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
-            for gap in sorted(gaps, key=lambda gap: (-gap.length_mm, board.nets[gap.net]))[:PLACES_SHOWN]
+            for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[:PLACES_SHOWN]
         ),
         inferred=not group.declared,
     )
