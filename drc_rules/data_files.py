@@ -106,6 +106,8 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> Conf
         return ConfigError(where, f'"{key}" is missing', "add it")
     if first["type"] == "tuple_type":
         return _no_list(first["input"], where, first["loc"])
+    if first["type"] in ("dict_type", "model_type"):
+        return _no_table(first, where, key)
     if first["type"] in ("literal_error", "enum"):
         return _no_choice(first, where, key)
     said = first["msg"].removeprefix("Value error, ")
@@ -136,6 +138,15 @@ def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigE
         return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
     shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
     return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
+
+
+def _no_table(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
+    """What is wrong with a value that stands where a table belongs."""
+    given, last = complaint["input"], complaint["loc"][-1]
+    if complaint["type"] == "model_type":
+        return ConfigError(where, f'"{key}" is a table', f"begin it with [{key}] and write its keys below")
+    shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
+    return ConfigError(where, f'"{key}" is a table', f'write {last} = {{ "..." = {shown} }}')
 
 
 def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:

@@ -55,6 +55,8 @@ def board(folder: Path, **keys: object) -> Board:
         ("[declared]\nimpedance_tolerance_pct = -5", "greater than or equal to 1"),
         ("[declared]\nimpedance_tolerance_pct = 0.05", "greater than or equal to 1 (got 0.05)"),
         ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
+        ("fab = 3", '"fab" is a table; begin it with [fab] and write its keys below'),
+        ("[fab]\ntrack_mm = 0.12", '"fab.track_mm" is a table; write track_mm = { "..." = 0.12 }'),
         ("profile = \n", "is not valid TOML"),
         ("= 3", "is not valid TOML"),
     ],
