@@ -12,7 +12,7 @@ from drc_rules.backdrill_table import BackdrillTable, backdrill_table
 from drc_rules.config import FILE_NAME, Config, load_config
 from drc_rules.context import Context
 from drc_rules.declared import CommandLine, gather
-from drc_rules.engine import coverage_of, headline_of, run
+from drc_rules.engine import begin, coverage_of, headline_of
 from drc_rules.facts_of_board import board_facts
 from drc_rules.interfaces import assign_nets, interface_ids
 from drc_rules.loss_table import loss_rows
@@ -77,8 +77,9 @@ def check_up(
     hashed = beside.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
     beside.shutdown(wait=False)
     context, requirements, profile = prepare(read_board(path, text=data), config, options)
-    outcome = run(context, requirements.clauses, all_rules(), chosen)
-    drills = _backdrills(context)
+    rest = begin(context, requirements.clauses, all_rules(), chosen)
+    drills, stackup, impedances = _backdrills(context), stackup_view(context), context.link_impedances
+    outcome = rest()
     headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
     report = Report(
         board=board_facts(context, hashed.result().hexdigest()),
@@ -93,8 +94,8 @@ def check_up(
         proofs=proofs(context, outcome),
         crashes=tuple(outcome.crashes),
         notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
-        stackup=stackup_view(context),
-        impedances=context.link_impedances,
+        stackup=stackup,
+        impedances=impedances,
         losses=loss_rows(context, requirements.clauses),
         backdrills=drills.rows,
         backdrills_missing=drills.missing,

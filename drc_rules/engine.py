@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 
 from drc_rules.clauses import Clause, Severity
@@ -66,26 +66,36 @@ def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chos
         rules: every rule there is.
         chosen: those that `--select` and `--ignore` leave on.
     """
+    return begin(context, clauses, rules, chosen)()
+
+
+def begin(
+    context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]
+) -> Callable[[], Outcome]:
+    """Decide what is decided in this process, and return what waits for the rest; arguments as of `run`."""
     by_kind = {kind: r for r in rules for kind in r.kinds}
     on = set(chosen)
     todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
-    late = [k for k, (_, decider) in enumerate(todo) if decider in on and decider.beside]
+    late = [k for k, (_, decider) in enumerate(todo) if decider is not None and decider in on and decider.beside]
     parts: dict[int, Outcome] = {}
 
     def decide_late() -> tuple[list[Outcome], Gathered]:
         return [_decided(context, *todo[k], on) for k in late], context.gathered()
 
+    def finish_all() -> Outcome:
+        answers, gathered = beside.result()
+        context.adopt(gathered)
+        parts.update(zip(late, answers, strict=True))
+        outcome = Outcome()
+        for k in range(len(todo)):
+            outcome.add(parts[k])
+        outcome.findings.sort(key=_impact)
+        return outcome
+
     beside = Meanwhile(decide_late, when=bool(late))
     for k in sorted(set(range(len(todo))).difference(late)):
         parts[k] = _decided(context, *todo[k], on)
-    answers, gathered = beside.result()
-    context.adopt(gathered)
-    parts.update(zip(late, answers, strict=True))
-    outcome = Outcome()
-    for k in range(len(todo)):
-        outcome.add(parts[k])
-    outcome.findings.sort(key=_impact)
-    return outcome
+    return finish_all
 
 
 def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:

@@ -126,14 +126,6 @@ class InterfaceLosses:
     df_confidence: Confidence
 
 
-def df_beside(ctx: Context, link: LinkLoss, at_ghz: float) -> float | None:
-    """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
-    index, _, _, references = link.stretches[0].key
-    facts = [ply.df_at(at_ghz) for ply in ctx.lines.site(index, references).plies]
-    values = [fact.value for fact in facts if fact.known and fact.value is not None]
-    return max(values) if values and len(values) == len(facts) else None
-
-
 @dataclass
 class LinkLosses:
     """The losses of a board's fast links, computed for an interface when it is first asked for."""
@@ -141,6 +133,7 @@ class LinkLosses:
     ctx: Context
     found: dict[tuple[str, bool], InterfaceLosses] = field(default_factory=dict)
     _loss_at: dict[tuple[LineKey, float], LossAt] = field(default_factory=dict)
+    _df_beside: dict[tuple[int, References | None, float], float | None] = field(default_factory=dict)
     _df_sure_at: dict[tuple[int, References | None, float], Confidence] = field(default_factory=dict)
 
     @cached_property
@@ -286,6 +279,16 @@ class LinkLosses:
         nyquist = link.interface.nyquist_ghz or 0.0
         where = {(s.key[0], s.key[3]) for s in link.stretches}
         return least(Confidence.HIGH, *(self._df_sure(index, planes, nyquist) for index, planes in where))
+
+    def df_beside(self, link: LinkLoss, at_ghz: float) -> float | None:
+        """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
+        index, _, _, references = link.stretches[0].key
+        key, plies = (index, references, at_ghz), self.ctx.lines.site(index, references).plies
+        if key not in self._df_beside:
+            facts = [ply.df_at(at_ghz) for ply in plies]
+            values = [fact.value for fact in facts if fact.known and fact.value is not None]
+            self._df_beside[key] = max(values) if values and len(values) == len(facts) else None
+        return self._df_beside[key]
 
     def _df_sure(self, index: int, references: References | None, frequency_ghz: float) -> Confidence:
         key = (index, references, frequency_ghz)

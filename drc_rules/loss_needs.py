@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from drc_rules.context import Context
 from drc_rules.interfaces import interface
-from drc_rules.link_loss import LinkLoss, Stretch, df_beside
+from drc_rules.link_loss import LinkLoss, Stretch
 from drc_rules.loss_shares import share_of
 from stackup_lib.errors import StackwrightError
 from stackup_lib.facts import MissingFact
@@ -114,7 +114,7 @@ def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float
         at_ghz: frequency of the Df, by default Nyquist.
     """
     frequency = at_ghz or link.interface.nyquist_ghz or 0.0
-    now = df_beside(ctx, link, frequency)
+    now = ctx.link_losses.df_beside(link, frequency)
     needed = exact_df_needed(ctx, link, budget_db, now) if now else None
     return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
 

@@ -10,7 +10,7 @@ from drc_rules.context import Context
 from drc_rules.copper_tables import Allowance, Decibels, DfNeed, LayerLength, LinkLossRow
 from drc_rules.documents import cite
 from drc_rules.judged_links import JudgedLinks, judged_links, share_missing
-from drc_rules.link_loss import LinkLoss, df_beside
+from drc_rules.link_loss import LinkLoss
 from drc_rules.loss_needs import df_needed, exact_df_needed, longest_by_layer, roughest_foil
 from drc_rules.loss_shares import Share, share_of
 from stackup_lib.facts import MissingFact
@@ -115,7 +115,7 @@ def _foil(ctx: Context, link: LinkLoss, board_db: float) -> str:
 
 def _df(ctx: Context, link: LinkLoss, board_db: float, clause: Clause | None, *, exactly: bool) -> DfNeed | None:
     at_ghz = (clause.limit.at_ghz if clause else None) or link.interface.nyquist_ghz or 0.0
-    now = df_beside(ctx, link, at_ghz)
+    now = ctx.link_losses.df_beside(link, at_ghz)
     if not now:
         return None
     asked = clause.limit.max if clause else None

@@ -14,7 +14,7 @@ from drc_rules.context import Context
 from drc_rules.goals_materials import Materials, materials_for
 from drc_rules.interfaces import interface_ids
 from drc_rules.judged_links import judged_links
-from drc_rules.link_loss import LinkLoss, df_beside
+from drc_rules.link_loss import LinkLoss
 from drc_rules.loss_shares import share_of
 from drc_rules.requirements import assemble, load_form, load_profile
 from stackup_lib.errors import StackwrightError
@@ -96,7 +96,7 @@ def rooms(ctx: Context) -> tuple[LinkRoom, ...] | None:
 
 def df_that_would_do(ctx: Context, room: LinkRoom) -> tuple[float, float] | None:
     """Return the largest Df at 10 GHz at which a link still surely closes, and its Df there now; None if not known."""
-    now = df_beside(ctx, room.link, AT_GHZ)
+    now = ctx.link_losses.df_beside(room.link, AT_GHZ)
     dielectric = room.link.dielectric_db
     if not now or dielectric <= 0:
         return None
