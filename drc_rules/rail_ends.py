@@ -17,6 +17,12 @@ from stackup_lib.roles import is_ground
 MOST_OFFERED = 6
 """Parts that a hint offers."""
 
+MOST_IN_SERIES = 3
+"""Parts in series between a rail and what drives it: a shunt, the inductor, a ferrite."""
+
+INDUCTORS = ("L", "FB")
+"""References of parts that lead on to what drives them; a resistor beside them may be anything."""
+
 LEAST_PADS = 3
 """A part with fewer pads switches or regulates nothing: no return current ends there."""
 
@@ -117,22 +123,47 @@ def _with_ground(board: Board, grounds: frozenset[int]) -> list[str]:
 def _behind(
     board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], inferred: list[str]
 ) -> tuple[int, ...]:
-    """Ground pads of the parts that drive an inductor or shunt: those on its other net with three pads or more."""
-    pads = board.pads
+    """Ground pads of what drives an inductor or shunt, or further inductors behind it."""
     part = name if (board.footprints.reference == name).any() else name.rpartition(".")[0]
-    reference = board.footprints.reference[np.maximum(pads.footprint, 0)]
-    mine = np.flatnonzero((pads.footprint >= 0) & (reference == part))
-    others = {int(net) for net in pads.net[mine].tolist() if net and board.nets[net] != row.net}
-    found: dict[str, tuple[int, ...]] = {}
-    if len(mine) < LEAST_PADS and len(others) == 1:
-        beside = np.flatnonzero((pads.footprint >= 0) & (pads.net == others.pop()) & (reference != part))
-        for driver in sorted(set(reference[beside].tolist())):
-            if int((reference == driver).sum()) >= LEAST_PADS and _pads(board, driver, grounds):
-                found[driver] = _pads(board, driver, grounds)
-    if not found:
-        raise _unknown(board, row, name, grounds, "ground_from")
-    inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")
-    return tuple(pad for some in found.values() for pad in some)
+    near, seen = [(part, row.net)], {part}
+    for _ in range(MOST_IN_SERIES):
+        found: dict[str, tuple[int, ...]] = {}
+        further: list[tuple[str, str]] = []
+        for passed, came_by in near:
+            net = _other_net(board, passed, came_by)
+            for beside in sorted(_parts_on(board, net) - seen):
+                seen.add(beside)
+                if _count(board, beside) >= LEAST_PADS:
+                    found[beside] = _pads(board, beside, grounds)
+                elif beside.startswith(INDUCTORS):
+                    further.append((beside, net))
+        found = {driver: pads for driver, pads in found.items() if pads}
+        if found:
+            inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")
+            return tuple(pad for some in found.values() for pad in some)
+        near = further
+    raise _unknown(board, row, name, grounds, "ground_from")
+
+
+def _other_net(board: Board, part: str, net: str) -> str:
+    """The net at the other end of a part with two pads, "" for any other part."""
+    pads = board.pads
+    mine = (pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)
+    nets = {board.nets[k] for k in pads.net[mine].tolist()} - {net, ""}
+    return nets.pop() if int(mine.sum()) < LEAST_PADS and len(nets) == 1 else ""
+
+
+def _parts_on(board: Board, net: str) -> set[str]:
+    if not net:
+        return set()
+    pads = board.pads
+    rows = np.flatnonzero((pads.footprint >= 0) & (pads.net == board.net_index[net]))
+    return {name for name in board.footprints.reference[pads.footprint[rows]].tolist() if name}
+
+
+def _count(board: Board, part: str) -> int:
+    pads = board.pads
+    return int(((pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)).sum())
 
 
 def _common(board: Board, row: RailDeclaration, ends: Sequence[Iterable[int]]) -> int:

@@ -13,10 +13,9 @@ from stackup_lib.board import Board
 from stackup_lib.facts import MissingFact
 from stackup_lib.interval import Interval
 from stackup_lib.power.ground_return import ReturnDrops, ReturnFlow, solve_return
-from stackup_lib.power.net_copper import RailNotJoinedError, RailNotSolvedError
-from stackup_lib.power.rail import solve_rail
-from stackup_lib.power.rail_models import BoardCopper, Load, Terminal
-from stackup_lib.power.sheets import Precision
+from stackup_lib.power.joined import joined_groups
+from stackup_lib.power.net_copper import RailNotSolvedError
+from stackup_lib.power.rail_models import BoardCopper, Terminal
 from stackup_lib.power.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 from stackup_lib.roles import is_ground
 
@@ -141,10 +140,6 @@ def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[
     return [Terminal(name=str(k), pads=tuple(sorted(group))) for k, group in enumerate(groups)], of
 
 
-ONCE = Precision(step_mm=6.0, gap=1.0, most_points=25_000, most_passes=1)
-"""Enough to tell whether copper joins two places."""
-
-
 def all_returns(ctx: Context) -> dict[int, RailReturn | MissingFact]:
     """Return the way back of every declared rail, by its number, or what is missing for it."""
     found: dict[int, RailReturn | MissingFact] = {}
@@ -213,18 +208,11 @@ def _doubted(board: Board, copper: BoardCopper, request: ReturnRequest, found: R
     """Return what is missing where the grid finds no way back and the copper itself, looked at closely, has one."""
     if all(load.joined for load in found.loads):
         return None
-    source = Terminal(name="its source", pads=request.ends.source)
-    loads = [
-        Load(name="a load", pads=pads, current_a=1.0)
-        for pads, load in zip(request.ends.loads, found.loads, strict=True)
-        if not load.joined
-    ]
-    try:
-        solve_rail(board, found.net, copper, source, loads, precision=ONCE)
-    except RailNotJoinedError:
+    ends = [pads for pads, load in zip(request.ends.loads, found.loads, strict=True) if not load.joined]
+    terminals = [Terminal(name="", pads=pads) for pads in (request.ends.source, *ends)]
+    groups = joined_groups(board, found.net, copper, terminals).tolist()
+    if groups[0] not in groups[1:]:
         return None
-    except RailNotSolvedError as error:
-        return MissingFact(f"the way back of {request.row.net} through {found.net}: {error.what}", error.next_step)
     return MissingFact(
         f"the way back of {request.row.net} through {found.net}: bridges of copper too narrow to be followed join it",
         in_table(request.row.net, "widen the narrow places of the ground, or judge the way back yourself"),

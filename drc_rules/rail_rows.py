@@ -10,12 +10,14 @@ class RailLoad(Frozen):
     """What draws from a rail, and what the copper takes on the way there: nominal, with what delivered copper may be.
 
     Attributes:
+        back_mv: what the return net takes between its ground pads and the source's, other rails' current included.
         way: holes and terminals at which the strongest current to it changes layer, from the load to the source.
     """
 
     name: str
     current_a: float
     drop_mv: Interval
+    back_mv: Interval | None = None
     way: tuple[str, ...]
 
 
@@ -39,10 +41,14 @@ class RailRow(Frozen):
 
     Attributes:
         source: where it is fed.
-        drop_mv: at the load where it is largest; of the supply side alone.
+        drop_mv: at the load where it is largest, there and back where the way back is known.
+        there_mv, back_mv: its parts; `back_mv` is None where the way back is not known.
+        ground: net by which the current returns.
+        shares_ground: rails whose current in it is counted.
+        not_counted: in words, what of the way back is not counted.
         limit_mv: declared limit of it.
-        loss_w: in the copper.
-        resistance_mohm: from the source to the loads as they share the current.
+        loss_w: in the copper of the supply side.
+        resistance_mohm: from the source to the loads as they share the current and, where it is known, back.
         target_mohm: what declared ripple and step of current ask for.
         stated_mohm: what was simulated or measured up to 100 MHz.
         layers: with copper of the rail, top to bottom.
@@ -61,6 +67,11 @@ class RailRow(Frozen):
     source: str = ""
     loads: tuple[RailLoad, ...] = ()
     drop_mv: Interval | None = None
+    there_mv: Interval | None = None
+    back_mv: Interval | None = None
+    ground: str = ""
+    shares_ground: tuple[str, ...] = ()
+    not_counted: str = ""
     limit_mv: float | None = None
     loss_w: Interval | None = None
     resistance_mohm: Interval | None = None

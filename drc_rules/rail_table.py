@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.config_power import RailDeclaration
 from drc_rules.context import Context
-from drc_rules.power_rails import SolvedRail, current_of
+from drc_rules.power_rails import SolvedRail, WholeDrop, current_of
 from drc_rules.rail_rows import RailLayer, RailLoad, RailRow
 from stackup_lib.board import Board
 from stackup_lib.facts import MissingFact
@@ -34,13 +34,14 @@ def _row(ctx: Context, row: RailDeclaration) -> RailRow:
     )
     try:
         known = known.model_copy(update={"current_a": current_of(ctx, row)[0]})
-        solved = ctx.power_rails.solved(row)
+        whole = ctx.power_rails.whole(row)
     except MissingFact as missing:
         return known.model_copy(update={"problem": missing.name, "cure": missing.how_to_give})
-    return known.model_copy(update=_solution(ctx.board, solved))
+    return known.model_copy(update=_solution(ctx.board, whole))
 
 
-def _solution(board: Board, solved: SolvedRail) -> dict[str, object]:
+def _solution(board: Board, whole: WholeDrop) -> dict[str, object]:
+    solved, back = whole.there, whole.back
     drop = solved.drop
     total = drop.power_w.nominal
     return {
@@ -48,14 +49,20 @@ def _solution(board: Board, solved: SolvedRail) -> dict[str, object]:
             RailLoad(
                 name=load.name,
                 current_a=load.current_a,
-                drop_mv=solved.ratio.of(load.drop_v).times(1000),
+                drop_mv=whole.of(k).times(1000),
+                back_mv=back.of(k).times(1000) if back else None,
                 way=tuple(f"{step.name} on {step.layer}" if step.layer else step.name for step in load.route),
             )
-            for load in drop.loads
+            for k, load in enumerate(drop.loads)
         ),
-        "drop_mv": solved.worst_v.times(1000),
+        "drop_mv": whole.worst_v.times(1000),
+        "there_mv": solved.ratio.of(drop.loads[whole.worst].drop_v).times(1000),
+        "back_mv": back.of(whole.worst).times(1000) if back else None,
+        "ground": back.net if back else "",
+        "shares_ground": back.counted if back else (),
+        "not_counted": _not_counted(whole),
         "loss_w": solved.ratio.of(drop.power_w),
-        "resistance_mohm": solved.resistance_ohm.times(1000),
+        "resistance_mohm": whole.resistance_ohm.times(1000),
         "layers": tuple(_layers(board, solved)),
         "holes": len(drop.holes),
         "hole_a": drop.holes[0].current_a if drop.holes else None,
@@ -63,8 +70,17 @@ def _solution(board: Board, solved: SolvedRail) -> dict[str, object]:
         "densest_a_per_mm2": drop.peak.a_per_mm2,
         "densest_layer": drop.peak.layer,
         "distance_mm": solved.distance_mm,
-        "assumed": solved.assumed,
+        "assumed": (*solved.assumed, *([back.inferred] if back and back.inferred else [])),
     }
+
+
+def _not_counted(whole: WholeDrop) -> str:
+    if whole.missing:
+        return f"the way back: {whole.missing.name}"
+    if whole.back is None:
+        return "the way back: no copper joins it"
+    others = ", ".join(whole.back.left_out)
+    return f"what {others} may send through {whole.back.net}" if others else ""
 
 
 def _layers(board: Board, solved: SolvedRail) -> Iterator[RailLayer]:

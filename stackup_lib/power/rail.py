@@ -43,7 +43,7 @@ from stackup_lib.power.sheets import (
 if TYPE_CHECKING:
     from shapely import Geometry, Polygon
 
-__all__ = ["BoardCopper", "Load", "RailDrop", "Terminal", "copper_of", "solve_rail"]
+__all__ = ["BoardCopper", "Load", "RailDrop", "RailPlan", "Terminal", "copper_of", "solve_rail"]
 
 
 def copper_of(board: Board, plating_mm: float, temperature_c: float = 20.0) -> BoardCopper:
@@ -89,7 +89,7 @@ def solve_rail(
         RailNotSolvedError: no such net, a pad of another net, missing or stale fills, or no copper from source to load.
     """
     number = _checked(board, net, source, loads)
-    plan = _Plan.of(board, number, copper, [source, *loads])
+    plan = RailPlan.of(board, number, copper, [source, *loads])
     network = SheetNetwork(
         sheets=plan.sheets,
         contacts=plan.contacts,
@@ -131,7 +131,7 @@ def _checked(board: Board, net: str, source: Terminal, loads: Sequence[Load]) ->
 
 
 @dataclass
-class _Plan:
+class RailPlan:
     """A rail as a network: nodes 0 .. terminals-1 are the terminals, the others contacts of holes."""
 
     net: int
@@ -143,7 +143,8 @@ class _Plan:
     name_of: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, board: Board, net: int, copper: BoardCopper, terminals: Sequence[Terminal]) -> _Plan:
+    def of(cls, board: Board, net: int, copper: BoardCopper, terminals: Sequence[Terminal]) -> RailPlan:
+        """Return the network of a net; raises `RailNotSolvedError` where its fills are missing or stale."""
         areas = net_copper(board, net)
         plan = cls(
             net=net,
@@ -224,7 +225,9 @@ def _octagon(hole: PlatedHole, plating_mm: float) -> Polygon:
     return shapely.Polygon(np.column_stack([hole.x_mm + radius * np.cos(turn), hole.y_mm + radius * np.sin(turn)]))
 
 
-def _result(board: Board, copper: BoardCopper, loads: Sequence[Load], plan: _Plan, solution: SheetSolution) -> RailDrop:
+def _result(
+    board: Board, copper: BoardCopper, loads: Sequence[Load], plan: RailPlan, solution: SheetSolution
+) -> RailDrop:
     names = [layer.name for layer in board.copper_layers]
     peak = densest(solution, DENSITY_RADIUS_MM)
     on = plan.layers[peak.sheet]
@@ -257,7 +260,7 @@ def _result(board: Board, copper: BoardCopper, loads: Sequence[Load], plan: _Pla
     )
 
 
-def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[RouteStep, ...]:
+def _route(way: Sequence[Step], plan: RailPlan, solution: SheetSolution, names: list[str]) -> tuple[RouteStep, ...]:
     """Holes by which the way from a load to the source changes layer, each with the layer that leads on to the load."""
     name_of: dict[int, str] = {}
     for own, name in plan.name_of.items():
@@ -277,7 +280,7 @@ def _route(way: Sequence[Step], plan: _Plan, solution: SheetSolution, names: lis
 
 
 def _tracks(
-    board: Board, copper: BoardCopper, plan: _Plan, solution: SheetSolution, names: list[str]
+    board: Board, copper: BoardCopper, plan: RailPlan, solution: SheetSolution, names: list[str]
 ) -> tuple[TrackCurrent, ...]:
     """The tracks outside the fills."""
     rows, net = board.tracks, plan.net
@@ -296,7 +299,7 @@ def _tracks(
     )
 
 
-def _holes(plan: _Plan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:
+def _holes(plan: RailPlan, solution: SheetSolution, names: list[str]) -> tuple[HoleCurrent, ...]:
     """The largest current of each hole's barrels."""
     largest: dict[tuple[float, float], HoleCurrent] = {}
     for (hole, upper, lower), current in zip(plan.barrel_of, solution.barrel_current_a.tolist(), strict=True):

@@ -114,8 +114,10 @@ def _used(ctx: Context, row: RailDeclaration, ratio: float) -> float | None:
     """Return the share of a rail's limits that it would use; None where it has none, or one that is not scaled."""
     if row.max_drop_v is None or row.max_rise_c is not None:
         return None
-    solved = ctx.power_rails.solved(row)
-    shares = [solved.worst_v.high * ratio / row.max_drop_v]
+    whole = ctx.power_rails.whole(row)
+    solved = whole.there
+    back_v = whole.back.of(whole.worst).high if whole.back else 0.0
+    shares = [((whole.worst_v.high - back_v) * ratio + back_v) / row.max_drop_v]
     if row.max_a_per_mm2 is not None:
         shares.append(solved.drop.peak.a_per_mm2 * ratio / row.max_a_per_mm2)
     return max(shares)

@@ -2,12 +2,13 @@
 
 What it checks
 --------------
-Rails with `core = true`: their resistance at direct current from the source to the loads, with the range
-that delivered copper leaves it, against the target impedance of the profile. Too much even with the best copper fails
-the clause, unless `remote_sense` says that the regulator makes up for it. Enough copper proves nothing about 100 MHz:
-that takes capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm` states what was
-simulated or measured. `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed beside the
-profile's. A board whose accelerator sits on a module that makes its own core voltage says `core_on_module = true`.
+Rails with `core = true`: their resistance at direct current from the source to the loads and, where the ground pads of
+both are known, back through ground, with the range that delivered copper leaves it, against the target impedance of the
+profile. Too much even with the best copper fails the clause, unless `remote_sense` says that the regulator makes up for
+it. Enough copper proves nothing about 100 MHz: that takes capacitors, package and regulator, so the clause is not
+verifiable until `impedance_mohm` states what was simulated or measured. `ripple_pct` and `step_a` give the rail's own
+target, V ripple / dI, printed beside the profile's. A board whose accelerator sits on a module that makes its own core
+voltage says `core_on_module = true`.
 
 Why it matters
 --------------
@@ -76,7 +77,7 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
         yield _draft(row, stated, limit, f"{row.net} has {stated:g} mOhm as stated; {clause.title}")
         return
     contradicts = bool(row.from_) and not row.remote_sense
-    dc = ctx.power_rails.solved(row).resistance_ohm.times(1000) if stated is None or contradicts else None
+    dc = ctx.power_rails.whole(row).resistance_ohm.times(1000) if stated is None or contradicts else None
     if dc is not None and not row.remote_sense:
         ctx.shows(f"{row.net}, copper alone at DC", Z_low=dc.low, Z=dc, Z_max=limit)
     if dc is not None and dc.low > limit and not row.remote_sense:

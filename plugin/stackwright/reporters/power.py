@@ -12,7 +12,7 @@ from stackwright.words import count, some
 HEAD = ("Rail", "Current", "Drop, mV", "Limit", "DC, mOhm", "Target", "Largest in a hole", "Most is lost in")
 SHORT_HEAD = ("Rail", "Current", "Drop, mV", "Share", "Limit", "DC, mOhm", "Target", "Most lost in")
 MORE_HEAD = ("Rail", "From, to", "Way of the largest drop", "Copper", "Assumed")
-NOTE = "supply side alone; in brackets with thick cold and with thin hot copper"
+NOTE = "there and, where it is known, back through ground; in brackets with thick cold and with thin hot copper"
 
 LISTED_PCT = 0.5
 """Layers that lose less are not listed."""
@@ -80,8 +80,15 @@ def more(row: RailRow) -> tuple[str, ...]:
             ],
             8,
         ),
-        "; ".join(row.assumed),
+        "; ".join([*row.assumed, *_way_back(row)]),
     )
+
+
+def _way_back(row: RailRow) -> list[str]:
+    """What of the ground return is counted, and what is not."""
+    shared = f"the current of {', '.join(row.shares_ground)} in {row.ground} is counted" if row.shares_ground else ""
+    left = f"not counted: {row.not_counted}" if row.not_counted else ""
+    return [part for part in (shared, left) if part]
 
 
 def remarks(rows: Sequence[RailRow]) -> tuple[tuple[str, str], ...]:
