@@ -3,9 +3,9 @@
 A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
 finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict. What it
 `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to give them;
-`measured` are the numbers beside the limit. Of each finding, in the order of `finds`: `severities`, `limits`, `objects`
-(by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. A limit without a value
-is "none". `confidence` is that of the findings, else of the decided clauses.
+`measured` are the numbers beside the limit. Of each finding, in the order of `finds`: its whole `titles`, `severities`,
+`limits`, `objects` (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. A
+limit without a value is "none". `confidence` is that of the findings, else of the decided clauses.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Case(BaseModel):
     says: list[str] = []
     lacks: list[str] = []
     measured: list[float | str] = []
+    titles: list[str] = []
     severities: list[str] = []
     limits: list[float | str] = []
     objects: list[list[str]] = []
@@ -117,6 +118,8 @@ def _in_order(case: Case, findings: list[Finding]) -> list[Finding]:
 
 def _tells(case: Case, found: list[Finding]) -> None:
     """Assert the rest of each finding, as far as the case states it."""
+    if case.titles:
+        assert [f.title for f in found] == case.titles
     if case.measured:
         assert [f.measured.value for f in found if f.measured] == _near(case.measured)
     if case.limits:
