@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -409,36 +408,3 @@ def test_a_link_in_a_commit_is_not_followed(repository: Path, tmp_path: Path) ->
         settings = laid.with_name("stackwright.toml")
         assert not settings.is_symlink()
         assert SECRET not in settings.read_text(encoding="utf-8")
-
-
-# --- what is installed ------------------------------------------------------------------------------------------------
-
-LOCK = ROOT / "plugin" / "ci" / "lock.txt"
-PINNED = re.compile(r"^([a-z0-9][a-z0-9.-]*)==(\S+) \\$", re.MULTILINE)
-
-
-def test_every_dependency_is_pinned_and_hashed() -> None:
-    """CI installs exactly these bytes: each dependency of pyproject.toml, and nothing without a hash."""
-    from packaging.requirements import Requirement
-    from packaging.utils import canonicalize_name
-
-    text = LOCK.read_text(encoding="utf-8")
-    pinned = dict(PINNED.findall(text))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    asked += [one for group in project["project"]["optional-dependencies"].values() for one in group]
-    for requirement in map(Requirement, asked):
-        name = canonicalize_name(requirement.name)
-        if name != "stackwright":
-            assert name in pinned, f"{name} is not in the lock: make it anew"
-            assert requirement.specifier.contains(pinned[name]), requirement
-    blocks = [block for block in re.split(r"\n(?=[a-z0-9])", text) if not block.startswith("#")]
-    assert len(blocks) == len(pinned)
-    assert all(re.fullmatch(r"\S+ \\(\n    --hash=sha256:[0-9a-f]{64}( \\)?)+\n?", block) for block in blocks)
-
-
-def test_the_lock_names_no_place_to_install_from() -> None:
-    """Where packages come from is the business of who installs them."""
-    text = LOCK.read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    assert not [line for line in lines if re.search(r"://| @ |^-|index|find-links", line)]
