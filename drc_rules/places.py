@@ -11,6 +11,7 @@ import numpy as np
 from drc_rules.report import Finding, Place
 from stackup_lib.board import Board
 
+NOWHERE = np.iinfo(np.int64).max
 BLOCK_OF = {"layers": "layers", "thickness": "general"}
 """Findings about the whole board that do not belong to the stackup block."""
 
@@ -100,18 +101,17 @@ def _lines_of_items(board: Board, wanted: set[str]) -> dict[str, int]:
     """Lines of tracks, vias, zones, footprints and pads, by uuid."""
     lines: dict[str, int] = {}
     for table in (board.tracks, board.vias, board.zones, board.footprints, board.pads) if wanted else ():
-        for index in np.nonzero(np.isin(table.uuid, sorted(wanted)))[0]:
-            lines.setdefault(str(table.uuid[index]), board.line_of(int(table.offset[index])))
+        for index, uuid in enumerate(table.uuid.tolist()):
+            if uuid in wanted:
+                lines.setdefault(uuid, board.line_of(int(table.offset[index])))
     return lines
 
 
 def _lines_of_nets(board: Board, wanted: set[str]) -> dict[str, int]:
     """Line of the first pad, track or via of a net."""
-    numbers = {number: name for name in wanted if (number := board.net_index.get(name))}
-    lines: dict[str, int] = {}
-    for table in (board.tracks, board.vias, board.pads) if numbers else ():
-        for index in np.nonzero(np.isin(table.net, sorted(numbers)))[0]:
-            name = numbers[int(table.net[index])]
-            line = board.line_of(int(table.offset[index]))
-            lines[name] = min(line, lines.get(name, line))
-    return lines
+    first = np.full(len(board.nets), NOWHERE)
+    for table in (board.tracks, board.vias, board.pads) if wanted else ():
+        named = np.flatnonzero(table.net > 0)
+        np.minimum.at(first, table.net[named], table.offset[named])
+    numbers = {name: number for name in wanted if (number := board.net_index.get(name))}
+    return {name: board.line_of(int(first[net])) for name, net in numbers.items() if first[net] != NOWHERE}

@@ -64,7 +64,7 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA)
+@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, beside=True)
 def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for the pairs of an interface on a layer of which the nearest two couple too much."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
