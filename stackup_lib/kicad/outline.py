@@ -20,16 +20,16 @@ _FOOTPRINT = tuple(f"fp_{s}" for s in _SHAPES)
 
 def read_outline(source: Source, footprints: Footprints) -> Outline:
     """Return every line, arc, circle, rectangle, polygon and curve on Edge.Cuts as polylines, in file order."""
-    marks = _marks(source.data)
-    parts: list[tuple[Floats, Floats]] = []
+    owners = source.items("footprint", "module")
     blocks = source.blocks
+    marks = _marks(source.data, blocks.items, np.sort(np.concatenate([owners, source.items(*_BOARD)])))
+    parts: list[tuple[Floats, Floats]] = []
     board = _named(source.item_name, _holding(marks, blocks.items), _BOARD)
     for offset, node in source.nodes(board):
         with source.at(offset):
             if _on_edge(node):
                 x, y = corners(node)
                 parts.append((np.array(x), np.array(y)))
-    owners = source.items("footprint", "module")
     inside = _named(source.child_name, _holding(marks, blocks.children), _FOOTPRINT)
     inside = inside[np.isin(blocks.parent[inside], owners)]
     rows = np.searchsorted(owners, blocks.parent[inside]).tolist()
@@ -46,13 +46,15 @@ def read_outline(source: Source, footprints: Footprints) -> Outline:
     )
 
 
-def _marks(data: bytes) -> Ints:
-    """Offsets of every mention of Edge.Cuts: few, and only items that hold one need a closer look."""
+def _marks(data: bytes, items: Span, rows: Ints) -> Ints:
+    """Offsets of every mention of Edge.Cuts in some items: few, and only what holds one needs a closer look."""
     found: list[int] = []
-    at = data.find(_LAYER)
-    while at >= 0:
-        found.append(at)
-        at = data.find(_LAYER, at + 1)
+    begins = np.flatnonzero(np.diff(rows, prepend=-2) > 1)  # items that stand together are searched together
+    for first, last in zip(rows[begins].tolist(), rows[np.append(begins[1:], len(rows)) - 1].tolist(), strict=True):
+        at, end = int(items.start[first]), int(items.end[last])
+        while (at := data.find(_LAYER, at, end)) >= 0:
+            found.append(at)
+            at += 1
     return np.array(found, dtype=np.int64)
 
 
