@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context
 from drc_rules.interfaces import family, interface
 from drc_rules.lines import Lines, routed_impedance_ohm
 from drc_rules.routed import RoutedLine, routed_lines
 from drc_rules.targets import ImpedanceTarget, Targets
-from stackup_lib.facts import Confidence, Origin
+from stackup_lib.facts import Confidence, MissingFact, Origin
 from stackup_lib.frozen import Frozen
 
 USUAL_TOLERANCE_PCT = 10.0
@@ -61,6 +63,59 @@ class ControlledLine:
     def impedance_ohm(self, lines: Lines) -> float:
         """Solve it; raises as `routed_impedance_ohm`."""
         return routed_impedance_ohm(lines, self.line)
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Nets whose impedance somebody asks for, and that no line tells.
+
+    Attributes:
+        kind: of the impedance.
+        lacks: what is missing.
+    """
+
+    kind: Literal["single", "differential"]
+    lacks: MissingFact
+
+
+def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
+    """Return the nets of every target that are not routed yet, and declared pairs whose names make none."""
+    board = ctx.board
+    has_track = np.bincount(board.tracks.net, minlength=len(board.nets)) > 0
+    joins = np.bincount(board.pads.net, minlength=len(board.nets)) > 1
+    found = []
+    for target, nets in ctx.nets_by_target.items():
+        open_nets = [net for net in nets if joins[net] and not has_track[net]]
+        if open_nets:
+            lacks = MissingFact(f"the routing of {target.title} ({_some(ctx, open_nets)})", "route them")
+            found.append(Unjudged(target.kind, lacks))
+    lone: dict[str, list[int]] = defaultdict(list)
+    for net, asked in _declared_alone(ctx):
+        if joins[net] or has_track[net]:
+            lone[asked.source].append(net)
+    for source, nets in lone.items():
+        lacks = MissingFact(f"the partners of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
+        found.append(Unjudged("differential", lacks))
+    return tuple(found)
+
+
+NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
+
+
+def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
+    config, said = ctx.declarations.config, ctx.declarations.impedance
+    if not (config.impedance or config.interface or said):
+        return
+    targets = Targets(ctx.board, config, ctx.assignment, ctx.pairs, said)
+    for net, name in enumerate(ctx.board.nets):
+        asked = targets.without_partner(net) if name else None
+        if asked is not None:
+            yield net, asked
+
+
+def _some(ctx: Context, nets: list[int]) -> str:
+    names = sorted(ctx.board.nets[net] for net in nets)
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:

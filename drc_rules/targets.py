@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from drc_rules.config import Config, ImpedanceDeclaration
-from drc_rules.interfaces import Assignment, Family, Interface, family, interface
+from drc_rules.interfaces import Assignment, Family, Interface, families, family, interface
+from drc_rules.interfaces.names import ASIDE, is_sideband
 from drc_rules.net_choice import chosen_nets
 from stackup_lib.board import Board
 from stackup_lib.design_rules import DesignRule
@@ -114,6 +115,28 @@ class Targets:
         asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
         asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
         return asked if asked and (asked.kind == "differential") == is_pair else None
+
+    def without_partner(self, net: int) -> ImpedanceTarget | None:
+        """Return what somebody declares of a net as one of a pair, though its name makes no pair; None for others.
+
+        Control and clock nets of a declared class or interface are meant for none.
+        """
+        if self.pairs.partner_of(net) is not None:
+            return None
+        role, asked = self.assignment.role_of(net), self._declared.get(net)
+        if asked is not None:
+            return asked if asked.kind == "differential" and not self._is_aside(net) else None
+        if role is None or not self.assignment.is_declared(net) or family(role.family).single_ended:
+            return None
+        return self._of_interface(net, is_pair=True)
+
+    def _is_aside(self, net: int) -> bool:
+        """Tell whether a net's name is that of a control or clock net."""
+        role = self.assignment.role_of(net)
+        if role is not None and role.family in ASIDE:
+            return True
+        of = families() if role is None else (family(role.family),)
+        return any(is_sideband(self.board.nets[net], one) for one in of)
 
     def _of_profile(self, net: int) -> ImpedanceTarget | None:
         project = self.board.project

@@ -3,10 +3,11 @@
 What it checks
 --------------
 Every width, gap and layer in which controlled nets are routed, between the planes that really lie above and below,
-solved with the stackup's thicknesses and Dk by the two-dimensional field solver. The nominal impedance is compared
-with the target, after what the model itself cannot know (Dk, solder mask, taper) is taken off. Neck-downs and
-breakouts shorter than a tenth of a wavelength at Nyquist at either end are forgiven. How production spreads is not
-judged here: `stackwright impedance` prints it.
+solved with the stackup's thicknesses and Dk by the two-dimensional field solver. The nominal impedance is compared with
+the target, after what the model itself cannot know (Dk, solder mask, taper) is taken off. Neck-downs and breakouts
+shorter than a tenth of a wavelength at Nyquist at either end are forgiven. Nets with a target that join pads without a
+track, and nets that are declared as pairs though their names make none, leave the question open. How production spreads
+is not judged here: `stackwright impedance` prints it.
 
 Why it matters
 --------------
@@ -26,7 +27,8 @@ pass. The planes are the nearest filled copper above and below the middle of eac
 endless; graphics on copper are none. Neighbouring pairs, vias, pads and bends are not computed, and Dk is one number,
 the file's or the catalogue's at 1 GHz. Each geometry is forgiven the length of two breakouts in all, wherever they lie:
 2 mm for PCIe Gen5, 30 mm where nothing is known of the rate; hence a route in many short geometries is never judged,
-nor is a net of which nobody asks an impedance, a differential one whose name makes no pair, or one not yet routed.
+nor is a net of which nobody asks an impedance, or one of a class named after pairs whose own name makes none. A net
+that is routed in part counts as routed.
 
 Sources
 -------
@@ -41,7 +43,7 @@ from collections.abc import Iterator
 
 from drc_rules.clauses import Clause
 from drc_rules.context import NO_PLANE, Context
-from drc_rules.controlled import ControlledLine, counted
+from drc_rules.controlled import ControlledLine, Unjudged, counted, unjudged
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from drc_rules.rules.impedance._model import line_numbers, model_pct, target_ids
@@ -52,8 +54,9 @@ STEP_OHM = 0.5
 """Titles name impedances to this."""
 
 
-def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine]:
-    return counted(ctx.controlled_lines)
+def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
+    yield from counted(ctx.controlled_lines)
+    yield from unjudged(ctx)
 
 
 FORMULA = """
@@ -75,8 +78,10 @@ u: what the model cannot know: Dk, mask, taper [%]
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA)
-def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine) -> Iterator[Draft]:
+def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | Unjudged) -> Iterator[Draft]:
     """Yield one finding per geometry that misses its target by more than tolerance and model together."""
+    if isinstance(found, Unjudged):
+        raise found.lacks
     line, target = found.line, found.target
     names = [layer.name for layer in ctx.board.copper_layers]
     planes = [names[plane] if plane is not None else "" for plane in line.references]

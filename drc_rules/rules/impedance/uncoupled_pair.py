@@ -5,7 +5,8 @@ What it checks
 Of every link with a differential target: how long one trace runs without its partner beside it, and between which gaps
 the coupled sections vary. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm) are
 forgiven, and so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance
-that was asked for is judged by off-target-impedance.
+that was asked for is judged by off-target-impedance. Pairs that are not routed yet, and nets that are declared as pairs
+though their names make none, leave the question open.
 
 Why it matters
 --------------
@@ -20,10 +21,10 @@ alike and short.
 What it cannot see
 ------------------
 Beside each other means parallel within 10 degrees on one layer, nearer than 2 mm and four times the pair's usual gap.
-Broadside pairs on two layers are therefore reported as apart; nets whose names make no pair are never looked at. What
-is apart is summed up over the link: many harmless bends can add up to a finding, and where they lie is not said. A gap
-that changes together with the width is no drift; delay between the traces, and what a bump or via in one of them
-converts, are not computed.
+Broadside pairs on two layers are therefore reported as apart; nets of which nobody declares that they are pairs, and
+whose names do not say it, are never looked at. What is apart is summed up over the link: many harmless bends can add up
+to a finding, and where they lie is not said. A gap that changes together with the width is no drift; delay between the
+traces, and what a bump or via in one of them converts, are not computed.
 
 Sources
 -------
@@ -37,6 +38,7 @@ from dataclasses import dataclass
 
 from drc_rules.clauses import Clause
 from drc_rules.context import Context
+from drc_rules.controlled import Unjudged, unjudged
 from drc_rules.copper_tables import LinkImpedance
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
@@ -55,13 +57,14 @@ class PairLinks:
     rows: tuple[LinkImpedance, ...]
 
 
-def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks]:
+def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks | Unjudged]:
     found: dict[tuple[str, float], list[LinkImpedance]] = {}
     for row in ctx.link_impedances:
         if row.kind == "differential" and row.length_mm > 0:
             found.setdefault((row.target, row.target_ohm), []).append(row)
     for (target, _), rows in found.items():
         yield PairLinks(target, tuple(sorted(rows, key=lambda row: row.name)))
+    yield from (one for one in unjudged(ctx) if one.kind == "differential")
 
 
 FORMULA = """
@@ -76,8 +79,10 @@ s_min: its narrowest gap [mm]
 
 
 @rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA)
-def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks) -> Iterator[Draft]:
+def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -> Iterator[Draft]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
+    if isinstance(pairs, Unjudged):
+        raise pairs.lacks
     lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
     drift = max(pairs.rows, key=lambda row: row.gap_drift_mm - DRIFT * (row.gap_min_mm or 0.0))
     ctx.shows(
