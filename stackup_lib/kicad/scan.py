@@ -7,6 +7,9 @@ the same blocks for KiCad's own tab layout, for one long line, and for anything 
 from __future__ import annotations
 
 import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board import Ints
 
-_CHUNK = 1 << 20
+_CHUNK, _AHEAD = 1 << 20, 4
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
 _ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
 _HEAD = re.compile(rb'\(\s*([^\s()"]*)')
@@ -116,25 +119,53 @@ def scan(data: bytes) -> Blocks:
     Raises:
         TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
     """
-    bytes_of = np.frombuffer(data, dtype=np.uint8)
     state = _Collector()
-    begin, size = 0, len(data)
-    while begin < size:
-        stop = min(size, begin + _CHUNK)
-        while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
-            stop += 1
-        chunk = bytes_of[begin:stop]
-        if state.end is None:
-            positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
-            if data.find(b"\\", begin, stop) >= 0:
-                positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
-            state.take(positions + begin, chunk[positions])
-        begin = stop
+    for positions, kinds in _marks(data):
+        state.take(positions, kinds)
+        if state.end is not None:
+            break
     item, child = state.column("item"), state.column("child")
     items, children = Span(item, state.column("item_end")), Span(child, state.column("child_end"))
     open_item = int(item[-1]) if len(item) > len(items.end) else None
     parent = np.searchsorted(item, child, side="right") - 1
     return Blocks(items, children, parent, state.end, open_item)
+
+
+def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
+    """Yield the offsets of unescaped parentheses and quotes, and which each is, chunk by chunk.
+
+    Of a large file a second thread looks for those of the next chunks meanwhile: NumPy lets it.
+    """
+    bounds = _chunks(data)
+    if len(data) < _CHUNK * _AHEAD:
+        yield from (_marks_in(data, *bound) for bound in bounds)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        waiting: deque[Future[tuple[Ints, NDArray[np.uint8]]]] = deque()
+        for bound in bounds:
+            waiting.append(pool.submit(_marks_in, data, *bound))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _chunks(data: bytes) -> Iterator[tuple[int, int]]:
+    begin, size = 0, len(data)
+    while begin < size:
+        stop = min(size, begin + _CHUNK)
+        while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
+            stop += 1
+        yield begin, stop
+        begin = stop
+
+
+def _marks_in(data: bytes, begin: int, stop: int) -> tuple[Ints, NDArray[np.uint8]]:
+    chunk = np.frombuffer(data, dtype=np.uint8, count=stop - begin, offset=begin)
+    positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
+    if data.find(b"\\", begin, stop) >= 0:
+        positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
+    return positions + begin, chunk[positions]
 
 
 def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:
