@@ -150,7 +150,7 @@ def boards(workload: str, thickness_mm: float | None) -> Iterator[dict[str, obje
     fine = [{"net": "/X", "layer": "In2.Cu", "path_mm": [[5, 5], [20, 5]], "width_mm": 0.05}]
     both = [
         {"net": "/pcie5_A", "layer": "In2.Cu", "path_mm": [[5, 9], [60, 9]], "width_mm": 0.3},
-        {"net": "/Y", "layer": "In3.Cu", "path_mm": [[5, 12], [60, 12]], "width_mm": 0.3},
+        {"net": "/Y", "layer": "In3.Cu", "path_mm": [[5, 9], [60, 9]], "width_mm": 0.3},
     ]
     six = ["F.Cu", "In1.Cu", "In2.Cu", "In3.Cu", "In4.Cu", "B.Cu"]
     yield {"stackup": mini, "layers": six, "tracks": fine + both, "config": declarations(["pcie5"])}
