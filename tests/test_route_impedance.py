@@ -150,6 +150,31 @@ def test_both_sides_of_a_coupling_capacitor_are_one_link(tmp_path: Path) -> None
     assert row.length_mm == pytest.approx(35, abs=1.0)  # what lies under pads does not count
 
 
+def test_of_one_target_the_farthest_off_stands_first_and_what_is_not_known_last(tmp_path: Path) -> None:
+    """Wider is lower: 0.4 mm are farther below 50 ohm than 0.22 and 0.18 mm, over a plane 0.1 mm away.
+
+    A line over a laminate of which nobody knows the Dk has no impedance.
+    """
+    config = '[[impedance]]\nohm = 50\nkind = "single"\nnets = ["/S*"]\n'
+    widths = {"/S1": 0.18, "/S2": 0.4, "/S3": 0.22}
+    tracks = [
+        {"net": net, "layer": "F.Cu", "width_mm": width, "path_mm": [[5, 5 + 5 * k], [65, 5 + 5 * k]]}
+        for k, (net, width) in enumerate(widths.items())
+    ]
+    tracks.append({"net": "/S0", "layer": "B.Cu", "width_mm": 0.2, "path_mm": [[5, 30], [65, 30]]})
+    front, back = STACKUP.split("In2.Cu")
+    back = back.replace(' "370HR 2116" dk=4.0 df=0.02', ' "Unobtainium"')
+    planes = {"In1.Cu": "GND", "In2.Cu": "GND"}
+
+    rows = checked(tmp_path, config=config, tracks=tracks, planes=planes, stackup=f"{front}In2.Cu{back}").impedances
+
+    off = {row.name: abs(row.off_pct) for row in rows[:-1]}
+    assert off["/S2"] > 20 > max(off["/S1"], off["/S3"])
+    assert [row.name for row in rows][:: len(rows) - 1] == ["/S2", "/S0"]
+    assert list(off.values()) == sorted(off.values(), reverse=True)
+    assert (rows[-1].mean_ohm, "Dk" in rows[-1].problem) == (None, True)
+
+
 def _pads(name: str) -> list[dict[str, object]]:
     return [
         {"number": str(k + 1), "net": name.format(pol), "at_mm": [0, side], "size_mm": [0.2, 0.2]}
