@@ -94,10 +94,10 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     allowed = clause.limit.max or 0.0
     standing = [s for s in stubs(net.holes, heights) if not _drilled(ctx, s, heights)]
     ctx.shows(net.name, L=max((s.length_mm for s in standing), default=0.0), L_max=allowed)
-    left = [s for s in standing if s.length_mm > allowed]
+    left = sorted((s for s in standing if s.length_mm > allowed), key=lambda s: -s.length_mm)
     if not left:
         return
-    worst = max(left, key=lambda s: s.length_mm)
+    worst = left[0]
     names = [layer.name for layer in ctx.board.copper_layers]
     span = f"from {names[worst.first]} to {names[worst.side]}"
     count = f", and {len(left) - 1} more" if len(left) > 1 else ""
