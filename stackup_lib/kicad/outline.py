@@ -49,8 +49,9 @@ def read_outline(source: Source, footprints: Footprints) -> Outline:
 def _marks(data: bytes, items: Span, rows: Ints) -> Ints:
     """Offsets of every mention of Edge.Cuts in some items: few, and only what holds one needs a closer look."""
     found: list[int] = []
-    begins = np.flatnonzero(np.diff(rows, prepend=-2) > 1)  # items that stand together are searched together
-    for first, last in zip(rows[begins].tolist(), rows[np.append(begins[1:], len(rows)) - 1].tolist(), strict=True):
+    gaps = np.flatnonzero(np.diff(rows) > 1) + 1
+    for together in np.split(rows, gaps) if len(rows) else []:  # items without another between them
+        first, last = together[0], together[-1]
         at, end = int(items.start[first]), int(items.end[last])
         while (at := data.find(_LAYER, at, end)) >= 0:
             found.append(at)
