@@ -1,9 +1,9 @@
 """What the way back takes: currents that return through one net between the ground pads of loads and sources.
 
-Fills are read on a grid that is fine around the terminals and coarse far from them; barrels, tracks outside fills and
-spreading around holes are resistors of their own. The whole is solved twice, the second time with leaves twice as wide:
-what that changes, and how far the bounds of the grid's links lie apart, is the stated error. All currents are solved at
-once; drops of several rails that share the net add up.
+Fills are read on a grid; barrels, tracks outside fills and spreading around holes are resistors of their own. The whole
+is solved twice: on a rough grid that is fine around the terminals, then on one that is fine where the first one has its
+loss. What that changes, and how far the bounds of the grid's links lie apart, is the stated error. All currents are
+solved at once; drops of several rails that share the net add up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from stackup_lib.board import Board, Floats, Ints, PadKind
 from stackup_lib.frozen import Frozen
-from stackup_lib.power.leaves import Leaves, grow_leaves, leaf_links
+from stackup_lib.power.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.link_grid import Grid, Level, coarser, finest_level, layers_filled
 from stackup_lib.power.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
 from stackup_lib.power.rail_models import BoardCopper, Terminal
@@ -42,14 +42,23 @@ class GridSize:
     most_leaves: int = 12_000
 
 
-GRADINGS = ((0, 0.15), (0, 0.3), (1, 0.3), (1, 0.5), (2, 0.5), (2, 1.0), (3, 1.0), (4, 1.0))
+GRADINGS = ((0, 0.3), (0, 0.5), (1, 0.5), (1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0))
 """Finest level and width over distance from the terminals; the first that is not too many leaves is taken."""
+
+PARTS = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""Parts of the loss; a leaf of the finer grid holds no more than one."""
+
+COARSEST = 2.0
+"""Width over distance from the terminals, of leaves with little loss."""
 
 MOST_BOXES = 36
 """Places around which the grid is fine; more pads than that are put together by tiles."""
 
 LEAST_ERROR = 0.03
 """What shapes of pads, holes, spokes and joints of tracks may make beside the grid: found against finite elements."""
+
+ERROR_PER_MM = 0.04
+"""What cells as wide as antipads and necks may make, per mm of their width; found in the same way."""
 
 STALE_WIDTH = 1.0
 """Holes with copper wider than a cell cannot slip between the lines that sample a fill."""
@@ -95,12 +104,16 @@ class ReturnDrops(Frozen):
 
 @dataclass(frozen=True)
 class _Solved:
-    """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor."""
+    """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
+
+    `leaf_loss` is the largest share, over the flows, of a flow's loss in each leaf on all layers.
+    """
 
     terminal_v: Floats
     terminal_label: Ints
     resistors: Resistors
     watts: Floats
+    leaf_loss: Floats
     nodes: int
 
 
@@ -138,16 +151,15 @@ def solve_return(
     levels = [finest_level(board, number, layers, grid)]
     _refuse_stale(board, number, layers, grid, levels[0])
     boxes = np.vstack([_boxes(board, [pad for one in terminals for pad in one.pads]), _few_holes(board, number)])
-    least, slope, leaves = _graded(grid, boxes, limits.most_leaves // max(len(layers), 1))
-    while len(levels) <= int(leaves.level.max()) + 1:
+    most = limits.most_leaves // max(len(layers), 1)
+    while len(levels) <= MOST_LEVELS:
         levels.append(coarser(levels[-1]))
     site = ReturnSite(board, number, copper, layers)
+    first = _first_leaves(grid, boxes, most // 3)
+    rough = _solve(site, first, levels, terminals, flows)
+    leaves = _finer_leaves(first, rough, boxes, most)
     fine = _solve(site, leaves, levels, terminals, flows)
-    wider = grow_leaves(grid, boxes, least + 1, 2 * slope)
-    while len(levels) <= int(wider.level.max()):
-        levels.append(coarser(levels[-1]))
-    rough = _solve(site, wider, levels, terminals, flows)
-    return _drops(board, fine, rough, pairs, float(leaves.size_mm.min()))
+    return _drops(board, fine, rough, pairs, leaves)
 
 
 def _refuse_stale(board: Board, net: int, layers: list[int], grid: Grid, finest: Level) -> None:
@@ -193,13 +205,25 @@ def _grid(board: Board, net: int, layers: int, limits: GridSize) -> Grid:
     return Grid(left - pitch, low - pitch, pitch, columns, rows)
 
 
-def _graded(grid: Grid, boxes: Floats, most: int) -> tuple[int, float, Leaves]:
-    """The finest leaves of which there are not too many."""
+def _first_leaves(grid: Grid, boxes: Floats, most: int) -> Leaves:
+    """The finest leaves around the terminals of which there are not too many."""
     for least, slope in GRADINGS:
         leaves = grow_leaves(grid, boxes, least, slope)
         if len(leaves) <= most:
             break
-    return least, slope, leaves
+    return leaves
+
+
+def _finer_leaves(first: Leaves, rough: _Solved, boxes: Floats, most: int) -> Leaves:
+    """Leaves none of which holds more than a part of the loss, the smallest part for which there are not too many."""
+    best = first
+    for parts in PARTS:
+        wanted = wanted_levels(first, rough.leaf_loss, 1 / parts)
+        leaves = grow_leaves(first.grid, boxes, 0, COARSEST, wanted)
+        if len(leaves) > most:
+            break
+        best = leaves
+    return best
 
 
 def _few_holes(board: Board, net: int) -> Floats:
@@ -279,27 +303,43 @@ def _solve(
     volts[free] = factors.solve(right)
     whole = volts.sum(axis=1)
     watts = siemens * (whole[one] - whole[two]) ** 2
-    return _Solved(volts[at], label[at], net_of, watts, int(free.sum()))
+    leaf_loss = _leaf_loss(net_of, volts, len(leaves))
+    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, int(free.sum()))
+
+
+def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
+    """Loss of each link given half to either of its leaves; the largest share over the flows."""
+    sheet = net_of.kind == Kind.SHEET
+    one, two = net_of.first[sheet], net_of.second[sheet]
+    largest = np.zeros(leaves)
+    for column in volts.T:
+        watts = net_of.siemens[1, sheet] * (column[one] - column[two]) ** 2
+        total = float(watts.sum())
+        if total > 0:
+            shares = np.bincount(one % leaves, watts, leaves) + np.bincount(two % leaves, watts, leaves)
+            np.maximum(largest, shares / (2 * total), out=largest)
+    return largest
 
 
 def _drops(
-    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], grid_mm: float
+    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], leaves: Leaves
 ) -> ReturnDrops:
     one, two = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
     drop = fine.terminal_v[one] - fine.terminal_v[two]
     moved = np.abs(drop - rough.terminal_v[one] + rough.terminal_v[two]).sum(axis=1)
     largest = np.maximum(np.abs(drop).sum(axis=1), 1e-15)
     watts = fine.watts
+    floor = LEAST_ERROR + ERROR_PER_MM * leaves.grid.pitch_mm
     layers, barrels = fine.resistors.layer, fine.resistors.kind == Kind.BARREL
     by_layer = np.bincount(layers[~barrels], watts[~barrels], board.layer_count)
     return ReturnDrops(
         drop_v=tuple(tuple(row) for row in drop.tolist()),
         joined=tuple((fine.terminal_label[one] == fine.terminal_label[two]).tolist()),
-        error=tuple((LEAST_ERROR + moved / largest + _unsure(fine)).tolist()),
+        error=tuple((floor + moved / largest + _unsure(fine)).tolist()),
         layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
         barrel_power_w=float(watts[barrels].sum()),
         nodes=fine.nodes,
-        grid_mm=grid_mm,
+        grid_mm=float(leaves.size_mm.min()),
     )
 
 

@@ -50,7 +50,7 @@ class LeafLinks(NamedTuple):
     squares: NDArray[np.float64]
 
 
-def grow_leaves(grid: Grid, boxes_mm: Floats, least: int, slope: float) -> Leaves:
+def grow_leaves(grid: Grid, boxes_mm: Floats, least: int, slope: float, wanted: Ints | None = None) -> Leaves:
     """Return leaves no wider than a share of their distance from the nearest box, nor narrower than 2^least cells.
 
     Args:
@@ -58,8 +58,10 @@ def grow_leaves(grid: Grid, boxes_mm: Floats, least: int, slope: float) -> Leave
         boxes_mm: left, low, right, high of each place of interest, shape (boxes, 4).
         least: level of the finest leaves.
         slope: width over distance.
+        wanted: highest level of the leaf that holds each cell, of the grid's shape.
     """
-    top = max(MOST_LEVELS, least)
+    highest = _least_within(wanted, MOST_LEVELS) if wanted is not None else None
+    top = MOST_LEVELS
     label = np.full((grid.rows, grid.columns), -1, dtype=np.int64)
     levels: list[Ints] = []
     xs: list[Floats] = []
@@ -74,6 +76,8 @@ def grow_leaves(grid: Grid, boxes_mm: Floats, least: int, slope: float) -> Leave
             keeps = np.ones(len(x), dtype=bool)
         else:
             keeps = size <= slope * _distance_mm(x, y, size / 2, boxes_mm)
+            if highest is not None:
+                keeps &= highest[level][row, column] >= level
         span = 2**level
         fresh = np.arange(count, count + int(keeps.sum()))
         big = np.full((-(-grid.rows // span), -(-grid.columns // span)), -1, dtype=np.int64)
@@ -93,6 +97,39 @@ def grow_leaves(grid: Grid, boxes_mm: Floats, least: int, slope: float) -> Leave
     level_of = np.concatenate(levels)
     sizes = grid.pitch_mm * np.exp2(level_of)
     return Leaves(grid, label, level_of, sizes, np.concatenate(xs), np.concatenate(ys))
+
+
+def wanted_levels(leaves: Leaves, loss: Floats, most: float) -> Ints:
+    """Return how coarse a leaf may be at each cell, so that none holds more than a part of the loss.
+
+    The loss of a leaf goes with its area; leaves of two sizes or more apart are kept from meeting.
+
+    Args:
+        leaves: of the solution with that loss.
+        loss: share of the loss in each leaf.
+        most: share that a leaf may hold.
+    """
+    from scipy.ndimage import minimum_filter  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+    finer = np.ceil(np.log2(np.maximum(loss / most, 1e-6)) / 2).astype(np.int64)
+    wanted = np.clip(leaves.level - finer, 0, MOST_LEVELS)[leaves.label]
+    for level in range(MOST_LEVELS - 1):
+        reach = 2 ** (level + 2) + 1
+        near = minimum_filter(wanted, reach, mode="nearest") <= level
+        wanted = np.where(near, np.minimum(wanted, level + 1), wanted)
+    return np.asarray(wanted)
+
+
+def _least_within(wanted: Ints, levels: int) -> list[Ints]:
+    """The least of the wanted levels within each square of each size."""
+    found = [wanted]
+    for _ in range(levels):
+        last = found[-1]
+        last = np.pad(last, ((0, last.shape[0] % 2), (0, last.shape[1] % 2)), mode="edge")
+        found.append(
+            np.minimum(np.minimum(last[0::2, 0::2], last[1::2, 0::2]), np.minimum(last[0::2, 1::2], last[1::2, 1::2]))
+        )
+    return found
 
 
 def leaf_links(leaves: Leaves, levels: Sequence[Level]) -> LeafLinks:

@@ -25,6 +25,9 @@ RECTANGLE_RADIUS = 0.295
 """A rectangular contact spreads current as a round one of about this times the sum of its sides: 0.59017 of a square's
 (G. Polya, G. Szego, Isoperimetric Inequalities, 1951)."""
 
+ROUND = ("circle", "oval")
+"""Shapes of pads with round ends; others count as rectangles."""
+
 TIED_OHM = 1e-7
 """Between what is one piece of metal."""
 
@@ -274,7 +277,7 @@ class NetBuilder:
             on = (pads.layers[pad] >> np.uint64(layer)) & np.uint64(1) != 0
             k = np.flatnonzero(on & small)
             x, y = self._spots(pad[k], layer)
-            radius = RECTANGLE_RADIUS * (pads.size_x_mm[pad[k]] + pads.size_y_mm[pad[k]])
+            radius = contact_radius_mm(self.board, pad[k])
             self.touch(node[k], np.full(len(k), layer), x, y, radius)
             for large in np.flatnonzero(on & ~small).tolist():
                 self._cover(int(node[large]), int(pad[large]), layer)
@@ -301,8 +304,13 @@ class NetBuilder:
         reach = float(np.hypot(*half)) + leaves.grid.pitch_mm
         near = _in_box(leaves, pads.x_mm[pad], pads.y_mm[pad], reach)
         u, v = in_pad(self.board, np.full(len(near), pad), leaves.x_mm[near], leaves.y_mm[near])
-        beyond = np.maximum(np.abs(u) - half[0], 0.0), np.maximum(np.abs(v) - half[1], 0.0)
-        apart = np.where(np.minimum(*beyond) > 0, np.inf, np.maximum(*beyond))
+        if pads.shape[pad] in ROUND:
+            small = min(half)
+            beyond = np.maximum(np.abs(u) - half[0] + small, 0.0), np.maximum(np.abs(v) - half[1] + small, 0.0)
+            apart = np.maximum(np.hypot(*beyond) - small, 0.0)
+        else:
+            beyond = np.maximum(np.abs(u) - half[0], 0.0), np.maximum(np.abs(v) - half[1], 0.0)
+            apart = np.where(np.minimum(*beyond) > 0, np.inf, np.maximum(*beyond))
         width = leaves.size_mm[near]
         beside = (apart > 0) & (apart < width)
         self._join(node, layer, near[apart == 0], np.full(int((apart == 0).sum()), 1 / TIED_OHM))
@@ -339,6 +347,12 @@ class NetBuilder:
             Kind.BARREL, (node[hole[one], layer[one]], node[hole[two], layer[two]]), 1 / ohm, layer[one], row=hole[one]
         )
         return node
+
+
+def contact_radius_mm(board: Board, pad: Ints) -> Floats:
+    """Return the radius of the round contact that spreads current as a pad does."""
+    sides = board.pads.size_x_mm[pad] + board.pads.size_y_mm[pad]
+    return np.asarray(np.where(np.isin(board.pads.shape[pad], ROUND), 0.25, RECTANGLE_RADIUS) * sides)
 
 
 def in_pad(board: Board, pad: Ints, x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stackup_lib.board import Floats, Ints, PadKind
+from stackup_lib.board import Flags, Floats, Ints, PadKind
 from stackup_lib.power.return_net import RECTANGLE_RADIUS, Holes, Kind, NetBuilder, in_pad
 
 if TYPE_CHECKING:
@@ -31,22 +31,24 @@ def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict
     filled = [net.filled_at(layer, *place.T) for place in (*ends, middle)]
     outside = ~(filled[0] & filled[1] & filled[2])
     rows, layer, ends = rows[outside], layer[outside], ends[:, outside]
+    if not len(rows):
+        return
     joints = _Joints(net, holes, hole_node, node_of_pad)
     width = tracks.width_mm[rows]
     one, less_one = joints.of(ends[0], ends[1], layer, width)
     two, less_two = joints.of(ends[1], ends[0], layer, width)
     joints.finish()
-    length = np.maximum(tracks.length_mm[rows] - less_one - less_two, 0.05 * width)
-    pieces = _split(np.stack([one, two]), ends, layer, width)
-    of, first, second, share = pieces
+    of, first, second, share, end = _split(np.stack([one, two]), ends, layer, width)
+    length = (
+        tracks.length_mm[rows][of] * share - np.where(end[0], less_one[of], 0.0) - np.where(end[1], less_two[of], 0.0)
+    )
+    ohm = np.maximum(length, 0.05 * width[of]) / width[of] * net.sheet_ohm[layer[of]]
     apart = first != second
-    of, first, second, share = of[apart], first[apart], second[apart], share[apart]
-    ohm = np.maximum(length[of] * share, 1e-3 * width[of]) / width[of] * net.sheet_ohm[layer[of]]
-    net.add(Kind.TRACK, (first, second), 1 / ohm, layer[of], row=rows[of])
+    net.add(Kind.TRACK, (first[apart], second[apart]), 1 / ohm[apart], layer[of[apart]], row=rows[of[apart]])
 
 
-def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints, Ints, Ints, Floats]:
-    """Cut tracks where another one ends on them: (track, node, node, share of its length) of each piece.
+def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints, Ints, Ints, Floats, Flags]:
+    """Cut tracks where another one ends on them: track, nodes, share of its length, and which of its ends it has.
 
     `nodes` and `ends` are those of the tracks' ends, shapes (2, tracks) and (2, tracks, 2).
     """
@@ -65,18 +67,16 @@ def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints,
             for row, (k, host) in enumerate(zip(chunk.tolist(), hosts.tolist(), strict=True)):
                 if off[row, host] <= width[host] / 2:
                     cuts.setdefault(host, []).append((float(at[row, host]), int(nodes[side, k])))
-    plain = np.array([k for k in range(count) if k not in cuts], dtype=np.int64)
-    rows: list[tuple[int, int, int, float]] = []
+    rows: list[tuple[int, int, int, float, bool, bool]] = []
     for host, places in cuts.items():
         way = [(0.0, int(nodes[0, host])), *sorted(places), (1.0, int(nodes[1, host]))]
-        rows += [(host, a, b, there - here) for (here, a), (there, b) in pairwise(way)]
-    of, first, second, share = (np.array(column) for column in zip(*rows, strict=True)) if rows else ([], [], [], [])
-    return (
-        np.concatenate([plain, of]).astype(np.int64),
-        np.concatenate([nodes[0, plain], first]).astype(np.int64),
-        np.concatenate([nodes[1, plain], second]).astype(np.int64),
-        np.concatenate([np.ones(len(plain)), share]),
-    )
+        last = len(way) - 2
+        rows += [
+            (host, a, b, there - here, k == 0, k == last) for k, ((here, a), (there, b)) in enumerate(pairwise(way))
+        ]
+    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(count) if k not in cuts]
+    of, first, second, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
+    return of, first, second, share, np.stack([starts, stops])
 
 
 class _Joints:
