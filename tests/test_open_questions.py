@@ -87,7 +87,7 @@ def test_information_rules_no_stackup_out_and_a_warning_only_until_it_is_waived(
 
 
 def test_why_a_suggestion_is_none_is_its_first_finding_or_what_is_missing() -> None:
-    """Of three findings the first and how many more, of three missing facts two; other clauses' findings do not count."""
+    """Of three findings the first and how many more, of three missing facts two; those of other clauses none."""
     failed = verdict("t.failed", Verdict.FAILED)
     mine = [finding(title=title, clause="t.failed", key=title) for title in ("first", "second", "third")]
     other = finding(title="other", clause="t.other", key="other")
