@@ -170,7 +170,12 @@ def check(
         str | None, typer.Option(metavar="COMMIT", help="Judge only findings that were not there in that commit.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="So many boards at a time; by default one per core.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="So many boards at a time, by default one per core; 1 also keeps a large board to one process.",
+        ),
     ] = None,
     no_suppressions: Annotated[
         bool, typer.Option("--no-suppressions", help="Disregard [[suppress]] in stackwright.toml.")
