@@ -96,6 +96,7 @@ def holds(case: Case, rule: Rule, report: Report) -> None:
     said = [f"{f.why}\n{f.fix}" for f in found]
     assert [piece for piece in case.says if not any(piece in text for text in said)] == [], said
     mine = [v for v in report.verdicts if v.code == rule.code]
+    assert [m.fact for v in mine for m in v.missing if not m.how_to_give] == [], "facts that nobody is told how to give"
     lacking = [f"{m.fact}\n{m.how_to_give}" for v in mine for m in v.missing]
     assert [piece for piece in case.lacks if not any(piece in text for text in lacking)] == [], lacking
     if case.confidence:

@@ -58,10 +58,13 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
     fact = ply.tg
     tg, least = ctx.need(fact), clause.limit.min or 0.0
     ctx.shows(f"{ply.label} ({ply.stated}), by {tg.method.value}", T_g=tg.value_c, T_min=least)
+    how = (
+        fact.how_to_give or f'[declared.dielectric."{ply.row}"]\ntg_c = "?"  # by DSC, from the laminate\'s data sheet'
+    )
     if tg.method is TgMethod.DMA and least <= tg.value_c < least + DMA_MARGIN_C:
-        raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA proves nothing here)", fact.how_to_give)
+        raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA proves nothing here)", how)
     if tg.is_minimum and tg.value_c < least:
-        raise MissingFact(f"{fact.name} (its name only promises {tg.value_c:g} C or more)", fact.how_to_give)
+        raise MissingFact(f"{fact.name} (its name only promises {tg.value_c:g} C or more)", how)
     if tg.value_c < least:
         yield Draft(
             title=f"{ply.label} ({ply.stated}): Tg {tg.value_c:g} C by {tg.method.value}, {least:g} C is the least",
