@@ -235,6 +235,16 @@ def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
     assert run("check", BOARDS / FIT, "--min-coverage", "100").code == 0
 
 
+def test_rules_that_are_left_out_take_one_line() -> None:
+    """Who asks for one family reads what it lacks, not eighty lines of what was not asked."""
+    ran = run("check", BOARDS / BARE, "--select", "MAT")
+
+    page = ran.out.partition("Not proven")[2].partition("To prove more")[0]
+    assert re.search(r"\d+ clauses of rules that --select or --ignore leaves out\n", page)
+    assert "board.via" not in page
+    assert "rule VIA" not in page
+
+
 def test_nothing_checked_is_2() -> None:
     """A silent green is the worst answer."""
     ran = run("check", BOARDS / FIT, "--ignore", ",".join(rule.code for rule in all_rules()))

@@ -297,7 +297,7 @@ def _next_step(answer: Answer) -> str:
     if "suppression" in answer.reason:
         return f"remove it from {FILE_NAME}, or mend it"
     if "nothing was checked" in answer.reason:
-        return "select fewer rules away, or state the stackup"
+        return "supply what is listed under Not proven, or select fewer rules away"
     if "coverage" in answer.reason:
         return "declare the facts listed under Not proven"
     return "please report this board"
