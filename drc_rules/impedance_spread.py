@@ -154,12 +154,12 @@ class _Solver:
         if shape not in self._known:
             if len(self._known) >= MOST_SOLVED:
                 return None
+            nominal = found.impedance_ohm(self.ctx.lines)  # first: it refuses what no solver should be asked
             line = VariedLine(shape[0], shape[1], shape[2], None, self.process)
             fit = respond(line)
             parts = [
                 (v.name.split()[0], (fit.sensitivities[v.name] * v.sigma) ** 2) for v in line.variables if v.sigma > 0
             ]
-            nominal = found.impedance_ohm(self.ctx.lines)
             self._known[shape] = _Answer(nominal, fit.surface, tuple(_causes(parts)))
         return self._known[shape]
 
@@ -180,6 +180,9 @@ def _target(solver: _Solver, asked: Asked, lines: Sequence[ControlledLine]) -> T
     for shape, same in ordered:
         try:
             answer = solver.answer(shape, same[0]) if len(told) < MOST_LINES else None
+        except MissingFact as fact:
+            problems[f"{fact.name} is not known"] = None
+            continue
         except StackwrightError as error:
             problems[error.what] = None
             continue

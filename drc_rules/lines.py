@@ -10,7 +10,7 @@ from drc_rules.fabs import Tier
 from drc_rules.fabs.process import typical_processes
 from drc_rules.routed import RoutedLine
 from drc_rules.sites import IMPEDANCE_GHZ, BoardSite, board_site
-from stackup_lib.facts import Confidence, least
+from stackup_lib.facts import Confidence, MissingFact, least
 from stackup_lib.frozen import Frozen
 from stackup_lib.interval import Interval
 from stackup_lib.lines.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
@@ -39,6 +39,11 @@ UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0,
 DK_KNOWN_TO = 0.02
 """How well a stated Dk holds for an impedance: KiCad states no frequency, laminates lose 1 to 3 % of Dk from 1 to 10
 GHz, and methods of measurement differ by as much."""
+
+WIDEST_MM = 20.0
+"""No line of a signal is wider, nor farther from its partner; the field solver's work grows with the width."""
+
+DRAW_IT = "give the track, its class or its rule a width and a gap of a line in KiCad"
 
 SiteKey = tuple[int, tuple[int | None, int | None] | None]
 Triple = tuple[Roughness, Roughness, Roughness]
@@ -107,6 +112,9 @@ class Lines:
         """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
         width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
         key, where = (index, width, gap, references), self.site(index, references)
+        if max(width, gap or 0.0) > WIDEST_MM:
+            size = f"{width_mm:g} mm" if gap_mm is None else f"{width_mm:g} mm with gaps of {gap_mm:g} mm"
+            raise MissingFact(f"a line that can be: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
         if key not in self.known:
             self.known[key] = solve_line(where.site, width, gap, tolerance=LINE_TOLERANCE)
         return self.known[key]
