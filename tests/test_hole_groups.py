@@ -12,8 +12,12 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.drilled_pads import pads_near
+from drc_rules.fabs import Tier
+from drc_rules.fabs.limits import limit_of
+from drc_rules.hole_gaps import REACH_MM, hole_gaps
 from drc_rules.hole_groups import PLACES_SHOWN, depth_mm, hole_groups, is_wide_for_any_board
 from fixtures.miniboard import MiniBoard, write
+from stackup_lib.copper_map import CopperMap
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.holes import Backdrill, PlatedHole
 from stackup_lib.kicad import read_board
@@ -128,6 +132,15 @@ def test_without_a_stackup_only_holes_wide_enough_for_twice_the_thickness_are_de
         depth_mm(ctx, hole_groups(ctx.board)[0])
 
 
+def test_a_stackup_of_other_layers_tells_no_depth(tmp_path: Path) -> None:
+    """Six layers in the list, four in the stackup: nobody knows where a hole ends."""
+    four = "\n".join([*SIX.strip().splitlines()[:6], "B.Cu 0.03"])
+    ctx = context(tmp_path, stackup=four, copper_layers=6, vias=[via(10)])
+
+    with pytest.raises(MissingFact):
+        depth_mm(ctx, hole_groups(ctx.board)[0])
+
+
 # --- drilled out ---
 
 
@@ -193,3 +206,44 @@ def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(t
 
     assert near == [(0.2, 3, "/B")]
     assert wider == [(0.2, "/B"), (round(1.4 * 2**0.5 - 0.8 - 0.25, 6), "/C")]
+
+
+# --- copper of other nets beside holes ---
+
+
+def test_copper_beside_a_hole_counts_on_the_layers_it_goes_through_up_to_a_quarter_millimetre(tmp_path: Path) -> None:
+    """A hole of 0.2 mm, 0.44 mm from the middle of a track of 0.2 mm: 0.24 mm, on whichever side; 0.26 mm is beyond.
+
+    A blind via that ends on In1 has nothing beside it on In2; a pin's hole goes through all layers.
+    """
+    upright = [{"net": "/T", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[10, 5], [10, 15]]}]
+    level = [{"net": "/U", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[20, 10], [30, 10]]}]
+    blind = {"kind": "blind", "span": ["F.Cu", "In1.Cu"]}
+    at = [
+        ([10.44, 8], {}),
+        ([9.56, 8], {}),
+        ([10.46, 12], {}),
+        ([22, 10.44], {}),
+        ([24, 9.56], {}),
+        ([26, 10.44], blind),
+        ([10.44, 13], blind),
+    ]
+    pin = {"number": "1", "net": "/A", "kind": "through", "size_mm": [1.0, 1.0], "drill_mm": 0.6, "shape": "circle"}
+    board = context(
+        tmp_path,
+        tracks=[*upright, *level],
+        vias=[{"net": "/A", "at_mm": point, **kind} for point, kind in at],
+        parts=[{"reference": "J1", "at_mm": [28, 10.6], "pads": [pin]}],
+    ).board
+
+    found = hole_gaps(CopperMap(board))
+
+    assert found is not None
+    assert max(limit_of("hole_to_copper_mm", tier) or 0.0 for tier in Tier) <= REACH_MM
+    near = [
+        (round(gap, 6), board.copper_layers[layer].name, board.nets[net])
+        for gap, layer, net in zip(found.gap_mm.tolist(), found.layer.tolist(), found.net.tolist(), strict=True)
+        if layer >= 0
+    ]
+    assert len(found.gap_mm) == 8
+    assert sorted(near) == [(0.2, "In2.Cu", "/U"), *[(0.24, "In1.Cu", "/T")] * 3, *[(0.24, "In2.Cu", "/U")] * 2]
