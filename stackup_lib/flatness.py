@@ -132,4 +132,5 @@ def bow_materials() -> Materials:
         name: {"low": row["low"], "high": row["high"], "source": sources[row["source"]]}
         for name, row in data["range"].items()
     }
-    return Materials.model_validate({**ranges, **data["poisson"]})
+    poisson = {name: value for name, value in data["poisson"].items() if name != "source"}
+    return Materials.model_validate({**ranges, **poisson})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from itertools import pairwise
 from statistics import median
@@ -13,6 +15,7 @@ from stackup_lib.facts import Confidence
 from stackup_lib.materials import (
     ConstructionKind,
     DielectricPoint,
+    Foil,
     Grade,
     Laminate,
     Source,
@@ -26,7 +29,18 @@ from stackup_lib.materials.data import laminate_files, read_toml
 from stackup_lib.materials.words import key_of
 
 LAMINATES = catalogue().laminates
-DATA_FILES = [*laminate_files(), "names.toml", "foils.toml", "glass_styles.toml", "copper_weights.toml"]
+TABLES = ["foils.toml", "glass_styles.toml", "copper_weights.toml", "glass_weights.toml", "mechanics.toml"]
+DATA_FILES = [*laminate_files(), "names.toml", *TABLES]
+
+DK_GOOD_TO = 0.06
+"""What Dk over frequency is good to: two figures printed to one decimal are off by 3 %, two methods by another 3 %."""
+
+ALIKE = (
+    {"KB-6165", "KB-6165F", "KB-6167F"},  # one resin with another filler; each sheet says so
+    {"N4000-13", "N4000-13 EP"},  # the second is the first for lead-free soldering
+    {"RO4350B", "VT-870"},  # made to take the other's place
+)
+"""Families whose sheets state the same figures; any other two that agree in all would be a slip of the copyist."""
 
 
 def points_of(laminate: Laminate) -> list[DielectricPoint]:
@@ -125,6 +139,52 @@ def test_typical_df_never_falls_by_more_than_a_rounding_step_with_frequency(lami
     assert len({f for f, _ in typical}) == len(typical), "one typical value per frequency"
 
 
+def every_series(laminate: Laminate) -> list[list[DielectricPoint]]:
+    """Figures of one laminate that belong together, each by rising frequency."""
+    together = [[p for p in laminate.points if p.typical], *(list(c.points) for c in laminate.constructions)]
+    stated = [[p for p in points if p.frequency_ghz is not None] for points in together]
+    return [sorted(points, key=lambda p: p.frequency_ghz or 0.0) for points in stated]
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_no_series_has_a_dk_that_rises_or_a_df_that_falls_with_frequency(laminate: Laminate) -> None:
+    """Dk rises by 2 % at most, where the method of measurement changes; Df falls by a rounding step at most."""
+    for points in every_series(laminate):
+        dks = [p.dk for p in points if p.dk is not None]
+        dfs = [p.df for p in points if p.df is not None]
+        assert all(after <= before * 1.02 for before, after in pairwise(dks)), points
+        assert all(after > before - 0.0006 for before, after in pairwise(dfs)), points
+
+
+@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+def test_dk_falls_with_frequency_as_df_demands(laminate: Laminate) -> None:
+    """Over each series Dk falls by 2/pi Df per unit of ln f (Kramers-Kronig for a slowly varying loss).
+
+    Two sheets of different constructions that were joined into one series would stand out.
+    """
+    for points in every_series(laminate):
+        known = [(p.frequency_ghz, p.dk) for p in points if p.dk is not None and p.frequency_ghz is not None]
+        dfs = [p.df for p in points if p.df is not None]
+        if len(known) > 1 and dfs:
+            (first_ghz, first), (last_ghz, last) = known[0], known[-1]
+            demanded = 2 / math.pi * (sum(dfs) / len(dfs)) * math.log(last_ghz / first_ghz)
+            assert 1 - last / first == pytest.approx(demanded, abs=DK_GOOD_TO), points
+
+
+def test_no_two_laminates_have_the_same_figures_but_those_that_are_known_to() -> None:
+    """A copied row would give two families all their typical points in common, or a whole table of constructions."""
+    owners: dict[tuple[object, ...], set[str]] = {}
+    for laminate in LAMINATES:
+        points = tuple((p.frequency_ghz, p.dk, p.df) for p in laminate.points if p.typical and p.df is not None)
+        tables = tuple((str(c), *((p.frequency_ghz, p.dk, p.df) for p in c.points)) for c in laminate.constructions)
+        for figures in {points, tables} if not laminate.generic else set():
+            if len(figures) > 1:  # one point in common is no wonder
+                owners.setdefault(figures, set()).add(laminate.family)
+
+    same = [names for names in owners.values() if len(names) > 1]
+    assert sorted(map(sorted, same)) == sorted(map(sorted, ALIKE))
+
+
 def test_prepregs_of_one_glass_style_hold_the_same_amount_of_glass() -> None:
     """Thickness and resin content give the glass in a ply: a row whose style slipped in a table would stand out.
 
@@ -156,6 +216,40 @@ def test_dk_falls_with_resin_content_over_the_prepregs_of_a_laminate(laminate: L
         assert resin is not None
         assert dk is not None
         assert all(b < dk for r, b in rows if r is not None and b is not None and r >= resin + 3), (resin, dk)
+
+
+def numbers_without_source(node: object, path: str, sourced: bool) -> Iterable[str]:
+    """Yield where a number stands in no table that names a source."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key != "source" or not isinstance(value, dict):
+                yield from numbers_without_source(value, f"{path}.{key}", sourced or "source" in node)
+    elif isinstance(node, list):
+        for value in node:
+            yield from numbers_without_source(value, path, sourced)
+    elif isinstance(node, (int, float)) and not isinstance(node, bool) and not sourced:
+        yield f"{path} = {node}"
+
+
+@pytest.mark.parametrize("name", [n for n in DATA_FILES if n != "names.toml"])
+def test_every_number_stands_in_a_table_that_names_its_source(name: str) -> None:
+    """Of laminates, foils, glass, copper weights and mechanics alike."""
+    data = read_toml(name)
+    sources = data.pop("source")
+
+    assert list(numbers_without_source(data, name, sourced=False)) == []
+    assert all(len(s["text"]) > 10 and s["grade"] in set(Grade) for s in sources.values())
+
+
+@pytest.mark.parametrize("foil", foils(), ids=lambda foil: foil.name)
+def test_every_foil_has_a_roughness_that_hangs_together(foil: Foil) -> None:
+    """The least Rz is below the greatest, a nominal one not above it; Rq 0.2 to 4 um; a figure names its method."""
+    low, high = foil.rz_um
+    assert low is not None or high is not None
+    assert low is None or high is None or low <= high
+    assert foil.rz_nominal_um is None or (foil.rz_max_um is not None and foil.rz_nominal_um <= foil.rz_max_um)
+    assert foil.rq_um is None or 0.2 <= foil.rq_um <= 4
+    assert foil.method or foil.source.grade is Grade.ENGINEERING or foil.ambiguous
 
 
 @pytest.mark.parametrize("name", DATA_FILES)

@@ -35,6 +35,7 @@ class _Band(Frozen):
     from_um: float
     to_um: float
     confidence: Confidence
+    source: Source
 
 
 @cache
@@ -47,7 +48,9 @@ def copper_weights() -> tuple[CopperWeight, ...]:
 
 @cache
 def _bands() -> tuple[_Band, ...]:
-    return tuple(_Band.model_validate(row) for row in read_toml("copper_weights.toml")["band"])
+    data = read_toml("copper_weights.toml")
+    sources = sources_of(data)
+    return tuple(_Band.model_validate({**row, "source": sources[row["source"]]}) for row in data["band"])
 
 
 def ounce_class(thickness_mm: float, *, outer: bool) -> Fact[float]:
