@@ -117,3 +117,22 @@ def test_nobody_is_told_that_an_audit_ran_which_did_not() -> None:
     assert run.count("NOT AUDITED") == 1
     assert run.index("NOT AUDITED") < run.index(".ci/audit\n") < run.index('audit="audited')
     assert "--strict" in (ROOT / ".ci" / "audit").read_text(encoding="utf-8")
+
+
+WORKFLOWS = (".github/workflows/ci.yml", "plugin/ci/action.yml")
+
+
+@pytest.mark.parametrize("file", WORKFLOWS)
+def test_actions_are_pinned_by_commit(file: str) -> None:
+    """A tag can be moved to other code, a commit cannot; the tag stands behind it for who reads."""
+    used = re.findall(r"uses: (.*)", (ROOT / file).read_text(encoding="utf-8"))
+    assert used
+    assert all(re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one) for one in used), used
+
+
+@pytest.mark.parametrize("file", ["plugin/ci/action.yml", "plugin/ci/gitlab-ci.yml"])
+def test_users_jobs_install_by_hash(file: str) -> None:
+    """What the jobs for users install is the lock's, wheels only, and then nothing but Stackwright."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert re.search(r"pip\S* .*--require-hashes --only-binary :all: -r \S*lock-run\.txt", text)
+    assert re.search(r"pip\S* .*--no-deps --no-build-isolation \S+", text)
