@@ -6,7 +6,8 @@ Every `[[hot_part]]` with a thermal pad that loses heat through the board: wheth
 all, and how far they are apart on the mean (root of the pad's area over their number). Vias close beside a pad without
 any, or a pour of twenty times its area on its own layer, make it information. Where the stackup is known, the
 thermal resistance from pad to sink is told beside it: wall and fill of every hole side by side, with the laminate
-between them. Parts whose lid is cooled, and those on a copper coin, are left alone.
+between them. Parts whose lid is cooled, and those on a copper coin, are left alone. A part that is said to lose its
+heat through the board, and has neither a thermal pad nor pads of ground or of supplies, is not verifiable.
 
 Why it matters
 --------------
@@ -57,8 +58,14 @@ ROUNDING = 1.05
 
 def _through_board(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
     for part in hot_parts(ctx):
-        if part.is_exposed and not part.declared.coin and not part.declared.cools_off_the_top:
+        if (part.is_exposed or _has_no_way(part)) and not part.declared.coin and not part.declared.cools_off_the_top:
             yield part
+
+
+def _has_no_way(part: HotPartOnBoard) -> bool:
+    """True where somebody has said that the heat leaves through the board, and no pad is seen by which it could."""
+    said = part.declared.cooling == "board" or part.declared.board_w is not None
+    return said and not part.pads
 
 
 FORMULA = """
@@ -76,6 +83,9 @@ p_max: one via every so far is usual [mm]
 @rule("THM002", kinds=("thermal_via_array",), over=_through_board, formula=FORMULA)
 def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
+    if not part.pads:
+        how = f'in the [[hot_part]] of {part.reference}: pads = ["?"]  # numbers of those that lead its heat'
+        raise MissingFact(f"by which pads the heat of {part.reference} leaves into the board", how)
     area, count, most = sum(pad.area_mm2 for pad in part.pads), len(part.holes), clause.limit.max or math.inf
     wanted = math.ceil(area / most**2 / ROUNDING**2)
     spacing = math.sqrt(area / count) if count else math.inf
