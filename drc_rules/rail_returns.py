@@ -196,24 +196,27 @@ def _returns(
         (plating,) * 3 if plating else (PLATING_UM.low, PLATING_UM.nominal, PLATING_UM.high),
         (COPPER_C.low, COPPER_C.nominal, COPPER_C.high) if warm is None else (warm,) * 3,
     )
-    whole: dict[int, RailReturn | MissingFact] = {}
-    for request in requests:
-        one = replace(found[request.number], ratio=ratio, left_out=left_out)
-        doubt = _doubted(ctx.board, copper, request, one)
-        whole[request.number] = doubt or one
-    return whole
+    whole = {number: replace(one, ratio=ratio, left_out=left_out) for number, one in found.items()}
+    return {**whole, **_doubted(ctx.board, copper, requests, whole)}
 
 
-def _doubted(board: Board, copper: BoardCopper, request: ReturnRequest, found: RailReturn) -> MissingFact | None:
+def _doubted(
+    board: Board, copper: BoardCopper, requests: Sequence[ReturnRequest], found: Mapping[int, RailReturn]
+) -> dict[int, MissingFact]:
     """Return what is missing where the grid finds no way back and the copper itself, looked at closely, has one."""
-    if all(load.joined for load in found.loads):
-        return None
-    ends = [pads for pads, load in zip(request.ends.loads, found.loads, strict=True) if not load.joined]
-    terminals = [Terminal(name="", pads=pads) for pads in (request.ends.source, *ends)]
-    groups = joined_groups(board, found.net, copper, terminals).tolist()
-    if groups[0] not in groups[1:]:
-        return None
-    return MissingFact(
-        f"the way back of {request.row.net} through {found.net}: bridges of copper too narrow to be followed join it",
-        in_table(request.row.net, "widen the narrow places of the ground, or judge the way back yourself"),
-    )
+    apart = [one for one in requests if not all(load.joined for load in found[one.number].loads)]
+    if not apart:
+        return {}
+    terminals, of = _terminals(apart)
+    group = joined_groups(board, board.nets[apart[0].ends.net], copper, terminals)
+    doubted: dict[int, MissingFact] = {}
+    for one in apart:
+        source = group[of[one.ends.source]]
+        loads = zip(one.ends.loads, found[one.number].loads, strict=True)
+        if any(not load.joined and group[of[pads]] == source for pads, load in loads):
+            doubted[one.number] = MissingFact(
+                f"the way back of {one.row.net} through {found[one.number].net}: bridges of copper too narrow to be "
+                "followed join it",
+                in_table(one.row.net, "widen the narrow places of the ground, or judge the way back yourself"),
+            )
+    return doubted

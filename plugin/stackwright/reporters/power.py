@@ -33,14 +33,16 @@ def short_cells(row: RailRow) -> tuple[str, ...]:
     if row.problem or row.resistance_mohm is None:
         return row.net, current, "not solved", "", limit(row), "", target(row), ""
     share = f"{figure(row.drop_pct, 2)} %" if row.drop_pct is not None else ""
+    share += "" if row.back_mv else ", one way"
     dc = figure(row.resistance_mohm.nominal)
     return row.net, current, _range(row.drop_mv), share, limit(row), dc, target(row), most_lost(row)
 
 
 def drop(row: RailRow) -> str:
-    """Return `7.69 (5.1 to 16.5), 0.23 %`."""
+    """Return `7.69 (5.1 to 16.5), 0.23 %, of which 1.2 back through GND`, or that it is one way alone."""
     percent = f", {figure(row.drop_pct, 2)} %" if row.drop_pct is not None else ""
-    return _range(row.drop_mv) + percent
+    back = f", of which {figure(row.back_mv.nominal)} back through {row.ground}" if row.back_mv else ", one way"
+    return _range(row.drop_mv) + percent + back
 
 
 def limit(row: RailRow) -> str:
