@@ -9,7 +9,7 @@ import pytest
 from drc_rules.check import prepare
 from drc_rules.config import Config
 from drc_rules.declared import CommandLine
-from drc_rules.fab_compare import Compared, LayerMatch, Matched, Outcome, WidthJudged, match_stackups
+from drc_rules.fab_compare import Compared, LayerMatch, Matched, Outcome, WidthJudged, layer_index, match_stackups
 from drc_rules.fab_text import FabRow, FabStackup
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import LayerKind
@@ -172,6 +172,8 @@ def test_sheets_of_one_dielectric_are_taken_together(tmp_path: Path) -> None:
 
     assert (said(found, 1)["thickness"], said(found, 1)["Dk"]) == ("accept", "accept")
     assert found.layers[1].lines == (3, 4)
+    half_said = [sheets[0], sheets[1].model_copy(update={"dk": None})]
+    assert "Dk" not in said(matched(tmp_path / "half", [rows[0], *half_said, *rows[2:]]), 1)
 
 
 @pytest.mark.parametrize(("left_out", "what"), [(2, "has 3 copper rows"), (3, "no dielectric stands between")])
@@ -181,3 +183,16 @@ def test_rows_that_cannot_be_matched_are_an_error(tmp_path: Path, left_out: int,
 
     with pytest.raises(ConfigError, match=what):
         matched(tmp_path, [*rows[:left_out], *rows[left_out + 1 :]])
+
+
+@pytest.mark.parametrize(
+    ("name", "index"), [("Top", 0), ("bottom", 3), ("F.Cu", 0), ("in2.cu", 2), ("L3", 2), ("Layer 02", 1), ("4", 3)]
+)
+def test_fabs_call_layers_by_number_or_place(tmp_path: Path, name: str, index: int) -> None:
+    """Counted from 1 at the top; KiCad's own names hold too."""
+    board = read_board(write(MiniBoard.model_validate({"stackup": FOUR}), tmp_path, "board"))
+
+    assert layer_index(board, name, "fab.csv, line 9") == index
+    for wrong in ("L5", "0", "GND"):
+        with pytest.raises(ConfigError, match="no copper layer"):
+            layer_index(board, wrong, "fab.csv, line 9")

@@ -128,6 +128,29 @@ def test_a_fill_of_copper_leads_best_then_any_fill_then_none(tmp_path: Path) -> 
     assert plain == none
 
 
+def test_a_laser_fills_its_hole_with_copper(tmp_path: Path) -> None:
+    """To In1 under the part: a filled microvia leads better than a drilled hole of the same size filled with resin."""
+    sink = f'{HOT}sink = "In1.Cu"\n'
+    span = ["F.Cu", "In1.Cu"]
+    laser, drilled = (
+        path_of(context(tmp_path / kind, config=sink, vias=[{**vias(filled=True), "kind": kind, "span": span}]))
+        for kind in ("micro", "blind")
+    )
+
+    assert laser is not None
+    assert drilled is not None
+    assert laser.k_per_w.nominal < drilled.k_per_w.nominal
+
+
+@pytest.mark.parametrize(("side", "sink"), [("front", "B.Cu"), ("back", "F.Cu")])
+def test_the_sink_itself_is_no_plane_on_the_way(tmp_path: Path, side: str, sink: str) -> None:
+    """With copper on the far side alone, nothing spreads the heat before it."""
+    found = path_of(context(tmp_path, side=side, planes={sink: "GND"}))
+
+    assert found is not None
+    assert (found.sink_name, found.plane_name, found.to_plane_k_per_w) == (sink, "", None)
+
+
 def test_copper_beside_the_holes_spreads_heat_only_within_reach_and_on_their_net(tmp_path: Path) -> None:
     """Ground within a relief of a hole counts; 3 mm away, or of another net, it does not."""
     near = {"net": "GND", "layer": "In1.Cu", "rect_mm": [19.5, 10, 30, 20]}
