@@ -1,11 +1,11 @@
 """Reads the rules' case files: `fixtures/rules/<family>/<defect>.toml`, one per rule, named as the rule's file.
 
 A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
-finding's title, in any order; an empty list: the rule stays quiet. `verdicts` maps clause ids to their verdict. What it
-`says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to give them;
-`measured` are the numbers beside the limit. Of each finding, in the order of `finds`: its whole `titles`, `severities`,
-`limits`, `objects` (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is an `item`. A
-limit without a value is "none". `confidence` is that of the findings, else of the decided clauses.
+finding's title, in any order, `$` for its end; an empty list: the rule stays quiet. `verdicts` maps clause ids to their
+verdict. What it `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to
+give them; `measured` are the numbers beside the limit. Of each finding, in the order of `finds`: its whole `titles`,
+`severities`, `limits`, `objects` (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is
+an `item`. A limit without a value is "none". `confidence` is that of the findings, else of the decided clauses.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _in_order(case: Case, findings: list[Finding]) -> list[Finding]:
     """The findings in the order of the case's pieces of titles, one each."""
     left, found = list(findings), []
     for piece in case.finds:
-        match = next((f for f in left if piece in f.title), None)
+        match = next((f for f in left if piece in f"{f.title}$"), None)
         assert match is not None, f"no finding with {piece!r} among {[f.title for f in findings]}"
         left.remove(match)
         found.append(match)

@@ -83,9 +83,10 @@ def _are(count: int) -> str:
 
 
 def _state(holes: list[PadHole]) -> str:
-    filled, capped = any(hole.filled.value for hole in holes), any(hole.capped.value for hole in holes)
-    if filled and capped:
+    states = {(hole.filled.value, hole.capped.value) for hole in holes}
+    if len(states) > 1:
         return "not both filled and capped"
+    filled, capped = states.pop()
     return "filled but not capped" if filled else "capped but not filled" if capped else "neither filled nor capped"
 
 
