@@ -17,8 +17,8 @@ from stackup_lib.materials import copper_weights, ounce_class
 from stackup_lib.post_fills import PostFills
 from stackup_lib.spaces import SpaceFinder
 
-PRECISION_MM = 0.0005
-"""Limits are stated in whole micrometres: what rounds to one keeps it."""
+PRECISION_MM = 0.002
+"""The sources state whole mils: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) are asked for."""
 
 HEAVY_OUTER_OZ = 2.0
 """From this weight on outer copper is etched no finer than inner copper of that weight: what is stated is there."""
@@ -122,9 +122,9 @@ def space_finder(ctx: Context) -> SpaceFinder:
 
 def _widest_mm(ctx: Context, layer: int) -> float:
     """The widest space that any clause asks for on a layer, less the precision; 0 where none can be told."""
-    own = own_space_mm(ctx, layer)
     with ctx.aside():
         try:
+            own = own_space_mm(ctx, layer)
             least = own or tier_space_mm(ctx, layer, Tier.STANDARD) or heavier_space_mm(ctx, layer, Tier.STANDARD)
         except MissingFact:
             least = None

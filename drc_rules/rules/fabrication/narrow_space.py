@@ -29,8 +29,8 @@ two pieces that have none. What was measured is the drawing, before the fab's ow
 Sources
 -------
 Copper-weight tables of several fabs (Multi-CB, PCBasic, Optima) inside; Rush PCB and network PCB with 4, 3 and 2 mil
-outside: past the best is an error, past advanced a warning, past standard information. Both are compared to the
-micrometre.
+outside: past the best is an error, past advanced a warning, past standard information. They state whole mils: a space
+that is short by 0.002 mm keeps a limit, as 0.125 mm keeps 5 mil.
 """
 
 from __future__ import annotations
