@@ -129,7 +129,7 @@ def test_a_fill_of_copper_leads_best_then_any_fill_then_none(tmp_path: Path) -> 
 
 
 def test_a_filled_microvia_may_be_plated_shut(tmp_path: Path) -> None:
-    """To In1 under the part: copper all through at its best, where a drilled hole of the same size is filled with resin."""
+    """To In1 under the part, at its best copper all through: a drilled hole of the same size holds resin at most."""
     sink = f'{HOT}sink = "In1.Cu"\n'
     span = ["F.Cu", "In1.Cu"]
     laser, drilled = (
