@@ -16,7 +16,7 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.intended import Statement
 from stackup_lib.intended_via import NANOMETRE, IntendedVia, intended_via, rules_by_net, via_meets
 from stackup_lib.kicad.joined_classes import joined_classes
-from stackup_lib.kicad.via_settings import read_via_settings
+from stackup_lib.kicad.via_settings import via_settings
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -79,14 +79,14 @@ def via_of_net(ctx: Context, net: int) -> IntendedVia:
     except MissingFact:
         rules = None
     board = ctx.board
-    settings = read_via_settings(board.project.path)
-    return intended_via(board, board.nets[net], rules, settings, in_pair=_in_pair(ctx, net))
+    limits = via_settings(board.project)
+    return intended_via(board, board.nets[net], rules, limits, in_pair=_in_pair(ctx, net))
 
 
 def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
     """Yield the via of nets that are alike to KiCad, and those nets."""
     board, by_name = ctx.board, rules_by_net(rules)
-    settings = read_via_settings(board.project.path)
+    limits = via_settings(board.project)
     joined: dict[tuple[str, ...], tuple[str, ...]] = {}
     alike: dict[tuple[object, ...], list[int]] = {}
     for net in sorted(leading_somewhere(ctx)):
@@ -99,7 +99,7 @@ def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[Inten
         answers = tuple(via_meets(rule, name, joined[own], in_pair=in_pair) for rule in by_name)
         alike.setdefault((own, in_pair, answers), []).append(net)
     for nets in alike.values():
-        yield intended_via(board, board.nets[nets[0]], rules, settings, in_pair=_in_pair(ctx, nets[0])), nets
+        yield intended_via(board, board.nets[nets[0]], rules, limits, in_pair=_in_pair(ctx, nets[0])), nets
 
 
 def _in_pair(ctx: Context, net: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stackup_lib.frozen import Frozen
@@ -50,6 +50,8 @@ class Project:
         path: the file, None when there is none.
         classes: by name; `Default` is always there.
         net_classes_of: net name -> names of its classes, highest priority first, `Default` left out.
+        stated: class -> the keys of its row that hold something, as the file names them.
+        limits: Board Setup's constraints, as the file states them; whoever asks looks at each.
     """
 
     path: Path | None
@@ -59,6 +61,8 @@ class Project:
     text_variables: Mapping[str, str]
     tuning_profiles: tuple[TuningProfile, ...]
     net_classes_of: Mapping[str, tuple[str, ...]]
+    stated: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    limits: Mapping[str, object] = field(default_factory=dict)
 
     def effective(self, net: str) -> NetClass:
         """Return the class that holds for a net: each field from the first of its classes that sets it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from drc_rules.report import Verdict
+from fixtures.miniboard import MiniBoard, write
 from stackup_lib import coupling
 from stackup_lib.kicad import read_board
 from stackup_lib.stackup import LayerKind
@@ -20,6 +23,7 @@ from tests.metamorphic import Variant
 from tests.seeded import Case
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
+THERMAL = ROOT.parent / "rules" / "thermal" / "sparse_thermal_vias.toml"
 FAST = "dielectric 2"
 
 Failing = frozenset[tuple[str, str]]
@@ -82,6 +86,17 @@ def with_core(thickness_mm: float) -> Case:
     return card().with_ply("dielectric 8", thickness_mm=thickness_mm)
 
 
+@functools.cache
+def with_thermal_vias(on_a_side: int) -> Case:
+    """A part of 4 W on a square pad of 3.4 mm, with so many vias on each side of it."""
+    base = tomllib.loads(THERMAL.read_text(encoding="utf-8"))["base"]["qfn"]
+    vias = {"net": "GND", "at_mm": [18.6, 13.6], "drill_mm": 0.25, "size_mm": 0.45, "pitch_mm": 0.55}
+    board = base | {"vias": [vias | {"grid": [on_a_side, on_a_side]}] if on_a_side else []}
+    config = str(base["config"]).replace("power_w = 4", "power_w = 4\nmax_k_per_w = 12")
+    folder = Path(tempfile.mkdtemp())  # its project is read again by rules
+    return Case(read_board(write(MiniBoard.model_validate(board), folder, "board")), config)
+
+
 def with_backdrills(kept: int) -> Case:
     case = card()
     drilled = np.flatnonzero(~np.isnan(case.board.vias.drilling.backdrill_size_mm))
@@ -96,6 +111,7 @@ LADDERS: dict[str, tuple[tuple[str, ...], Callable[..., Case], tuple[object, ...
     "a wider tolerance of the fab": (("IMP001",), with_tolerance, (5, 8, 10, 15, 20)),
     "more current": (("PDN",), with_current, (3, 6.25, 12, 25, 50, 100)),
     "thinner copper inside": (("PDN", "CUP001"), with_power_copper, (0.07, 0.03, 0.0152)),
+    "fewer vias under a hot part": (("THM001", "THM002"), with_thermal_vias, (6, 5, 4, 3, 2, 1, 0)),
     "a thicker board": (("VIA003", "VIA004", "FAB005"), with_core, (0.1, 0.6, 1.5, 3.0, 6.0)),
     "fewer backdrills": (("VIA001", "VIA002", "VIA003"), with_backdrills, (99, 12, 4, 0)),
 }

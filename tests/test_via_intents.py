@@ -11,8 +11,11 @@ import pytest
 from drc_rules.check import find_config, prepare
 from drc_rules.declared import CommandLine
 from drc_rules.design_rule_reach import Names, idle_parts, never_applies
+from drc_rules.engine import run
 from drc_rules.net_explained import ViaSaid, explain_net
 from drc_rules.nets_view import find_net
+from drc_rules.report import Verdict
+from drc_rules.rule import all_rules
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.design_rules import Constraint, DesignRule
 from stackup_lib.intended_via import IntendedVia, intended_via, via_meets
@@ -20,7 +23,7 @@ from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.condition_tree import Call, Comparison, is_like, parse_condition, truth
 from stackup_lib.kicad.joined_classes import SIZES, joined_classes
 from stackup_lib.kicad.rules_file import parse_design_rules
-from stackup_lib.kicad.via_settings import ViaSettings, read_via_settings
+from stackup_lib.kicad.via_settings import ViaSettings, via_settings
 from stackup_lib.links import find_links
 
 TRACK = {"net": "/CLK", "layer": "F.Cu", "path_mm": [[10, 10], [50, 10]]}
@@ -162,6 +165,22 @@ def test_the_router_places_no_less_than_board_setup_allows(tmp_path: Path) -> No
     assert found.placed_mm == (0.2, 0.1)
 
 
+def test_a_project_that_goes_during_the_check_breaks_no_rule(tmp_path: Path) -> None:
+    """It is read once, with the board: somebody may save or remove it before the rules are done."""
+    path = board_with(tmp_path, {"name": "FAST", "nets": ["/CLK"], "via_diameter_mm": 0.15, "via_drill_mm": 0.05})
+    found = []
+    for is_there in (True, False):
+        context, requirements, _ = prepare(read_board(path), find_config(path, None), CommandLine())
+        if not is_there:
+            path.with_suffix(".kicad_pro").unlink()
+        outcome = run(context, requirements.clauses, all_rules(), all_rules())
+        assert not outcome.crashes
+        found.append([verdict.verdict for verdict in outcome.verdicts if verdict.code in ("VIA013", "VIA014")])
+
+    assert found[0] == found[1]
+    assert Verdict.FAILED in found[0]
+
+
 def test_a_rule_that_cannot_be_followed_is_a_doubt_only_where_it_would_change_something(tmp_path: Path) -> None:
     """A least diameter below the via's changes nothing; one above it does, and so does a preferred one."""
     quiet = '(rule "a" (condition "A.Hole < 1mm") (constraint via_diameter (min 0.4mm)))'
@@ -197,8 +216,8 @@ def test_board_setup_says_what_its_numbers_say(
     path = tmp_path / "a.kicad_pro"
     path.write_text(json.dumps(project), encoding="utf-8")
 
-    assert read_via_settings(path) == expected
-    assert read_via_settings(None) == ViaSettings()
+    assert via_settings(read_project(path, [])) == expected
+    assert via_settings(read_project(None, [])) == ViaSettings()
 
 
 def test_a_net_is_told_the_via_that_wins_and_from_where(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ class Parts:
     assignments: dict[str, tuple[str, ...]] = field(default_factory=dict)
     text_variables: dict[str, str] = field(default_factory=dict)
     tuning: tuple[TuningProfile, ...] = ()
+    stated: dict[str, frozenset[str]] = field(default_factory=dict)
+    limits: dict[str, Json] = field(default_factory=dict)
 
 
 class _Reader:
@@ -145,6 +147,8 @@ def resolve(path: Path | None, parts: Parts, nets: Iterable[str]) -> tuple[Proje
         text_variables=parts.text_variables,
         tuning_profiles=parts.tuning,
         net_classes_of=net_classes_of,
+        stated=parts.stated,
+        limits=parts.limits,
     )
     return project, tuple(dict.fromkeys(remark for (_, remark), _ in tests if remark))
 
@@ -157,6 +161,7 @@ def _read(path: Path) -> Parts:
     for order, row in enumerate(reader.rows(settings, "classes", "net_settings.")):
         net_class = _net_class(reader, row, order)
         parts.classes[net_class.name] = net_class
+        parts.stated[net_class.name] = frozenset(key for key, value in row.items() if value is not None)
         for net in _names(reader, row, "nets", "net_settings.classes."):
             parts.assignments[net] = (*parts.assignments.get(net, ()), net_class.name)
     for row in reader.rows(settings, "netclass_patterns", "net_settings."):
@@ -167,8 +172,17 @@ def _read(path: Path) -> Parts:
         parts.assignments[net] = tuple(_names(reader, assigned, net, "net_settings.netclass_assignments."))
     variables = reader.mapping(holder, "text_variables", "")
     parts.text_variables = {key: reader.text(variables, key, "text_variables.") for key in variables}
+    parts.limits = _limits(holder)
     parts.tuning = _tuning(reader, reader.mapping(holder, "tuning_profiles", ""))
     return parts
+
+
+def _limits(holder: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the constraints of Board Setup; nothing where the file does not hold them as KiCad writes them."""
+    found: Json = dict(holder)
+    for key in ("board", "design_settings", "rules"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _load(path: Path) -> dict[str, Json]:

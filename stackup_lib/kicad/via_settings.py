@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from stackup_lib.frozen import Frozen
+from stackup_lib.project import Project
 
 BOARD_SETUP = "Board Setup"
 _KEYS = {
@@ -23,21 +21,9 @@ class ViaSettings(Frozen):
     least_ring_mm: float | None = None
 
 
-def read_via_settings(path: Path | None) -> ViaSettings:
-    """Return the constraints of a project file; nothing but None without one, or where they cannot be read.
-
-    A project file that is no JSON does not get here: the board's reader has refused it.
-    """
-    rules = {} if path is None else project_table(path, "board", "design_settings", "rules")
-    return ViaSettings(**{name: _length(rules.get(key)) for name, key in _KEYS.items()})
-
-
-def project_table(path: Path, *keys: str) -> dict[str, object]:
-    """Return a table of a project file by the keys that lead to it; empty where there is none."""
-    found: object = json.loads(path.read_text(encoding="utf-8-sig"))
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+def via_settings(project: Project) -> ViaSettings:
+    """Return Board Setup's constraints on vias; nothing but None without a project, or where they are no numbers."""
+    return ViaSettings(**{name: _length(project.limits.get(key)) for name, key in _KEYS.items()})
 
 
 def _length(value: object) -> float | None:
