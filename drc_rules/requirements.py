@@ -185,7 +185,8 @@ def known_kinds() -> frozenset[str]:
 def _path_of(name: str, within: str | None) -> Path:
     """The file of a user's own profile; inside `extends` it is meant relative to the file that names it."""
     if not name.endswith(".toml"):
-        cure = f"{did_you_mean(name, profile_names())} Or give the path of your own .toml"
+        near = did_you_mean(name, profile_names())
+        cure = f"{near}{' Or' if near.endswith('?') else '; or'} give the path of your own .toml"
         raise ConfigError(f'profile "{name}"', "there is no such profile", cure)
     path = Path(name) if within is None else Path(within).parent / name
     if not path.is_file():

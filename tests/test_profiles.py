@@ -139,6 +139,8 @@ def test_an_unknown_profile_says_which_is_nearest() -> None:
     """And that a file of one's own will do."""
     with pytest.raises(ConfigError, match=r'did you mean "training-b200"\? Or give the path'):
         load_profile("training-b20")
+    with pytest.raises(ConfigError, match=r"known: edge, inference, .*training-nvswitch; or give the path"):
+        load_profile("qqqq")
 
 
 # --- a user's own profile ---
