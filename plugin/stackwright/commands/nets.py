@@ -9,6 +9,7 @@ from pathlib import Path
 
 from drc_rules.check import find_config, prepare
 from drc_rules.declared import CommandLine
+from drc_rules.interfaces import family
 from drc_rules.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
 from drc_rules.nets_view import NetGroup, NetsView, RailRow, find_net, nets_view
 from stackup_lib.kicad import read_board
@@ -162,12 +163,18 @@ def _next(page: Page, view: NetsView, path: Path) -> None:
     if inferred is not None and inferred.by.startswith("net class "):
         page.line("next: what is only inferred never makes an error; declare it in stackwright.toml, for example")
         net_class = json.dumps(inferred.by.removeprefix("net class "), ensure_ascii=False)
-        example = inferred.interface or inferred.family
-        page.verbatim(["[[interface]]", f'is = "{example}"', f"net_classes = [{net_class}]"], indent=4)
+        page.verbatim(["[[interface]]", _is(inferred), f"net_classes = [{net_class}]"], indent=4)
         return
     names = inferred.names if inferred else view.other_pairs or tuple(rail.net for rail in view.rails)
     name = names[0] if names else "NET"
     page.line(f'next: stackwright nets {path.name} --explain "{name}"')
+
+
+def _is(group: NetGroup) -> str:
+    """The line that names the interface of a group; where its generation is not known, those there are to choose of."""
+    if group.interface:
+        return f'is = "{group.interface}"'
+    return f'is = "?"  # {", ".join(one.id for one in family(group.family).interfaces)}'
 
 
 # ------------------------------------------------------------------------------------------------ one net
