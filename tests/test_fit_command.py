@@ -138,6 +138,33 @@ def test_a_loss_factor_is_told_with_its_frequency() -> None:
     assert step(one).endswith("-> 0.002 at 10 GHz")
 
 
+def test_of_a_clauses_findings_the_first_is_told_with_the_number_of_the_others() -> None:
+    """Two lossy plies: the one that a check names first, and one more; errors stand before warnings."""
+    name = "training_b200_lossy_prepreg"
+    row = row_of(fitness(name), "training-b200")
+    context, requirements, _ = prepare(read_board(path_of(name)), find_config(path_of(name), None), CommandLine())
+    outcome = run_rules(context, requirements.clauses, all_rules(), all_rules())
+    titles = [f.title for f in outcome.findings if f.code == "MAT001"]
+    short = [one for one in row.short if one.code == "MAT001"]
+
+    assert len(titles) == 2
+    assert [(one.title, one.more) for one in short] == [(titles[0], 1)]
+    ranks = [one.severity.rank for one in row.short]
+    assert ranks == sorted(ranks, reverse=True)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_headline_follows_from_what_failed_and_what_is_unproven(name: str) -> None:
+    """Errors: not fit; else something unproven: not proven; else fit. What failed with an error is not unproven too."""
+    for row in fitness(name).rows:
+        errors = {one.clause for one in row.short if one.severity is Severity.ERROR}
+        expected = Headline.NOT_FIT if errors else Headline.NOT_PROVEN if row.unproven else Headline.FIT
+
+        assert row.headline is expected
+        assert not errors & set(row.unproven)
+        assert len(row.unproven) == len(set(row.unproven))
+
+
 def test_what_was_not_checked_is_never_fit() -> None:
     """Without a stackup no workload is fit: error-tier clauses are open, and each names what is to be told."""
     for row in fitness("no_stackup").rows:
