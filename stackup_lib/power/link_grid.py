@@ -26,6 +26,10 @@ SAME_MM = 2e-6
 """Crossings no further apart than KiCad's grid are one place: both sides of a slit, or two fills that touch."""
 
 
+PLACE = 0.25
+"""Weight of the place in an interval beside the interval's number, of which it is the fraction; it is below 1.5."""
+
+
 @dataclass(frozen=True)
 class Grid:
     """Points at (left + (column + 1/2) pitch, low + (row + 1/2) pitch)."""
@@ -105,11 +109,19 @@ def coarser(level: Level) -> Level:
 def _even(cells: NDArray[Any]) -> NDArray[Any]:
     """With a row and a column of nothing where their number is odd."""
     rows, columns = cells.shape[2] % 2, cells.shape[3] % 2
-    return np.pad(cells, ((0, 0), (0, 0), (0, rows), (0, columns))) if rows or columns else cells
+    if not rows and not columns:
+        return cells
+    width = (0, 0), (0, 0), (0, rows), (0, columns)
+    if cells.strides[0]:
+        return np.pad(cells, width)
+    once = np.pad(cells[:1], width)
+    return np.broadcast_to(once, (len(cells), *once.shape[1:]))
 
 
 def _coarse(links: Links, filled: Mask) -> Links:
     """Half of the link before, the one between, half of the one after: in two rows side by side, or joined by bars."""
+    if not links.strides[0]:  # the finest grid: least, middle and most are one
+        links = links[:1]
     with np.errstate(divide="ignore"):
         ohm = np.asarray(1 / links, dtype=np.float32)
     inside, between = np.float32(0.5) * ohm[..., 0::2], links[..., 1::2]
@@ -120,8 +132,9 @@ def _coarse(links: Links, filled: Mask) -> Links:
         row = 1 / (before + ohm[..., 1::2] + after)
         apart = row[:, :, 0::2] + row[:, :, 1::2]
         bars = 1 / (before_all + 1 / (between[:, :, 0::2] + between[:, :, 1::2]) + after_all)
-    found[0], found[2] = apart[0], np.maximum(bars[2], apart[2])
-    found[1] = (apart[1] + np.maximum(bars[1], apart[1])) / 2
+    middle = len(links) // 2
+    found[0], found[2] = apart[0], np.maximum(bars[-1], apart[-1])
+    found[1] = (apart[middle] + np.maximum(bars[middle], apart[middle])) / 2
     return found
 
 
@@ -183,18 +196,18 @@ def _open(edges: _Edges, grid: Grid) -> Links:
     key = line * width + interval
     met = np.bincount(key, minlength=lines * width)
     turns = np.bincount(key, sign, minlength=lines * width).reshape(lines, width)
-    _forgive(met, key, x, sign)
+    _forgive(met, key, (x - grid.left_mm) / grid.pitch_mm - interval, sign, SAME_MM / grid.pitch_mm)
     inside = np.cumsum(turns, axis=1) > 0.5
     whole = inside[:, :-2] & (met.reshape(lines, width)[:, 1:-1] == 0)
     return np.asarray(whole.reshape(grid.rows, LINES, -1).mean(axis=1), dtype=np.float32)
 
 
-def _forgive(met: Ints, key: Ints, x: Floats, sign: Ints) -> None:
-    """Take out of the count those crossings that a second one at the same place undoes."""
+def _forgive(met: Ints, key: Ints, place: Floats, sign: Ints, same_place: float) -> None:
+    """Take out of the count those crossings of an interval that a second one at the same place undoes."""
     several = np.flatnonzero(met[key] > 1)
-    order = several[np.lexsort((x[several], key[several]))]
-    same = (key[order][1:] == key[order][:-1]) & (np.diff(x[order]) < SAME_MM) & (sign[order][1:] != sign[order][:-1])
+    order = several[np.argsort(key[several] + PLACE * place[several])]
+    one, two = order[:-1], order[1:]
+    same = (key[one] == key[two]) & (place[two] - place[one] < same_place) & (sign[one] != sign[two])
     # in a run of crossings at one place each second pair starts anew
     run = np.arange(len(same)) - np.maximum.accumulate(np.where(same, -1, np.arange(len(same))))
-    undone = same & (run % 2 == 1)
-    np.subtract.at(met, key[order][:-1][undone], 2)
+    np.subtract.at(met, key[one][same & (run % 2 == 1)], 2)

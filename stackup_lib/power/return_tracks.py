@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,21 +52,7 @@ def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints,
 
     `nodes` and `ends` are those of the tracks' ends, shapes (2, tracks) and (2, tracks, 2).
     """
-    count = len(layer)
-    used = np.bincount(nodes.ravel())
-    cuts: dict[int, list[tuple[float, int]]] = {}
-    along = ends[1] - ends[0]
-    square = np.maximum((along**2).sum(axis=1), 1e-12)
-    for side in (0, 1):
-        for chunk in np.array_split(np.flatnonzero(used[nodes[side]] == 1), 1 + count // 500):
-            span = ends[side, chunk][:, None] - ends[0][None]
-            at = np.clip((span * along).sum(axis=2) / square, 0.0, 1.0)
-            off = np.hypot(*np.moveaxis(span - at[:, :, None] * along, 2, 0))
-            off[(layer != layer[chunk][:, None]) | (np.arange(count) == chunk[:, None])] = np.inf
-            hosts = np.argmin(off, axis=1)
-            for row, (k, host) in enumerate(zip(chunk.tolist(), hosts.tolist(), strict=True)):
-                if off[row, host] <= width[host] / 2:
-                    cuts.setdefault(host, []).append((float(at[row, host]), int(nodes[side, k])))
+    cuts = _cuts(nodes, ends, layer, width)
     rows: list[tuple[int, int, int, float, bool, bool]] = []
     for host, places in cuts.items():
         way = [(0.0, int(nodes[0, host])), *sorted(places), (1.0, int(nodes[1, host]))]
@@ -74,9 +60,31 @@ def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints,
         rows += [
             (host, a, b, there - here, k == 0, k == last) for k, ((here, a), (there, b)) in enumerate(pairwise(way))
         ]
-    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(count) if k not in cuts]
+    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(len(layer)) if k not in cuts]
     of, first, second, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
     return of, first, second, share, np.stack([starts, stops])
+
+
+def _cuts(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, list[tuple[float, int]]]:
+    """Where along each track another one ends on it that ends on nothing else: (share of the length, node)."""
+    alone = np.bincount(nodes.ravel()) == 1
+    found: dict[int, list[tuple[float, int]]] = {}
+    (x, y), (x_way, y_way) = ends[0].T, (ends[1] - ends[0]).T
+    square = np.maximum(x_way**2 + y_way**2, 1e-12)
+    for side, on in product((0, 1), np.unique(layer).tolist()):
+        hosts = np.flatnonzero(layer == on)
+        loose = hosts[alone[nodes[side, hosts]]]
+        for chunk in np.array_split(loose, 1 + len(loose) * len(hosts) // 1_000_000):
+            dx = ends[side, chunk, 0][:, None] - x[hosts]
+            dy = ends[side, chunk, 1][:, None] - y[hosts]
+            at = np.clip((dx * x_way[hosts] + dy * y_way[hosts]) / square[hosts], 0.0, 1.0)
+            off = (dx - at * x_way[hosts]) ** 2 + (dy - at * y_way[hosts]) ** 2
+            off[chunk[:, None] == hosts] = np.inf
+            row, nearest = np.arange(len(chunk)), np.argmin(off, axis=1)
+            hit = off[row, nearest] <= (width[hosts[nearest]] / 2) ** 2
+            for k, host in zip(row[hit].tolist(), hosts[nearest[hit]].tolist(), strict=True):
+                found.setdefault(host, []).append((float(at[k, nearest[k]]), int(nodes[side, chunk[k]])))
+    return found
 
 
 class _Joints:
