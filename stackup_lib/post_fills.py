@@ -26,7 +26,7 @@ def nearest_of_each(owner: Ints, distance: Floats) -> Ints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearEdges:
-    """The nearest edge of a fill of another net to each post: post, edge of the layer's fills, mm from its middle."""
+    """The nearest edge of each other net to each post: post, edge of the layer's fills, mm from its middle."""
 
     post: Ints
     edge: Ints
@@ -73,7 +73,11 @@ class PostFills:
         along = np.minimum(np.maximum(along, 0.0), 1.0)
         squared = (from_x + along * way_x) ** 2 + (from_y + along * way_y) ** 2
         kept = np.flatnonzero(squared < reach[post] ** 2)
-        kept = kept[nearest_of_each(post[kept], squared[kept])]
+        owner = post[kept] * len(self.copper.board.nets) + edges.net[k[kept]]
+        if len(nets) > 1:
+            order = np.argsort(owner, kind="stable")
+            kept, owner = kept[order], owner[order]
+        kept = kept[nearest_of_each(owner, squared[kept])]
         return NearEdges(rows[post[kept]], k[kept], np.sqrt(squared[kept]))
 
     def _posts(self, layer: int) -> tuple[Floats, Floats, Ints, Floats, NDArray[np.bool_]]:

@@ -181,7 +181,7 @@ class SpaceFinder:
         return Spaces(layer, gap[kept], through.where(own[kept]), edge_pieces(edges, near.edge[kept]))
 
     def _to_fills(self, layer: int, pieces: Pieces, around: NDArray[np.object_]) -> list[Spaces]:
-        """From everything else to the fills, and between fills; of each piece to the nearest edge."""
+        """From everything else to the fills, and between fills; of each piece to the nearest edge of each net."""
         edges = self.copper.edges(layer)
         piece, edge = edges.within(around)
         foreign = np.flatnonzero(edges.net[edge] != pieces.net[piece])
@@ -229,11 +229,12 @@ def _is_round(pads: Pads, posts: Pieces) -> Mask:
 
 
 def _nearest(spaces: Spaces) -> Spaces:
-    """The narrowest space of each of the first pieces."""
-    owner = spaces.one.row * len(Piece) + spaces.one.kind
-    order = np.lexsort((spaces.gap_mm, owner))
-    _, first = np.unique(owner[order], return_index=True)
-    return spaces.where(order[first])
+    """The narrowest space of each of the first pieces to each net."""
+    order = np.lexsort((spaces.gap_mm, spaces.other.net, spaces.one.kind, spaces.one.row))
+    keys = np.column_stack([spaces.one.row, spaces.one.kind, spaces.other.net])[order]
+    is_first = np.ones(len(spaces), dtype=np.bool_)
+    is_first[1:] = np.any(keys[1:] != keys[:-1], axis=1)
+    return spaces.where(order[is_first])
 
 
 def _place_keys(one: Pieces, other: Pieces) -> tuple[Floats, Floats]:

@@ -103,6 +103,24 @@ def test_machining_and_protection_of_version_10(tmp_path: Path) -> None:
     assert board.unknown_tokens == {}
 
 
+def test_pads_tell_their_corners_and_where_their_copper_lies(tmp_path: Path) -> None:
+    """Corners of a rounded pad, none of a rectangle; an offset from the hole; where a size does not tell the shape."""
+    as_they_are = board_text()
+    changed = as_they_are.replace('(pad "1" connect rect (at 3 4)', '(pad "1" connect trapezoid (at 3 4)')
+    changed = changed.replace(
+        "(roundrect_rratio 0.25)", "(roundrect_rratio 0.25) (chamfer_ratio 0.2) (chamfer top_left)"
+    )
+    changed = changed.replace('(layers "*.Cu" "*.Mask")', '(layers "*.Cu" "*.Mask") (remove_unused_layers yes)')
+
+    pads, other = (read_as_board(tmp_path, text).pads for text in (as_they_are, changed))
+
+    assert pads.corner_mm.tolist() == [0.25 * 0.8, 0.5, 0.5, 0.0]
+    assert (pads.shift_x_mm.tolist(), pads.shift_y_mm.tolist()) == ([0.0, 0.1, 0.0, 0.0], [0.0] * 4)
+    assert np.isnan(other.corner_mm).tolist() == [True, False, False, True]
+    assert (pads.remove_unused.tolist(), other.remove_unused.tolist()) == ([0] * 4, [0, 1, 0, 0])
+    assert other.keep_end.tolist() == [0] * 4
+
+
 def test_pads_stand_where_the_footprint_puts_them(tmp_path: Path) -> None:
     """A pad's place turns with its footprint (a quarter turn takes +x to -y); its own angle is absolute."""
     board = read_as_board(tmp_path, board_text())

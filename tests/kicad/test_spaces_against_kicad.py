@@ -1,0 +1,89 @@
+"""What a real KiCad measures between copper of different nets, and what we do."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.copper_map import CopperMap
+from stackup_lib.kicad import read_board
+from stackup_lib.post_fills import PostFills
+from stackup_lib.spaces import SpaceFinder
+from tests.conftest import kicad_cli_path
+
+pytestmark = pytest.mark.kicad
+
+ASKED_MM = 0.3
+RULES = f'(version 1)\n(rule "space" (constraint clearance (min {ASKED_MM}mm)) (severity error))\n'
+
+
+def crowd() -> dict[str, object]:
+    """Tracks at all angles, vias, pads of every shape and two planes, at random but not on one another."""
+    chance = np.random.default_rng(11)
+    tracks, vias, pads = [], [], []
+    for k, (column, row) in enumerate(np.ndindex(9, 6)):
+        x, y = (2 + np.array([column, row]) * 0.78 + chance.uniform(-0.05, 0.05, 2)).round(4).tolist()
+        turn = chance.uniform(0, np.pi)
+        end = [round(x + 0.5 * float(np.cos(turn)), 4), round(y + 0.5 * float(np.sin(turn)), 4)]
+        if k % 3 == 0:
+            tracks.append({"net": f"T{k}", "layer": "F.Cu", "width_mm": 0.15, "path_mm": [[x, y], end]})
+        elif k % 3 == 1:
+            vias.append({"net": f"V{k}", "at_mm": [x, y], "size_mm": 0.45, "drill_mm": 0.2})
+        else:
+            shape = ("rect", "circle", "oval", "roundrect")[k % 4]
+            size = [0.5, 0.5] if shape == "circle" else [0.6, 0.4]
+            pads.append({"number": str(k), "net": f"P{k}", "at_mm": [x, y], "size_mm": size, "shape": shape})
+    zones = [
+        {"net": "GND", "layer": "F.Cu", "rect_mm": [0.7, 6.2, 6, 12], "clearance_mm": 0.15},
+        {"net": "VDD", "layer": "F.Cu", "rect_mm": [6.18, 6.2, 12, 12], "clearance_mm": 0.15},
+    ]
+    parts = [{"reference": "U1", "at_mm": [0, 0], "pads": pads}]
+    return {"size_mm": [13, 13], "tracks": tracks, "vias": vias, "parts": parts, "zones": zones}
+
+
+def test_spaces_are_as_kicad_measures_them(tmp_path: Path) -> None:
+    """Every space below 0.3 mm that its clearance check names is ours to a micrometre, and it names all of ours but one."""
+    path = write(MiniBoard.model_validate({"stackup": "default", "copper_layers": 2, **crowd()}), tmp_path, "b")
+    path.with_suffix(".kicad_dru").write_text(RULES, encoding="utf-8")
+    report = tmp_path / "drc.json"
+    command = [
+        str(kicad_cli_path()),
+        "pcb",
+        "drc",
+        "--all-track-errors",
+        "--format",
+        "json",
+        "-o",
+        str(report),
+        str(path),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+
+    theirs: dict[tuple[str, ...], float] = {}
+    for found in json.loads(report.read_text(encoding="utf-8"))["violations"]:
+        actual = re.search(r"actual ([\d.]+) mm", found["description"])
+        if found["type"] == "clearance" and actual:
+            nets = tuple(sorted(re.findall(r"\[([^\]]*)\]", " ".join(i["description"] for i in found["items"]))))
+            theirs[nets] = min(theirs.get(nets, 9.0), float(actual[1]))
+
+    board = read_board(path)
+    reach = (ASKED_MM,) * board.layer_count
+    finder = SpaceFinder(CopperMap(board), reach, PostFills(CopperMap(board), 0.25, reach))
+    ours: dict[tuple[str, ...], float] = {}
+    for layer in range(board.layer_count):
+        spaces = finder.on(layer)
+        for k in range(len(spaces)):
+            nets = tuple(sorted(board.nets[int(piece.net[k])] for piece in (spaces.one, spaces.other)))
+            ours[nets] = min(ours.get(nets, 9.0), float(spaces.gap_mm[k]))
+
+    assert len(theirs) > 30
+    assert theirs.keys() <= ours.keys()
+    assert {nets: ours[nets] for nets in theirs} == pytest.approx(theirs, abs=1e-3)
+    more = {nets: gap for nets, gap in ours.items() if nets not in theirs and gap < ASKED_MM - 1e-3}
+    assert more == {("GND", "VDD"): pytest.approx(0.18)}  # KiCad does not measure between filled zones
