@@ -48,7 +48,7 @@ def crowd() -> dict[str, object]:
 
 
 def test_spaces_are_as_kicad_measures_them(tmp_path: Path) -> None:
-    """Every space below 0.3 mm that its clearance check names is ours to a micrometre, and it names all of ours but one."""
+    """Every space below 0.3 mm that its check names is ours to a micrometre, and it names all of ours but one."""
     path = write(MiniBoard.model_validate({"stackup": "default", "copper_layers": 2, **crowd()}), tmp_path, "b")
     path.with_suffix(".kicad_dru").write_text(RULES, encoding="utf-8")
     report = tmp_path / "drc.json"
