@@ -4,8 +4,9 @@ What it checks
 --------------
 Of every layer with pairs of a fast interface: other fast pairs in parallel beside them, for more than a tenth of a
 wavelength at Nyquist, nearer than the interface's guide asks (four heights over the nearer plane, where none does). Of
-the nearest two the field solver tells how much of one's signal appears on the other; up to the clause's limit that is
-quiet.
+the pair that hears most, the noise of all these neighbours is summed up by power, for none of them knows of the others:
+of the loudest one the field solver tells how much of its signal appears there where it runs nearest, of the others and
+of its wider stretches the fields of thin wires how much less that is. Up to the clause's limit it is quiet.
 
 Why it matters
 --------------
@@ -21,16 +22,17 @@ into a stripline, which has no far-end coupling.
 What it cannot see
 ------------------
 Only fast pairs on one layer are seen, paired by the names of their nets: single-ended neighbours, memory buses, slow
-aggressors, pairs on the next layer (broadside) and barrels of vias beside one another are not. The nearest two stand
-for all, the sum over several neighbours and a farther one that runs longer can be worse. Width and gap are those of
-most of a pair's length, lines uniform, ground ideal; arrival times and edges are not known, so that the figure is the
-most at any frequency up to Nyquist and not what a receiver adds up.
+aggressors, pairs on the next layer (broadside) and barrels of vias beside one another are not. Neighbours that switch
+together add up to more than their power, at most to the sum of the amplitudes; one beyond the distance that is asked
+for is not counted. Where the gap changes, the nearest stretches are taken as one after the other. Width and gap are
+those of most of a pair's length, lines uniform, ground ideal; arrival times and edges are not known, so that the figure
+is the most at any frequency up to Nyquist and not what a receiver adds up.
 
 Sources
 -------
 NVIDIA DG-10931: four heights between PCIe pairs up to Gen4 (nine between transmit and receive). Coupling: the
-inductance and capacitance matrices of the traces. The limit in percent is engineering judgement: a warning where a
-document asks for the distance, else information.
+inductance and capacitance matrices of the traces. Power sum: IEEE 802.3, annex 69B. The limit in percent is engineering
+judgement: a warning where a document asks for the distance, else information.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from collections.abc import Iterator
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
 from drc_rules.documents import documents
-from drc_rules.pair_neighbours import Crowd, asked_heights, coupling_of, crowd, parts_with_pairs
+from drc_rules.pair_neighbours import Crowd, Victim, asked_heights, coupling_of, crowd, parts_with_pairs
 from drc_rules.report import Measured, Place
 from drc_rules.return_paths import PLACES_SHOWN, Referenced
 from drc_rules.rule import Draft, rule
@@ -55,7 +57,7 @@ def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
 FORMULA = """
 k ≤ k_max
 
-k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), over the length of the run [%]
+k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), over the length of the run, of all neighbours by power [%]
 k_max: the most [%]
 g: gap from pair to pair [mm]
 h: height over the nearer plane [mm]
@@ -64,42 +66,45 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, beside=True)
+@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, piece="neighbours")
 def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
-    """Yield one finding for the pairs of an interface on a layer of which the nearest two couple too much."""
+    """Yield one finding for the pairs of an interface on a layer of which one hears too much of its neighbours."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     found = crowd(ctx, part)
-    if not found.runs:
+    if found.noisiest is None:
         return
-    coupling = coupling_of(ctx, part, found.runs[0])
-    near = 100 * coupling.near_end(*_run(found))
-    length, nyquist = _run(found)
+    victim = found.noisiest
+    coupling = coupling_of(ctx, part, victim.run)
+    length, nyquist = _run(found, victim)
+    near = 100 * victim.ratio * victim.near_share * coupling.near_end(length, nyquist)
     ctx.shows(
-        f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}, the nearest two pairs",
+        f"{part.group.title} on {ctx.board.copper_layers[part.layer].name}, {ctx.pairs.name[victim.pair]}",
         k=near,
         k_max=clause.limit.max or 0.0,
-        g=found.runs[0][0],
+        g=victim.run[0],
         h=found.height_mm,
         L=length,
         f_N=nyquist,
     )
     if near > (clause.limit.max or 0.0):
-        yield _draft(ctx, clause, found, coupling)
+        yield _draft(ctx, clause, found, victim, coupling)
 
 
-def _run(found: Crowd) -> tuple[float, float]:
+def _run(found: Crowd, victim: Victim) -> tuple[float, float]:
     """Return length and Nyquist frequency; that of the slowest generation where nobody has said which."""
-    return found.runs[0][1].length_within_mm(found.allowed_mm), found.part.group.choices[0].nyquist_ghz or 0.0
+    return victim.run[1].length_within_mm(found.allowed_mm), found.part.group.choices[0].nyquist_ghz or 0.0
 
 
-def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -> Draft:
+def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling: PairCoupling) -> Draft:
     part, board, pairs = found.part, ctx.board, ctx.pairs
-    gap, worst = found.runs[0]
-    layer, (length, nyquist) = board.copper_layers[part.layer].name, _run(found)
-    near, far = coupling.near_end(length, nyquist), coupling.far_end(length, nyquist)
+    gap, worst = victim.run
+    layer, (length, nyquist) = board.copper_layers[part.layer].name, _run(found, victim)
+    near = victim.near_share * coupling.near_end(length, nyquist)
+    far = victim.far_share * coupling.far_end(length, nyquist)
     names = pairs.name[worst.first], pairs.name[worst.second]
+    total = victim.ratio * near
     count = len(found.runs) - 1
-    others = "1 more neighbour is" if count == 1 else f"{count} more neighbours are"
+    others = "1 more run is" if count == 1 else f"{count} more runs are"
     more = f"; {others} closer than {found.allowed_mm:.2f} mm" if count else ""
     asked = asked_heights(part.group)
     document = documents()[part.group.choices[0].document_of("pair_spacing_heights")] if asked else None
@@ -107,7 +112,8 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -
     return Draft(
         title=(
             f"{part.group.title} on {layer}: {names[0]} and {names[1]} run {gap:.2f} mm apart for {length:.0f} mm, "
-            f"{100 * near:.1f} % ({20 * math.log10(near):.0f} dB) at the near end{more}"
+            f"{100 * near:.1f} % ({20 * math.log10(near):.0f} dB) at the near end"
+            f"{_with_others(ctx, victim, total)}{more}"
         ),
         why=(
             f"{gap / found.height_mm:.1f} heights over the nearer plane, {says}; "
@@ -115,7 +121,7 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -
         ),
         fix="move the pairs apart, bring the plane nearer, or put them on different layers",
         ids=(part.group.id, layer, *(board.copper_layers[plane].name for plane in part.planes)),
-        measured=Measured(value=round(100 * near, 2), unit="%"),
+        measured=Measured(value=round(100 * total, 2), unit="%"),
         limit_value=clause.limit.max,
         limit_unit=clause.limit.unit,
         places=tuple(
@@ -124,3 +130,11 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, coupling: PairCoupling) -
         severity=None if asked else Severity.INFO,
         inferred=not part.group.declared,
     )
+
+
+def _with_others(ctx: Context, victim: Victim, total: float) -> str:
+    """Say what the pair hears of all its neighbours, where there are more than one."""
+    if not victim.others:
+        return ""
+    count = "1 more neighbour" if victim.others == 1 else f"{victim.others} more neighbours"
+    return f", {100 * total:.1f} % on {ctx.pairs.name[victim.pair]} with {count}"
