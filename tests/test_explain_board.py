@@ -6,19 +6,23 @@ import functools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from drc_rules.check import check_board, find_config
+from drc_rules.clauses import Clause, Limit
 from drc_rules.declared import CommandLine
 from drc_rules.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
-from drc_rules.report import Verdict
+from drc_rules.report import Finding, Missing, Verdict
 from drc_rules.rule import Rule, all_rules, find_rule
 from drc_rules.workings import BoardWorkings, Decided, workings
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.interval import Interval
 from stackup_lib.kicad import read_board
+from stackwright.commands.explain_board import Asked, as_data
 from tests.rule_cases import Loaded, all_cases
 from tests.test_cli import run
 
@@ -265,6 +269,53 @@ def test_the_json_holds_every_object_and_is_json_for_anybody() -> None:
     assert first["holds"] == [True]
     assert first["steps"][0].startswith("f = c / (4 · L · √(Dk · g)) = 299.8 / (4 · ")
     assert any("line " in fact["source"] for one in clause["objects"] for fact in one["facts"])
+
+
+SCHEMA = BOARDS.parent / "schemas" / "explanation-v1.json"
+
+
+def to_the_letter() -> jsonschema.Draft202012Validator:
+    """Return the schema, closed: of a key that it does not know, readers would not know either."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for definition in (schema, *schema["$defs"].values()):
+        if "properties" in definition:
+            definition["additionalProperties"] = False
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("name", ["training_b200_lossy_prepreg", "inference_pcie_low_tg", "no_stackup"])
+def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> None:
+    """No key beyond the schema's, of any rule: with findings, with open questions, and where nothing is concerned."""
+    path = BOARDS / name / f"{name}.kicad_pcb"
+    found = workings(read_board(path), find_config(path, None), CommandLine(), lambda _: True)
+    assert {Verdict.PASSED, Verdict.NOT_APPLICABLE} < {answer.verdict for answer in found.answers}
+    for rule in RULES:
+        data = json.loads(json.dumps(as_data(path, Asked(rule, None), replace(found, answers=()))))
+        to_the_letter().validate(data)
+    data = json.loads(json.dumps(as_data(path, Asked(None, "all"), found)))
+    to_the_letter().validate(data)
+    assert len(data["clauses"]) == len(found.clauses) > 50
+
+
+def test_what_is_written_follows_the_schema() -> None:
+    """The command writes what the models above say, for a rule and for a clause."""
+    for word in ("VIA002", "board.stackup.layers"):
+        to_the_letter().validate(json.loads(run("explain", word, "--board", LOSSY, "--json").out))
+
+
+def test_the_schema_of_a_clause_knows_its_fields() -> None:
+    """A field that clauses or limits gain stands in the schema too."""
+    definitions = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    for name, model in (("clause", Clause), ("limit", Limit), ("finding", Finding), ("missing", Missing)):
+        assert set(definitions[name]["properties"]) == set(model.model_fields), name
+
+
+def test_the_schemas_are_titled() -> None:
+    """Each says in its title what it is a schema of, and in which version."""
+    for path in sorted(SCHEMA.parent.glob("*.json")):
+        name, _, version = path.stem.rpartition("-v")
+        title = json.loads(path.read_text(encoding="utf-8"))["title"]
+        assert title == f"Stackwright {name}, version {version}"
 
 
 def test_a_file_takes_the_explanation(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ConfigDict
 from rich.text import Text
 
 from drc_rules.check import find_config, prepare
@@ -32,6 +33,8 @@ _STYLE = {Outcome.ACCEPT: "", Outcome.DIFFERS: "bold yellow", Outcome.OPEN: "yel
 
 class ComparisonDocument(Frozen):
     """What `stackwright compare --json` writes; lengths in mm, loss in dB/mm, shares in percent."""
+
+    model_config = ConfigDict(title="Stackwright comparison, version 1")
 
     format: Literal["stackwright-comparison"] = "stackwright-comparison"
     version: Literal[1] = 1

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ConfigDict
+
 from drc_rules.board_diff import BoardDiff, board_diff
 from drc_rules.check import CheckUp, check_up, find_config
 from drc_rules.clauses import Severity
@@ -58,6 +60,8 @@ class Options:
 
 class DiffDocument(Frozen):
     """What `stackwright diff --json` writes; lengths in mm, loss in dB/mm."""
+
+    model_config = ConfigDict(title="Stackwright diff, version 1")
 
     format: Literal["stackwright-diff"] = "stackwright-diff"
     version: Literal[1] = 1

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ConfigDict
 from rich.text import Text
 
 from drc_rules.board_targets import board_targets, target_from_words
@@ -141,6 +142,8 @@ def signal_layers(ctx: Context) -> tuple[int, ...]:
 
 class ImpedanceDocument(Frozen):
     """What `stackwright impedance --json` writes: the rows of a table, or one line."""
+
+    model_config = ConfigDict(title="Stackwright impedance, version 1")
 
     format: Literal["stackwright-impedance"] = "stackwright-impedance"
     version: Literal[1] = 1
