@@ -235,6 +235,15 @@ def test_ordinary_names_are_no_fast_nets(net: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("net", "found"),
+    [("/LANE_RX0_N", None), ("/LANE0_TX_P", None), ("/LANES.A_P", None), ("/LAN0_TRD1_P", "base-t")],
+)
+def test_a_lane_is_no_lan(net: str, found: str | None) -> None:
+    """Lanes are of any serial link: taken for Ethernet they would be held to 100 ohm."""
+    assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize(
     ("net_class", "found"),
     [
         ("85Ohm-diff_PCIE", "pcie"),
