@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from drc_rules.clauses import Clause, Severity
@@ -12,7 +12,7 @@ from drc_rules.documents import cite
 from drc_rules.report import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
 from drc_rules.rule import Draft, Rule
 from stackup_lib.facts import Confidence, MissingFact, least
-from stackup_lib.meanwhile import Meanwhile
+from stackup_lib.meanwhile import Meanwhile, Tray
 from stackup_lib.stopwatch import stretch
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
@@ -76,26 +76,48 @@ def begin(
     by_kind = {kind: r for r in rules for kind in r.kinds}
     on = set(chosen)
     todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
-    late = [k for k, (_, decider) in enumerate(todo) if decider is not None and decider in on and decider.beside]
-    parts: dict[int, Outcome] = {}
+    late, pieces, own = _shared_out([decider if decider in on else None for _, decider in todo])
+    tray = Tray(len(pieces))
 
-    def decide_late() -> tuple[list[Outcome], Gathered]:
-        return [_decided(context, *todo[k], on) for k in late], context.gathered()
+    def decide(rows: Iterable[int]) -> dict[int, Outcome]:
+        return {k: _decided(context, *todo[k], on) for k in rows}
+
+    def decide_late() -> tuple[dict[int, Outcome], Gathered]:
+        found = decide(late)
+        for piece in tray:
+            found |= decide(pieces[piece])
+        return found, context.gathered()
+
+    beside = Meanwhile(decide_late, when=bool(late or pieces))
+    parts = decide(own)
+    if beside.is_beside:
+        for piece in tray:
+            parts |= decide(pieces[piece])
 
     def finish_all() -> Outcome:
         answers, gathered = beside.result()
+        tray.close()
         context.adopt(gathered)
-        parts.update(zip(late, answers, strict=True))
+        parts.update(answers)
+        parts.update(decide(sorted(set(range(len(todo))).difference(parts))))  # what a copy took with it when it failed
         outcome = Outcome()
         for k in range(len(todo)):
             outcome.add(parts[k])
         outcome.findings.sort(key=_impact)
         return outcome
 
-    beside = Meanwhile(decide_late, when=bool(late))
-    for k in sorted(set(range(len(todo))).difference(late)):
-        parts[k] = _decided(context, *todo[k], on)
     return finish_all
+
+
+def _shared_out(deciders: Sequence[Rule | None]) -> tuple[list[int], list[list[int]], list[int]]:
+    """Return which clauses another process decides, the pieces that either may, and what is decided here."""
+    late, own, pieces = list[int](), list[int](), dict[str, list[int]]()
+    for k, decider in enumerate(deciders):
+        if decider is not None and decider.piece:
+            pieces.setdefault(decider.piece, []).append(k)
+        else:
+            (late if decider is not None and decider.beside else own).append(k)
+    return late, list(pieces.values()), own
 
 
 def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:

@@ -64,7 +64,8 @@ class Rule:
         over: gives the objects of a clause; each is decided on its own.
         check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
         formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
-        beside: it may be decided in another process meanwhile: it takes long, and few others ask for what it finds.
+        beside: it is decided in another process meanwhile: it takes long, and few others ask for what it finds.
+        piece: it takes long too, and whichever process is free decides it; rules of one piece share what they find.
     """
 
     code: str
@@ -78,6 +79,7 @@ class Rule:
     page: str = field(repr=False)
     formula: Formula | None = field(default=None, repr=False)
     beside: bool = False
+    piece: str = ""
 
     @property
     def summary(self) -> str:
@@ -91,7 +93,14 @@ class Rule:
 
 
 def rule(
-    code: str, *, kinds: tuple[str, ...], over: Over[S], since: str = "0.1", formula: str = "", beside: bool = False
+    code: str,
+    *,
+    kinds: tuple[str, ...],
+    over: Over[S],
+    since: str = "0.1",
+    formula: str = "",
+    beside: bool = False,
+    piece: str = "",
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -101,7 +110,8 @@ def rule(
         over: gives the objects of a clause. It may raise `MissingFact`: then the clause is not verifiable.
         since: version that brought the rule.
         formula: what it computes, as `drc_rules.formula` reads it; `explain CODE --board X` fills in the numbers.
-        beside: it may be decided in another process meanwhile, see `Rule`.
+        beside: it is decided in the second process where there is one, see `Rule`.
+        piece: what it belongs to that either process may decide, see `Rule`.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -119,6 +129,7 @@ def rule(
             page=inspect.cleandoc((module.__doc__ if module else None) or ""),
             formula=read_formula(formula) if formula else None,
             beside=beside,
+            piece=piece,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import BinaryIO, Generic, TypeVar
 
@@ -74,6 +74,34 @@ class Meanwhile(Generic[T]):
             except Exception:  # noqa: S110 - whatever it was, the work done here says what is wrong
                 pass
         return self._work()
+
+
+class Tray:
+    """Numbers from 0, each taken once by whoever asks first: this process, or a copy of it that is made later.
+
+    Close it when all is done. Where the system gives no pipe, it is empty from the start.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._end: int | None = None
+        with suppress(OSError):
+            self._end, write = os.pipe()
+            os.write(write, bytes(range(min(count, MOST_PIECES))))
+            os.close(write)
+
+    def __iter__(self) -> Iterator[int]:
+        while self._end is not None and (taken := os.read(self._end, 1)):
+            yield taken[0]
+
+    def close(self) -> None:
+        """Leave what was not taken."""
+        if self._end is not None:
+            os.close(self._end)
+            self._end = None
+
+
+MOST_PIECES = 256
+"""Numbers that fit into a byte; what is beyond stays untaken."""
 
 
 def _copied(work: Callable[[], T]) -> tuple[int, BinaryIO] | None:

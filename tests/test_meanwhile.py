@@ -7,12 +7,17 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Set
 from pathlib import Path
 
 import pytest
 
+from drc_rules import engine
+from drc_rules.clauses import Clause
+from drc_rules.context import Context
+from drc_rules.rule import Rule
 from stackup_lib import meanwhile
-from stackup_lib.meanwhile import Meanwhile, sharing_cores
+from stackup_lib.meanwhile import MOST_PIECES, Meanwhile, Tray, sharing_cores
 from stackup_lib.stopwatch import Stopwatch, measuring, stretch
 from stackwright.commands import check
 from stackwright.commands.check import Settings, Wanted, check_boards
@@ -171,3 +176,92 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
         reports.append(target.read_bytes())
     assert reports[0] == reports[1]
     assert len(copies) == 1
+
+
+# -------------------------------------------------------------------------------------------------- pieces of work
+
+
+def test_each_piece_is_taken_once_and_in_order() -> None:
+    """By one process alone, too."""
+    tray = Tray(3)
+    assert list(tray) == [0, 1, 2]
+    assert list(tray) == []
+    tray.close()
+    assert list(tray) == []
+    tray.close()
+
+
+def test_what_nobody_took_is_left_when_the_tray_is_closed() -> None:
+    """And no more numbers are handed out than a byte can tell apart."""
+    tray = Tray(MOST_PIECES + 50)
+    first = [number for number, _ in zip(tray, range(10), strict=False)]
+    tray.close()
+    assert first == list(range(10))
+    whole = Tray(MOST_PIECES + 50)
+    assert list(whole) == list(range(MOST_PIECES))
+    whole.close()
+
+
+@forks
+def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
+    """Whoever is free takes the next."""
+    tray = Tray(200)
+
+    def take() -> list[int]:
+        found = []
+        for piece in tray:
+            time.sleep(0.001)
+            found.append(piece)
+        return found
+
+    with sharing_cores():
+        beside = Meanwhile(take)
+        mine = take()
+        its = beside.result()
+    tray.close()
+    assert mine
+    assert its
+    assert sorted(mine + its) == list(range(200))
+
+
+def test_without_a_pipe_there_is_nothing_to_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many open files: whoever shares work has to see what was not done."""
+
+    def refused() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "pipe", refused)
+    tray = Tray(3)
+    assert list(tray) == []
+    tray.close()
+
+
+@forks
+@pytest.mark.parametrize("harm", ["the copy is killed", "no pipe"])
+def test_what_a_failed_copy_took_with_it_is_decided_here(
+    harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same report as from one process: no clause is lost."""
+    monkeypatch.setattr(check, "LARGE_BYTES", 0)
+    here, decided = os.getpid(), engine._decided
+
+    def killed(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> engine.Outcome:
+        if os.getpid() != here and harm == "the copy is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return decided(context, clause, decider, on)
+
+    def refused() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    reports = []
+    for jobs in (1, None):
+        if jobs is None:
+            monkeypatch.setattr(engine, "_decided", killed)
+            if harm == "no pipe":
+                monkeypatch.setattr(os, "pipe", refused)
+        target = tmp_path / f"{jobs}.json"
+        wanted = (Wanted("json", target),)
+        board = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+        check_boards([board], Settings(wanted=wanted, jobs=jobs, fail_on="never"))
+        reports.append(target.read_bytes())
+    assert reports[0] == reports[1]

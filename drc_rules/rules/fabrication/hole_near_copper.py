@@ -60,7 +60,7 @@ g_min: the least that is held [mm]
 """
 
 
-@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA, beside=True)
+@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA, piece="holes and spaces")
 def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes that are nearer than the limit."""
     gaps, least = subject

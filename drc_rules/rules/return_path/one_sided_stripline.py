@@ -89,7 +89,7 @@ L_max: a tenth of a wavelength at Nyquist, which would not matter [mm]
 """
 
 
-@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA)
+@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA, piece="return paths")
 def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
