@@ -76,7 +76,7 @@ s_min: least space in its copper [mm]
 """
 
 
-@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA, beside=True)
+@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA, piece="holes and spaces")
 def narrow_space(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
     """Yield one finding for the spaces of a layer that are narrower than the limit."""
     name, limit, spaces = ctx.board.copper_layers[layer].name, least_space(ctx, clause, layer), ctx.spaces.on(layer)

@@ -75,7 +75,7 @@ L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split 
 """
 
 
-@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA)
+@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA, piece="return paths")
 def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
@@ -147,7 +147,9 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
         limit_unit="mm",
         places=tuple(
             Place(layer=layer, net=board.nets[gap.net], x_mm=round(gap.x_mm, 4), y_mm=round(gap.y_mm, 4))
-            for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[:PLACES_SHOWN]
+            for gap in sorted(gaps, key=lambda gap: (gap is not worst, -gap.length_mm, board.nets[gap.net]))[
+                :PLACES_SHOWN
+            ]
         ),
         inferred=not group.declared,
     )
