@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from drc_rules.check import find_config, prepare
+from drc_rules.declared import CommandLine
+from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import Board
 from stackup_lib.kicad import read_board
 from tests import metamorphic as meta
 from tests.judgement import Judgement, clauses_of, differences, judge
 from tests.metamorphic import Variant
+from tests.rule_cases import all_cases
 
 ROOT = Path(__file__).parents[1] / "fixtures" / "boards"
 BOARDS = sorted(path.parent.name for path in ROOT.glob("*/*.kicad_pcb"))
@@ -110,13 +114,75 @@ def test_a_board_that_is_written_otherwise_is_judged_as_before(name: str) -> Non
 @pytest.mark.parametrize("parts", [2, 3])
 @pytest.mark.parametrize("name", ["edge_unmirrored_copper", "inference_hdi_2n2_fit", "training_b200_no_backdrill"])
 def test_a_board_whose_tracks_are_cut_into_parts_gets_the_same_verdicts(name: str, parts: int) -> None:
-    """Numbers move by pieces of 1 mm, and by what lies over a hole of the planes; findings are the same ones."""
+    """Lengths move by pieces of 1 mm, and by what lies over a hole of the planes; findings are the same ones."""
     board, before = original(*fixture(name))
 
     after = judge(meta.split(board, parts), fixture(name)[1])
 
     assert before.verdicts == after.verdicts
+    assert before.keys == after.keys
     assert clauses_of(before) == clauses_of(after)
+
+
+PIECE_MM = 1.0
+"""Tracks are looked at in pieces of at most so much: where their ends lie decides what a pad or a hole takes along."""
+
+ENDS_COUNT = ("length_mm", "uncoupled_mm", "forgiven_mm", "over_holes_mm")
+"""Lengths to which such pieces add up."""
+
+
+def impedances_of(board: Board, path: Path) -> dict[str, dict[str, object]]:
+    """The impedance table, a flat row for each link."""
+    context = prepare(board, find_config(path, None), CommandLine())[0]
+    return {row.name: dict(_flat(row.model_dump())) for row in context.link_impedances}
+
+
+def _flat(row: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def moved_by_more(before: dict[str, object], after: dict[str, object]) -> list[str]:
+    """What a row says otherwise: a length by more than a piece, anything else at all."""
+    found = []
+    for name in before.keys() | after.keys():
+        one, other = before.get(name), after.get(name)
+        if isinstance(one, float) and isinstance(other, float):
+            is_length = name.rsplit(".", 1)[-1] in ENDS_COUNT
+            agree = abs(one - other) <= PIECE_MM if is_length else other == pytest.approx(one, rel=1e-6, abs=1e-9)
+        else:
+            agree = one == other
+        found += [] if agree else [f"{name}: {one} and {other}"]
+    return found
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("name", ["edge_unmirrored_copper", "inference_hdi_2n2_fit", "training_b200_no_backdrill"])
+def test_tracks_that_are_cut_have_the_impedance_that_they_had(name: str, parts: int) -> None:
+    """Of every link mean, worst section, gaps and planes are the same numbers; lengths move by a piece at most."""
+    path, _ = fixture(name)
+    board = read_board(path)
+
+    before, after = impedances_of(board, path), impedances_of(meta.split(board, parts).board, path)
+
+    assert before.keys() == after.keys()
+    assert {link: moved_by_more(row, after[link]) for link, row in before.items()} == {link: [] for link in before}
+
+
+@pytest.mark.parametrize("parts", [2, 3, 5])
+def test_a_track_over_a_gap_of_its_plane_is_one_track_however_it_is_cut(parts: int, tmp_path: Path) -> None:
+    """A gap under the middle of a long track does not become the track's plane, nor vanish between two halves."""
+    loaded = next(one for one in all_cases() if "slot of 8 mm under its middle" in one.case.why)
+    path = write(MiniBoard.model_validate(loaded.board), tmp_path, "board")
+    board = read_board(path)
+
+    before, after = impedances_of(board, path), impedances_of(meta.split(board, parts).board, path)
+
+    assert {link: moved_by_more(row, after[link]) for link, row in before.items()} == {"/PCIE_TX0": []}
+    assert before["/PCIE_TX0"]["mean_ohm.nominal"] == pytest.approx(85, rel=0.02)
 
 
 DEMOS = {
