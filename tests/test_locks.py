@@ -132,7 +132,7 @@ FIXED = {
     "soupsieve": ("2.9", "CVE-2026-85999"),
     "urllib3": ("2.7.0", "CVE-2026-44432"),
 }
-"""Advisories that were read on 21 November 2026 about what is locked, and the first release without: no audit, for nobody
+"""Advisories on what is locked, as read on 21 November 2026, and the first release without: no audit, for nobody
 can ask here; what an audit finds is renewed by `.ci/lock --upgrade-package`, and its row added."""
 
 
