@@ -88,6 +88,15 @@ def test_symmetry_is_seen() -> None:
     assert not is_symmetric(shapes.broadside_stripline(**pair, **layers, er_between=4, offset_mm=0.03))
 
 
+def test_walls_may_lean_five_times_their_height_and_a_trace_without_height_has_none() -> None:
+    """0.39 mm at the foot and 0.2 mm at the top of 0.02 mm: 4.75 to 1; of an infinitely thin trace no top counts."""
+    steep = section_of_case("microstrip_trapezoid", {"w1": 0.39, "w2": 0.2, "h": 0.1, "t": 0.02, "er": 4})
+    thin = section_of_case("microstrip_trapezoid", {"w1": 0.39, "w2": 0.0, "h": 0.1, "t": 0.0, "er": 4})
+
+    assert (steep.strips[0].base_width_mm, steep.strips[0].top_width_mm) == (0.39, 0.2)
+    assert thin.strips[0].half_width_at(0.1) == 0.195
+
+
 @pytest.mark.parametrize(
     ("geometry", "parameters", "words"),
     [
@@ -96,6 +105,8 @@ def test_symmetry_is_seen() -> None:
         ("microstrip_rect", {"w": 0.1, "h": 0.1, "t": -0.02, "er": 4}, "copper thickness -0.02 mm"),
         ("microstrip_rect", {"w": float("nan"), "h": 0.1, "t": 0.02, "er": 4}, "not a finite number"),
         ("microstrip_trapezoid", {"w1": 0.1, "w2": 0.12, "h": 0.1, "t": 0.02, "er": 4}, "exceeds base width"),
+        ("microstrip_trapezoid", {"w1": 0.41, "w2": 0.2, "h": 0.1, "t": 0.02, "er": 4}, "walls that lean 5.2 to 1"),
+        ("microstrip_trapezoid", {"w1": 0.02, "w2": 0.0, "h": 0.1, "t": 0.02, "er": 4}, "trace top width 0 mm"),
         ("microstrip_rect", {"w": 0.1, "h": 0.1, "t": 0.02, "er": 0.5}, "relative permittivity 0.5"),
         ("edge_coupled_microstrip_rect", {"w": 0.1, "s": 0.0005, "h": 0.1, "t": 0.02, "er": 4}, "under 1 um"),
         ("edge_coupled_microstrip_rect", {"w": 0.1, "s": 0, "h": 0.1, "t": 0.02, "er": 4}, "gap of the pair is 0 mm"),
