@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drc_rules.clauses import Clause, Severity
 from drc_rules.context import Context
-from drc_rules.dielectrics import CLASS_AT_GHZ, DielectricPly
+from drc_rules.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
 from stackup_lib.materials import CLASS_BORDER, catalogue
 
 CLEARLY_ABOVE = 2.0
@@ -29,6 +29,13 @@ def bare_df_above(ply: DielectricPly, limit: float, at_ghz: float = CLASS_AT_GHZ
     """Return a Df stated without a frequency that is clearly above a limit, and above what the laminate has there."""
     df, own = ply.bare_df, _highest_of_name(ply, at_ghz) or 0.0
     return df if df is not None and df >= CLEARLY_ABOVE * max(limit, own) else None
+
+
+def note_of_untouched(ply: DielectricPly) -> str:
+    """Return what a finding says of KiCad's own Df in the row, "" where there is none."""
+    if not ply.trusted or ply.is_declared or not ply.has_untouched_df:
+        return ""
+    return f"; the loss tangent of {UNTOUCHED_DF:g} in the board file is KiCad's own, entered by nobody, and not taken"
 
 
 def severity_of_bare(ply: DielectricPly) -> Severity | None:

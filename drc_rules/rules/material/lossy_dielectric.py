@@ -47,7 +47,7 @@ from drc_rules.numbers import at_precision
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.material._named import bare_df_above, is_named, severity_of_bare
+from drc_rules.rules.material._named import bare_df_above, is_named, note_of_untouched, severity_of_bare
 from stackup_lib.facts import Confidence
 
 ALL_DECIMALS = 9
@@ -103,7 +103,7 @@ def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) 
         beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return Draft(
         title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",
-        why=_WHY + beside,
+        why=_WHY + beside + note_of_untouched(ply),
         fix=_FIX,
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),
@@ -121,7 +121,10 @@ def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
     further = f", {at_nyquist.need():.4f} at {nyquist:g} GHz" if at_nyquist and at_nyquist.known else ""
     return Draft(
         title=f"{ply.label} ({_material(ply)}) meets the row by name; its Df is {df:.4f} at {at_ghz:g} GHz{further}",
-        why=f"the row asks for {clause.limit.max:g} without a frequency and names laminates above it",
+        why=(
+            f"the row asks for {clause.limit.max:g} without a frequency and names laminates above it"
+            + note_of_untouched(ply)
+        ),
         fix="nothing, if the loss budget of the links closes",
         ids=(ply.label, "by name"),
         measured=Measured(value=df, unit="Df"),

@@ -45,7 +45,7 @@ from drc_rules.dielectrics import DielectricPly
 from drc_rules.over import FastPly, fast_plies
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
-from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, severity_of_bare
+from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
 from stackup_lib.facts import Confidence, Origin
 from stackup_lib.materials import CLASS_BORDER, LossClass, loss_class_from_df
 
@@ -79,7 +79,7 @@ def _finding(clause: Clause, fast: FastPly, wanted: LossClass, found: LossClass,
     ply = fast.ply
     return Draft(
         title=f"{ply.label} ({ply.stated}) beside {fast.touching} is {found.label} loss{why_so}; {clause.title}",
-        why="one class too lossy changes every height and width when it is mended late",
+        why="one class too lossy changes every height and width when it is mended late" + note_of_untouched(ply),
         fix=f"choose {wanted.label}-loss laminate for the plies beside {fast.touching}",
         ids=(ply.label,),
         measured=Measured(value=found.label, unit="loss class"),
