@@ -109,7 +109,8 @@ def layers_with_spaces(board: Board) -> tuple[int, ...]:
             zones.net[zones.fill_zone[zones.fill_layer == layer]],
             zones.net[(zones.is_rule_area == 0) & ((zones.layers >> np.uint64(layer)) & np.uint64(1) != 0)],
         ]
-        if len(np.unique(np.concatenate(nets))) > 1:
+        there = [column for column in nets if len(column)]
+        if there and min(int(column.min()) for column in there) != max(int(column.max()) for column in there):
             found.append(layer)
     return tuple(found)
 

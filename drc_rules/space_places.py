@@ -11,19 +11,29 @@ from stackup_lib.copper_map import CopperMap
 from stackup_lib.copper_pieces import Piece, Pieces
 from stackup_lib.spaces import Spaces
 
+BEYOND_MM = 0.002
+"""So far beyond the middle of a space either side is still taken to reach."""
 
-def one_per_nets(spaces: Spaces) -> Ints:
-    """Return the row of the narrowest space between every two nets, the narrowest first."""
+CHORD_SHARE = 0.001
+"""More than the share of a radius that lies between a circle and its 128 chords."""
+
+
+def one_per_nets(board: Board, spaces: Spaces) -> Ints:
+    """Return the row of the narrowest space between every two nets, the narrowest first, those alike by their names."""
     low, high = np.minimum(spaces.one.net, spaces.other.net), np.maximum(spaces.one.net, spaces.other.net)
     _, first = np.unique(low << 32 | high, return_index=True)
-    return np.sort(first).astype(np.int64)
+    rows = sorted((round(float(spaces.gap_mm[row]), 5), *_names(board, spaces, row), row) for row in first.tolist())
+    return np.array([row for *_, row in rows], dtype=np.int64)
+
+
+def _names(board: Board, spaces: Spaces, row: int) -> list[str]:
+    return sorted(board.nets[int(piece.net[row])] for piece in (spaces.one, spaces.other))
 
 
 def between(board: Board, spaces: Spaces) -> str:
     """Return between what the narrowest space is."""
     one, other = spaces.one, spaces.other
-    nets = sorted(board.nets[int(pieces.net[0])] or "copper of no net" for pieces in (one, other))
-    words = f"between {nets[0]} and {nets[1]}"
+    words = "between " + " and ".join(name or "copper of no net" for name in _names(board, spaces, 0))
     if one.kind[0] == other.kind[0] == Piece.PAD:
         parts = {int(board.pads.footprint[int(pieces.row[0])]) for pieces in (one, other)}
         reference = str(board.footprints.reference[parts.pop()]) if len(parts) == 1 else ""
@@ -37,16 +47,20 @@ def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
 
     board, rows = copper.board, np.array([row])
     one, other = spaces.one.where(rows), spaces.other.where(rows)
-    line = shapely.get_coordinates(shapely.shortest_line(cores(board, one)[0], cores(board, other)[0]))
-    length = float(np.hypot(*(line[-1] - line[0])))
-    share = (float(one.radius_mm[0]) + float(spaces.gap_mm[row]) / 2) / length if length else 0.5
-    x, y = (line[0] + (line[-1] - line[0]) * share).tolist()
+    radii = [float(piece.radius_mm[0]) for piece in (one, other)]
+    half = float(spaces.gap_mm[row]) / 2 + BEYOND_MM + CHORD_SHARE * max(radii)
+    near = [
+        shapely.buffer(cores(board, piece)[0], radius + half, quad_segs=32)
+        for piece, radius in zip((one, other), radii, strict=True)
+    ]
+    # along parallels the space is as narrow everywhere: what is half-way from both has its middle there
+    x, y = shapely.get_coordinates(shapely.centroid(shapely.intersection(*near)))[0].tolist()
     return Place(
         layer=board.copper_layers[spaces.layer].name,
         net=board.nets[int(one.net[0])] or None,
         uuid=_uuid(board, one) or _uuid(board, other),
-        x_mm=round(x, 4),
-        y_mm=round(y, 4),
+        x_mm=x,
+        y_mm=y,
     )
 
 

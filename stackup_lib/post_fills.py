@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board import Floats, Ints
 from stackup_lib.copper_map import CopperMap
+from stackup_lib.facing_edges import diagonals
 
 SHORTEST_MM = 1e-6
 """KiCad's resolution: keeps the direction of an edge without length defined."""
@@ -63,7 +64,7 @@ class PostFills:
             spans &= net != nets[0]
         rows = np.flatnonzero(spans)
         x, y, reach, net = x[rows], y[rows], reach[rows], net[rows]
-        post, k = edges.near(x - reach, y - reach, x + reach, y + reach)
+        post, k = edges.within(diagonals((x - reach, y - reach, x + reach, y + reach)))
         foreign = np.flatnonzero(edges.net[k] != net[post])
         post, k = post[foreign], k[foreign]
         start, end = edges.start[k], edges.end[k]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +11,11 @@ import numpy as np
 import pytest
 import shapely
 
+from drc_rules.check import prepare
+from drc_rules.config import parse_config
+from drc_rules.declared import CommandLine
+from drc_rules.engine import run
+from drc_rules.rule import find_rule
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board import Board
 from stackup_lib.copper_gaps import arc_points, straight_distances
@@ -19,6 +24,8 @@ from stackup_lib.kicad import read_board
 from stackup_lib.kicad.shapes import arc
 from stackup_lib.post_fills import PostFills
 from stackup_lib.spaces import SpaceFinder, Spaces
+from tests import metamorphic
+from tests.kicad.test_spaces_against_kicad import crowd
 
 REACH_MM = 0.3
 
@@ -254,3 +261,58 @@ def test_pads_of_free_shape_are_measured_as_far_as_they_are_known(tmp_path: Path
         )
         found = by_nets(board, on(replace(board, pads=free)))
         assert list(found.values()) == pytest.approx(gaps)
+
+
+HEAVY = """
+F.Cu 0.105
+prepreg 0.2 "370HR"
+In1.Cu 0.105
+core 0.6 "370HR"
+In2.Cu 0.105
+prepreg 0.2 "370HR"
+B.Cu 0.105
+"""
+
+
+def told(variant: metamorphic.Variant) -> list[tuple[str, str, list[tuple[float, float]]]]:
+    """What the rule finds: severity, words and places, as they are on the board before it was put otherwise."""
+    context, requirements, _ = prepare(variant.board, parse_config(""), CommandLine())
+    rule = find_rule("FAB013")
+    outcome = run(context, [c for c in requirements.clauses if c.kind in rule.kinds], [rule], [rule])
+    assert not outcome.crashes
+    return sorted(
+        (
+            found.severity.value,
+            variant.say(found.title),
+            [
+                (round(x, 2) + 0.0, round(y, 2) + 0.0)
+                for x, y in (variant.place(p.x_mm or 0.0, p.y_mm or 0.0) for p in found.places)
+            ],
+        )
+        for found in outcome.findings
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda board: metamorphic.moved(board, -1234.5678, -987.654321),
+        metamorphic.rotated,
+        metamorphic.mirrored,
+        metamorphic.flipped,
+        metamorphic.reversed_tracks,
+        metamorphic.shuffled,
+        metamorphic.renumbered,
+        lambda board: metamorphic.split(board, 3),
+    ],
+)
+def test_a_board_that_is_put_otherwise_has_the_same_narrow_spaces(
+    change: Callable[[Board], metamorphic.Variant], tmp_path: Path
+) -> None:
+    """In three ounces a crowd of tracks, vias, pads and planes is too near in many places: always the same."""
+    board = built(tmp_path, **{**crowd(), "stackup": HEAVY})
+
+    before = told(metamorphic.Variant(board))
+
+    assert len(before) == 6
+    assert told(change(board)) == before

@@ -94,12 +94,12 @@ def narrow_space(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
 
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> Draft:
     board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
-    pairs = narrow.where(one_per_nets(narrow))
+    pairs = narrow.where(one_per_nets(board, narrow))
     more = f", and between {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
     return Draft(
         title=(
-            f"{name}: {gap:.3f} mm {between(board, narrow)}{more}; {limit.says('etch')} {limit.value:g} mm in {copper}"
+            f"{name}: {gap:.3f} mm {between(board, pairs)}{more}; {limit.says('etch')} {limit.value:g} mm in {copper}"
         ),
         why="what is too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
         fix=f"a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or lighter copper there",
