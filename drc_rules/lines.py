@@ -167,7 +167,7 @@ class Lines:
         line, where = self.solved(index, width, gap, references), self.site(index, references)
         materials = self._materials(where, frequency_ghz, foil)[1]
         if df_factor != 1.0:
-            dfs = (df_factor * loss_tangent(model, frequency_ghz) for model in materials.sheets)
+            dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
             sheets = (
                 laminate_model((), sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
                 for sheet, df in zip(where.site.sheets, dfs, strict=True)
