@@ -201,7 +201,7 @@ def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(t
     )
     (one,) = drilled_holes(ctx)
 
-    near = [(round(gap, 6), layer, ctx.board.nets[net]) for gap, layer, net in pads_near(ctx.board, one, 0.25)]
+    near = [(round(gap, 6), layer, ctx.board.nets[net]) for gap, layer, net in pads_near(ctx.board, one, 0.21)]
     wider = [(round(gap, 6), ctx.board.nets[net]) for gap, _, net in pads_near(ctx.board, one, 1.0)]
 
     assert near == [(0.2, 3, "/B")]

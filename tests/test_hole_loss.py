@@ -80,6 +80,28 @@ def test_a_barrel_from_face_to_face_loses_what_its_mismatch_reflects(tmp_path: P
     assert link.holes_db.low == 0.0
 
 
+def test_two_blind_vias_are_two_barrels_of_their_own_lengths(tmp_path: Path) -> None:
+    """In by a microvia to the middle of In1 at 0.1425 mm, out from there to the far face at 1.5 mm: 1.3575 mm."""
+    ctx = context(
+        tmp_path,
+        planes={"In2.Cu": "GND"},
+        tracks=[track("F.Cu", 5, 50), track("In1.Cu", 50, 70), track("B.Cu", 70, 105)],
+        vias=[
+            {"net": NET, "at_mm": [50, 10], "kind": "micro", "span": ["F.Cu", "In1.Cu"]},
+            {"net": NET, "at_mm": [70, 10], "kind": "blind", "span": ["In1.Cu", "B.Cu"]},
+        ],
+        parts=[end("U1", 5), end("J1", 105, "back")],
+    )
+    link, shape = only(ctx), ctx.stub_groups[0].shape
+
+    def barrel_db(length_mm: float) -> float:
+        loaded = loaded_dk(shape, Interval(low=3.4, nominal=3.4, high=3.4), length_mm).nominal
+        return barrel_loss_db(16.0, length_mm, loaded, 42.5, via_ohm(shape, 3.4, length_mm).nominal)
+
+    assert link.hole_count == 2
+    assert link.holes_db.nominal == pytest.approx(barrel_db(0.1425) + barrel_db(1.3575), rel=1e-4)
+
+
 def test_pins_in_plated_holes_count_and_pads_on_the_surface_do_not(tmp_path: Path) -> None:
     """A track on the front between two pins: two holes with stubs of the whole board; between two pads none."""
     pin = {"kind": "through", "size_mm": [0.7, 0.7], "drill_mm": 0.4}
