@@ -104,9 +104,13 @@ def fab(case: Case, lines: str) -> Case:
 
 SEEDS = {
     "pads 0.26 mm wider than their hole": Seed(
-        "the ring is what standard fabs hold, and layers may lie off by 0.127 mm",
+        "the ring is what standard fabs hold, and layers may lie off by 0.127 mm; planes and tracks did not make room",
         lambda c: wider_pads(c, 0.26),
-        {"board.fab.ring_standard": "passed", "training.registration": "passed"},
+        {
+            "board.fab.ring_standard": "passed",
+            "training.registration": "passed",
+            **dict.fromkeys(("board.fab.space", "board.fab.space_advanced", "board.fab.space_standard"), "failed"),
+        },
     ),
     "one via with a ring of 0.06 mm": Seed(
         "past advanced fabs; the same finding is there for standard ones and for registration already",
@@ -174,28 +178,49 @@ SEEDS = {
         dict.fromkeys(("board.fab.outer_track_advanced", "board.fab.outer_track_standard"), "failed"),
     ),
     "a track on In2 is 1 mm wider": Seed(
-        "the longest one there comes as near to a hole as the best fabs hold, and nearer",
+        "the longest one there comes nearer to holes and to other copper than the best fabs hold",
         lambda c: longest_track(c, "In2.Cu", 1.0),
         dict.fromkeys(
             (
                 "board.fab.hole_to_copper",
                 "board.fab.hole_to_copper_advanced",
                 "board.fab.hole_to_copper_standard",
+                "board.fab.space",
+                "board.fab.space_advanced",
+                "board.fab.space_standard",
             ),
             "failed",
         ),
     ),
     "no zone is filled": Seed(
-        "how near planes come to holes is not known; the estimate of bow is gone, which only a remark rested on",
+        "how near planes come to holes and to other copper is not known; of bow only a remark is gone",
         lambda c: c.without_fills(),
         dict.fromkeys(
             (
                 "board.fab.hole_to_copper",
                 "board.fab.hole_to_copper_advanced",
                 "board.fab.hole_to_copper_standard",
+                "board.fab.space",
+                "board.fab.space_advanced",
+                "board.fab.space_standard",
             ),
             "not verifiable",
         ),
+    ),
+    "the top is of three ounces": Seed(
+        "0.13 mm between tracks is etched in ordinary outer copper, in three ounces by nobody",
+        lambda c: c.with_ply("F.Cu", thickness_mm=0.105),
+        dict.fromkeys(("board.fab.space", "board.fab.space_advanced", "board.fab.space_standard"), "failed"),
+    ),
+    "an inner plane is of four ounces": Seed(
+        "its antipads leave 0.2 mm around the pads, and four ounces want 0.3",
+        lambda c: c.with_ply("In4.Cu", thickness_mm=0.137),
+        dict.fromkeys(("board.fab.space", "board.fab.space_advanced", "board.fab.space_standard"), "failed"),
+    ),
+    "the own fab etches spaces of 0.2 mm outside": Seed(
+        "its figure takes the place of the tiers there, and not inside",
+        lambda c: fab(c, "outer_space_mm = 0.2"),
+        {"board.fab.space_own": "failed"},
     ),
     "the own fab wants 0.22 mm from hole to copper": Seed(
         "KiCad's own rule in the project asks for 0.2 mm, and the nearest copper is 0.205 mm away",
