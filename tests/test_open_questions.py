@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
 
 from drc_rules.clauses import Severity
 from drc_rules.engine import Outcome
 from drc_rules.fitness import open_questions
-from drc_rules.goals_judge import CandidateJudge, why_not
+from drc_rules.goals_judge import CandidateJudge, specimen, why_not
 from drc_rules.report import ClauseVerdict, Missing, Verdict
+from stackup_lib.board import LayerKind
+from stackup_lib.kicad import read_board
+from stackup_lib.synthesis import CandidateRow, CandidateStackup
+from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.candidates import USES
 from tests.test_reporters import finding, verdict
 
 FOIL = Missing(fact="foil grade of In1.Cu", how_to_give='[declared]\nfoil = "?"')
@@ -98,3 +106,48 @@ def test_why_a_suggestion_is_none_is_its_first_finding_or_what_is_missing() -> N
         "not verifiable: Df of dielectric 3",
         "not verifiable: foil grade of In1.Cu",
     ]
+
+
+# --- the board that a suggestion becomes ---
+
+
+def candidate(layers: str) -> CandidateStackup:
+    """A stackup of these layers (O outer, G ground, F fast, S signal, P power), cores and prepregs in turn."""
+    rows = []
+    for k, letter in enumerate(layers):
+        name = "F.Cu" if k == 0 else "B.Cu" if k == len(layers) - 1 else f"In{k}.Cu"
+        rows.append(CandidateRow(kind=LayerKind.COPPER, name=name, use=USES[letter], thickness_mm=0.035))
+        kind = LayerKind.PREPREG if k % 2 == 0 else LayerKind.CORE
+        rows.append(CandidateRow(kind=kind, name=f"dielectric {k + 1}", thickness_mm=0.1, construction="370HR", dk=4.0))
+    gaps = "".join("pc"[k % 2] for k in range(len(layers) - 1))
+    return CandidateStackup(rows=tuple(rows[:-1]), order=Order(layers=layers, gaps=gaps, pattern="test"))
+
+
+def routed(layers: str, *interfaces: str) -> dict[str, set[str]]:
+    """The nets with tracks or fills on each layer of the board that a suggestion becomes."""
+    board = read_board(Path("suggestion.kicad_pcb"), text=specimen(candidate(layers), interfaces))
+    found: dict[str, set[str]] = {layer.name: set() for layer in board.copper_layers}
+    copper = [
+        *zip(board.tracks.layer.tolist(), board.tracks.net.tolist(), strict=True),
+        *zip(board.zones.fill_layer.tolist(), board.zones.net[board.zones.fill_zone].tolist(), strict=True),
+    ]
+    for layer, net in copper:
+        found[board.copper_layers[layer].name].add(board.nets[net])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("layers", "fast_on"),
+    [("OGFFGO", {"In2.Cu", "In3.Cu"}), ("OGSSGO", {"F.Cu", "B.Cu"}), ("OGPPGO", {"F.Cu", "B.Cu"})],
+)
+def test_interfaces_run_on_the_fast_layers_and_without_those_on_the_outer_ones(layers: str, fast_on: set[str]) -> None:
+    """Every interface on each of them, slow nets on signal layers, ground and a supply on planes; nothing elsewhere."""
+    pairs = {"/pcie5_P", "/pcie5_N", "/usb3.2gen2_P", "/usb3.2gen2_N"}
+    planes = {"G": {"GND"}, "P": {"+VCORE"}, "S": {"/SLOW"}}
+
+    found = routed(layers, "pcie5", "usb3.2gen2")
+
+    assert found == {
+        name: pairs if name in fast_on else planes.get(letter, set())
+        for name, letter in zip(found, layers, strict=True)
+    }
