@@ -158,6 +158,8 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
         MeshFailed: a sheet cannot be meshed, or has too many corners.
     """
     goal = precision or Precision()
+    if not network.sheets:  # a net without copper
+        raise NotJoined(tuple(range(len(network.loads))))
     node_of = _merged(network)
     areas = [
         _conducting(sheet.area, [c for c in network.contacts if c.sheet == i], node_of)
