@@ -243,6 +243,14 @@ def test_rules_that_are_left_out_take_one_line() -> None:
     assert re.search(r"\d+ clauses of rules that --select or --ignore leaves out\n", page)
     assert "board.via" not in page
     assert "rule VIA" not in page
+    for form, said in (
+        ("markdown", r"\d+ clauses of rules that"),
+        ("html", r"rules that --select or --ignore leaves out<"),
+    ):
+        ran = run("check", BOARDS / BARE, "--select", "MAT", "--format", form)
+        section = re.split("Not proven</h|### Not proven", ran.out)[1].partition("Lines to paste")[0]
+        assert len(re.findall(said, section)) == 1
+        assert "rule VIA" not in section.partition("To prove more")[0]
 
 
 def test_nothing_checked_is_2() -> None:

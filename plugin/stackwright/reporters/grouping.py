@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from drc_rules.report import Finding
+from drc_rules.report import ClauseVerdict, Finding, Verdict
+
+_LEFT_OUT = ", which --select or --ignore leaves out"
+"""So ends the missing fact of a clause whose rule is off; one line for all of them is enough."""
+
+
+def not_verifiable(verdicts: Iterable[ClauseVerdict]) -> tuple[list[ClauseVerdict], int]:
+    """Return the clauses that wait for a fact, and how many others wait for a rule that the user has left out."""
+    every = [v for v in verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
+    waiting = [v for v in every if not any(missing.fact.endswith(_LEFT_OUT) for missing in v.missing)]
+    return waiting, len(every) - len(waiting)
 
 
 @dataclass(frozen=True)

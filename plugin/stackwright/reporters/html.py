@@ -24,7 +24,7 @@ from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
 from stackwright.reporters import charts, copper, losses, power
-from stackwright.reporters.grouping import Group, groups
+from stackwright.reporters.grouping import Group, groups, not_verifiable
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.words import count, number
@@ -172,16 +172,18 @@ def _place(place: Place) -> str:
 def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each missing fact with the clauses that wait for it, error-tier clauses first; `Tg of A, B, C` in one line."""
     waiting: dict[str, list[str]] = {}
-    for verdict in sorted(_judged(report), key=lambda v: -v.clause.severity.rank):
-        if verdict.verdict is Verdict.NOT_VERIFIABLE:
-            for missing in verdict.missing:
-                waiting.setdefault(missing.fact, []).append(verdict.clause.id)
+    open_verdicts, left_out = not_verifiable(report.verdicts)
+    for verdict in sorted(open_verdicts, key=lambda v: -v.clause.severity.rank):
+        for missing in verdict.missing:
+            waiting.setdefault(missing.fact, []).append(verdict.clause.id)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for fact, clauses in waiting.items():
         what, _, of = fact.partition(" of ")
         alike.setdefault((what, tuple(dict.fromkeys(clauses))), []).append(of)
     for (what, blocked), objects in alike.items():
         yield f"{what} of {'; '.join(objects)}" if any(objects) else what, blocked
+    if left_out:
+        yield "rules that --select or --ignore leaves out", (count(left_out, "clause"),)
 
 
 def _judged(report: Report) -> list[ClauseVerdict]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from drc_rules.clauses import Severity
 from drc_rules.report import Finding, Headline, Report, Verdict
-from stackwright.reporters.grouping import Group, groups
+from stackwright.reporters.grouping import Group, groups, not_verifiable
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.words import clean, count, number, some
 
@@ -149,10 +149,14 @@ def _accepted(report: Report) -> Iterator[str]:
 
 
 def _not_proven(report: Report) -> Iterator[str]:
-    open_verdicts = [v for v in report.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
-    if open_verdicts:
+    open_verdicts, left_out = not_verifiable(report.verdicts)
+    if open_verdicts or left_out:
         yield ""
         yield "### Not proven"
+    if left_out:
+        yield ""
+        yield f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out."
+    if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
         rows = [
             (v.clause.severity.value, escape(v.clause.title), escape(some((m.fact for m in v.missing), 2)))

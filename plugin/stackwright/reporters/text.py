@@ -12,7 +12,7 @@ from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, Ta
 from stackup_lib.facts import Confidence, Origin
 from stackwright.page import Column, Page, styled
 from stackwright.reporters import copper, losses, power
-from stackwright.reporters.grouping import Group, groups
+from stackwright.reporters.grouping import Group, groups, not_verifiable
 from stackwright.words import count, number, some
 
 SHOWN = 10
@@ -232,22 +232,17 @@ def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
     out.rows([LABEL, BODY], [(styled("missing", "yellow"), m.fact) for m in report.backdrills_missing])
 
 
-LEFT_OUT = ", which --select or --ignore leaves out"
-"""How the engine names the missing fact of a clause whose rule is off: one line for all of them is enough."""
-
-
 def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
     """What is not verifiable, by missing fact; what blocks an error-tier clause first."""
-    every = [v for v in report.verdicts if v.has_rule and v.verdict is Verdict.NOT_VERIFIABLE]
-    open_verdicts = [v for v in every if not any(m.fact.endswith(LEFT_OUT) for m in v.missing)]
+    open_verdicts, left_out = not_verifiable(report.verdicts)
     blocked: dict[str, list[ClauseVerdict]] = {}
     for verdict in sorted(open_verdicts, key=_severity_first):
         for missing in verdict.missing:
             blocked.setdefault(missing.fact, []).append(verdict)
-    if not every:
+    if not open_verdicts and not left_out:
         return
     parts = [f"{count(len(open_verdicts), 'clause')} for want of a fact"] if open_verdicts else []
-    if left_out := len(every) - len(open_verdicts):
+    if left_out:
         parts.append(f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out")
     out.heading("Not proven", ", ".join(parts))
     rows = list(blocked.items()) if show_all else _like_facts_together(blocked)
