@@ -155,7 +155,7 @@ def solve_sheets(network: SheetNetwork, precision: Precision | None = None) -> S
 
     Raises:
         NotJoined: no copper joins the source to a load.
-        MeshFailed: a sheet cannot be meshed, or has too many corners.
+        MeshFailed: a sheet cannot be meshed, has too many corners, or there is nothing between source and loads.
     """
     goal = precision or Precision()
     if not network.sheets:  # a net without copper
@@ -239,6 +239,8 @@ def _solve(
     kept = reached[full.conserving.unknowns[:, 0]]
     live = reached[full.links.first]
     links = Links(full.links.first[live], full.links.second[live], full.links.siemens[live])
+    if not kept.any():
+        raise MeshFailed("the pads of its ends touch one another, and no copper lies between them")
     assembly = replace(full.only(kept), links=links)
     amperes = np.array([current for _, current in network.loads])
     lower = solve_form(assembly, assembly.continuous, source, nodes, amperes)
