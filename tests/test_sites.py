@@ -51,6 +51,13 @@ def mini(folder: Path, extra: str = GROUNDS, *, config: str = "") -> Context:
     return prepare(board, parse_config(config), CommandLine())[0]
 
 
+def test_copper_sinks_into_the_sheet_that_it_touches(tmp_path: Path) -> None:
+    """In3 lies on a core, under two sheets of prepreg: the lower, of 0.12 mm, takes its 0.015 mm."""
+    site = board_site(mini(tmp_path, 'planes = { "In2.Cu" = "GND", "In4.Cu" = "GND" }\n'), 3).site
+
+    assert [round(layer.thickness_mm, 6) for layer in site.section(0.1).layers] == [0.3, 0.135, 0.08]
+
+
 def test_a_stripline_takes_its_planes_by_copper_and_its_plies_in_order(tmp_path: Path) -> None:
     """In2 runs between In1 and In3: two prepreg plies below it, the core above, its copper sunk into the prepreg."""
     found = board_site(mini(tmp_path), 2)
