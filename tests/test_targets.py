@@ -287,3 +287,13 @@ def test_a_declared_tolerance_comes_first_and_a_line_of_no_interface_counts_from
     assert (found["/X"].ohm, found["/X"].title) == (50.0, "net class 50Ohm")
     assert found["/X"].lumped_mm == pytest.approx(15.0, abs=0.05)
     assert found["/X"].inferred
+
+
+def test_an_impedance_of_the_class_keeps_the_interfaces_tolerance(tmp_path: Path) -> None:
+    """The class of Gen5's pair says 92 ohm and nothing of a tolerance: 5 %, as the generation asks."""
+    config = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE*"]\n'
+    ctx = context(tmp_path, config=config, net_class="92Ohm_diff")
+
+    found = {ctx.board.nets[net]: target for target, nets in ctx.nets_by_target.items() for net in nets}["/PCIE_TX0_P"]
+
+    assert (found.ohm, found.tolerance_pct, found.nyquist_ghz) == (92.0, 5.0, 16.0)
