@@ -106,8 +106,11 @@ def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
             least.tier is not None and not holes.is_micro and drilled < finished + PLATING_ALLOWANCE_MM - NANOMETRE
         )
         room = f", or pads that leave room for a drill of {least.value:g} mm" if is_tight else ""
+        words = _in_words(holes, least, (finished, drilled), is_tight=is_tight)
+        if np.ptp(holes.drill_mm[small]) > NANOMETRE:
+            words = f"down to {words}".replace(" mm is ", " mm, which is ")
         yield Draft(
-            title=f"{holes.counted(small)}: {_in_words(holes, least, (finished, drilled), is_tight=is_tight)}",
+            title=f"{holes.counted(small)}: {words}",
             why="thin drills break and wander; each such hole costs more",
             fix=f"holes of {finished_mm:g} mm and more{room}",
             ids=(holes.noun, least.tier or least.who),

@@ -97,9 +97,10 @@ def _narrow(ctx: Context, holes: HoleSet, narrow: Ints, least: Bar) -> Draft:
     worst = float(np.min(holes.ring_mm[narrow]))
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
     drill = float(holes.drill_mm[at_worst])
+    several = "down to " if np.ptp(holes.ring_mm[narrow]) > NANOMETRE else ""
     return Draft(
         title=(
-            f"{holes.counted(narrow)}: a ring of {worst:.4g} mm around {drill:g} mm; "
+            f"{holes.counted(narrow)}: {several}a ring of {worst:.4g} mm around {drill:g} mm; "
             f"{least.says('hold')} {least.value:g} mm"
         ),
         why="where drill and layers miss each other by more than the ring, the hole breaks out of its pad",
