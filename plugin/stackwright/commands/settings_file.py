@@ -148,6 +148,7 @@ def _rails(context: Context) -> Iterator[str]:
     yield f"# from = [{_value(None)}]  # what feeds it: output inductors, a shunt, a connector"
     yield f"# to = [{_value(None)}]  # what draws from it, or with amperes: to = {{ U1 = 2.5, J3 = 1 }}"
     yield "# max_drop_pct = 1  # also: core, ripple_pct, step_a, impedance_mohm, max_rise_c, max_via_a, max_a_per_mm2"
+    yield "# # the way back counts, too: where these parts have no ground pads, name others in ground_from, ground_to"
     yield ""
 
 
