@@ -290,7 +290,13 @@ def _solve(
     row_of = np.full(count, -1, dtype=np.int64)
     row_of[free] = np.arange(int(free.sum()))
     matrix = _matrix(row_of[one], row_of[two], siemens, int(free.sum()))
-    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    try:
+        factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError as error:
+        where, name = str(site.board.path or "the board"), site.board.nets[site.net]
+        raise RailNotSolvedError(
+            where, f"the copper of {name} cannot be solved ({error})", "report the board"
+        ) from error
     right = np.zeros((int(free.sum()), len(flows)))
     for column, flow in enumerate(flows):
         entry, leave = int(at[flow.entry]), int(at[flow.exit])

@@ -28,6 +28,9 @@ RECTANGLE_RADIUS = 0.295
 ROUND = ("circle", "oval")
 """Shapes of pads with round ends; others count as rectangles."""
 
+LEAST_RADIUS_MM = 1e-3
+"""Of a pad without a size."""
+
 TIED_OHM = 1e-7
 """Between what is one piece of metal."""
 
@@ -100,7 +103,9 @@ def holes_of(board: Board, net: int, plating_mm: float) -> Holes:
     """Return the vias and plated pads of a net; a slot counts as the round hole of its width."""
     vias, pads = board.vias, board.pads
     v = np.flatnonzero(vias.net == net)
-    p = np.flatnonzero((pads.net == net) & (pads.kind == PadKind.THROUGH))
+    p = np.flatnonzero(
+        (pads.net == net) & (pads.kind == PadKind.THROUGH) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0)
+    )
     layers = np.arange(board.layer_count)
     spans = (layers >= vias.start_layer[v, None]) & (layers <= vias.end_layer[v, None])
     on = np.concatenate([spans & ~_cut(vias.drilling, v, layers), ~_cut(pads.drilling, p, layers)])
@@ -352,7 +357,8 @@ class NetBuilder:
 def contact_radius_mm(board: Board, pad: Ints) -> Floats:
     """Return the radius of the round contact that spreads current as a pad does."""
     sides = board.pads.size_x_mm[pad] + board.pads.size_y_mm[pad]
-    return np.asarray(np.where(np.isin(board.pads.shape[pad], ROUND), 0.25, RECTANGLE_RADIUS) * sides)
+    share = np.where(np.isin(board.pads.shape[pad], ROUND), 0.25, RECTANGLE_RADIUS)
+    return np.asarray(np.maximum(share * sides, LEAST_RADIUS_MM))
 
 
 def in_pad(board: Board, pad: Ints, x_mm: Floats, y_mm: Floats) -> tuple[Floats, Floats]:

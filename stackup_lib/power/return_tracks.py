@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict[int, int]) -> None:
     """Add tracks that do not lie in a fill, each from what its ends touch."""
     tracks = net.board.tracks
-    rows = np.flatnonzero((tracks.net == net.net) & (tracks.length_mm > 0))
+    rows = np.flatnonzero((tracks.net == net.net) & (tracks.length_mm > 0) & (tracks.width_mm > 0))
     if not len(rows):
         return
     layer = tracks.layer[rows].astype(np.int64)
