@@ -12,6 +12,7 @@ from drc_rules.build_up import build_up, in_words
 from drc_rules.context import Context
 from drc_rules.report import BoardFacts
 from stackup_lib.board import Board, ViaKind
+from stackup_lib.holes import copper_faces_mm
 from stackup_lib.roles import LayerRole
 
 _LETTER = {
@@ -38,7 +39,7 @@ def board_facts(ctx: Context, sha256: str) -> BoardFacts:
         f"stackup: {_stackup(ctx)}",
         f"layers:  {order}  (S signal, G ground, P power, X both; from filled copper and tracks)",
         f"copper:  {copper}",
-        f"vias:    {_vias(board, thickness)}",
+        f"vias:    {_vias(board, _through_mm(ctx, thickness))}",
         f"hdi:     {in_words(built, len(board.vias))}",
     )
     return BoardFacts(
@@ -84,7 +85,13 @@ def _runs(words: Iterable[str]) -> list[str]:
     return [word if count == 1 else f"{count}x{word}" for word, count in counted]
 
 
-def _vias(board: Board, thickness_mm: float | None) -> str:
+def _through_mm(ctx: Context, thickness_mm: float | None) -> float | None:
+    """Return how long a through hole is: over the copper, as VIA004 counts; without a stackup as thick as the board."""
+    faces = copper_faces_mm(ctx.board.stackup) if ctx.board.stackup and not ctx.is_default_stackup else ()
+    return faces[-1][1] - faces[0][0] if len(faces) == ctx.board.layer_count and len(faces) else thickness_mm
+
+
+def _vias(board: Board, through_mm: float | None) -> str:
     vias = board.vias
     if not len(vias):
         return "none"
@@ -94,8 +101,8 @@ def _vias(board: Board, thickness_mm: float | None) -> str:
     drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
     smallest = float(np.min(vias.drill_mm[vias.kind == ViaKind.THROUGH], initial=np.inf))
     ratio = ""
-    if thickness_mm and 0 < smallest < np.inf:
-        ratio = f"; {thickness_mm / smallest:.1f}:1 at the smallest through hole"
+    if through_mm and 0 < smallest < np.inf:
+        ratio = f"; {through_mm / smallest:.1f}:1 at the smallest through hole"
     by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return f"{by_kind} ({shown}{ratio}); {drilled or 'none'} backdrilled"
 

@@ -391,6 +391,17 @@ def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path
     assert line == "hdi:     blind or buried vias, no microvias, 2 presses at least"
 
 
+def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_path: Path) -> None:
+    """A hole of 0.1 mm through 1.24 mm of copper and laminate, as VIA004 counts, not through 20 um of mask a side."""
+    masked = f"mask 0.02\n{STACKUP.strip()}\nmask 0.02\n"
+    vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1, "size_mm": 0.3}]
+
+    facts = board_facts(context(tmp_path, stackup=masked, vias=vias), "")
+
+    assert facts.thickness_mm == pytest.approx(1.28)
+    assert "12.4:1 at the smallest through hole" in facts.lines[4]
+
+
 @pytest.mark.parametrize("shape", ["rect", "circle", "oval", "roundrect"])
 @pytest.mark.parametrize("rotation_deg", [0.0, 30.0, 90.0, 200.0])
 def test_the_distance_to_a_pad_is_that_to_its_outline(shape: str, rotation_deg: float, tmp_path: Path) -> None:
