@@ -164,7 +164,6 @@ THOR_SEEDS = {
             "board.impedance.intended": "failed",
             "board.stackup.thickness": "failed",
             "board.stackup.symmetry": "failed +1 -0",
-            "board.crosstalk.pairs": "failed +0 -1",
         },
     ),
     "a core that is not in the stackup": Seed(
