@@ -317,6 +317,7 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
         "board.crosstalk.pairs",
         "board.dk.plausible",
         "board.fab.hole_standard",
+        "board.fab.space_standard",
         "board.impedance.coupling",
         "board.stackup.symmetry",
         "board.via.aspect_ratio_standard",
