@@ -38,14 +38,20 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Saying:
-    """One record: its words with the numbers taken out, and the numbers."""
+    """One record: what it is of, its words with the numbers taken out, and the numbers."""
 
+    kind: str
     words: str
     numbers: tuple[float, ...]
 
 
+WAY_BACK = frozenset({"drop_mv", "back_mv", "resistance_mohm", "loss_w"})
+"""Of a rail: what rests on the way back through ground, which is solved on a grid that no mirror leaves as it is."""
+
 LEFT_OUT = frozenset({"uuid", "line", "key", "objects", "offset", "source", "share_source", "how_to_give", "cure"})
 """Ids and lines belong to the file; the rest are constants beside what is compared."""
+
+BACK = "rail back"
 
 _NUMBER = re.compile(r"(?<![A-Za-z\d._/])[-+]?\d+(?:\.\d+)?(?![\w])")
 _BY_UUID = re.compile(r"\bvia [0-9a-z-]+")
@@ -63,10 +69,20 @@ def judge(variant: Variant, config: str) -> Judgement:
     records += [("rail", row) for row in rail_rows(context)]
     records += [("backdrill", row) for row in _backdrills(context)]
     return Judgement(
-        tuple((kind, tuple(_leaves(record, variant))) for kind, record in records),
+        tuple(part for kind, record in records for part in _parts(kind, tuple(_leaves(record, variant)))),
         {v.clause.id: v.verdict.value for v in outcome.verdicts},
         frozenset(f.key for f in outcome.findings),
     )
+
+
+def _parts(kind: str, leaves: tuple[Leaf, ...]) -> Iterator[tuple[str, tuple[Leaf, ...]]]:
+    """Yield a record, that of a rail in two: there, and what the way back has a part in."""
+    if kind != "rail":
+        yield kind, leaves
+        return
+    back = tuple(leaf for leaf in leaves if leaf[0].split(".")[-2:][0] in WAY_BACK)
+    yield kind, tuple(leaf for leaf in leaves if leaf not in back)
+    yield BACK, back
 
 
 def _backdrills(context: Context) -> tuple[Frozen, ...]:
@@ -118,7 +134,13 @@ def _places(finding: Finding, variant: Variant) -> Iterator[Leaf]:
 
 
 def differences(
-    one: Judgement, other: Judgement, *, within: float = 1e-6, without: Iterable[str] = (), in_order: bool = True
+    one: Judgement,
+    other: Judgement,
+    *,
+    within: float = 1e-6,
+    back_within: float = 1e-6,
+    without: Iterable[str] = (),
+    in_order: bool = True,
 ) -> list[str]:
     """Return what one says and the other does not.
 
@@ -126,6 +148,7 @@ def differences(
         one: of the original.
         other: of the variant.
         within: share of the larger by which numbers may differ, or so much in their own unit.
+        back_within: the same for the way back of rails, where that is more.
         without: leaves that the change may alter, by the head of their path.
         in_order: False compares the words of a record as a heap: what is above comes first, and was turned over.
     """
@@ -136,7 +159,8 @@ def differences(
     ]
     before, after = (sayings(judged, without=tuple(without), in_order=in_order) for judged in (one, other))
     for saying in before:
-        match = next((s for s in after if _agree(saying, s, within)), None)
+        share = max(within, back_within) if saying.kind == BACK else within
+        match = next((s for s in after if _agree(saying, s, share)), None)
         if match is None:
             found.append(f"only before: {saying.words} {saying.numbers}")
         else:
@@ -164,9 +188,9 @@ def _saying(kind: str, leaves: Iterable[Leaf], *, in_order: bool) -> Saying:
             words.append(f"{path}={_NUMBER.sub('#', value)}")
             numbers += [float(number) for number in _NUMBER.findall(value)]
     if in_order:
-        return Saying(" ".join(words), tuple(numbers))
+        return Saying(kind, " ".join(words), tuple(numbers))
     heap = sorted(re.sub(r"[,=:;]", " ", " ".join(words)).split())
-    return Saying(" ".join(heap), tuple(sorted(numbers)))
+    return Saying(kind, " ".join(heap), tuple(sorted(numbers)))
 
 
 def _agree(one: Saying, other: Saying, within: float) -> bool:
