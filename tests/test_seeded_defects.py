@@ -335,6 +335,7 @@ SPACES: dict[str, dict[str, str]] = {
     "In6 as thin as its mirror": {"board.fab.space_standard": "passed"},
     "one ounce on In2": STANDARD_SPACE,
     "a pair on In7 is 0.2 mm wide": {"board.fab.space_advanced": "failed", **STANDARD_SPACE},
+    "an SFP pair of 0.18 mm": {"board.fab.space_advanced": "failed", **STANDARD_SPACE},
     "no zone is filled": OPEN_SPACES,
     "two ounces on In9": {"board.fab.space": "failed", "board.fab.space_advanced": "failed", **STANDARD_SPACE},
     "In5 of half an ounce": {"board.fab.space_standard": "passed"},
