@@ -39,6 +39,9 @@ ROUNDED = 6e-3
 SMALL = 1e-4
 """And to a tenth of a micrometre."""
 
+MOST = 999.0
+"""And no infinite one: that many dB stand for all of a signal."""
+
 
 def cases_of(rule: Rule) -> list[Loaded]:
     """The cases of a rule's own file."""
@@ -98,7 +101,8 @@ def test_a_finding_states_a_number_of_its_formula(rule: Rule, judged: Judged) ->
     """What a finding has measured stands among the numbers that are shown beside it."""
     assert rule.formula is not None
     for case, one in judged(rule):
-        numbers = [nominal(value) for values in values_of(rule.formula, one) for value in values.values()]
+        shown = [nominal(value) for values in values_of(rule.formula, one) for value in values.values()]
+        numbers = [MOST if math.isinf(value) else value for value in shown]
         for finding in one.findings if one.verdict is Verdict.FAILED else ():
             stated = finding.measured.value if finding.measured else ""
             if isinstance(stated, float | int):
