@@ -39,13 +39,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.clauses import Clause
-from drc_rules.context import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context, FastLayer
+from drc_rules.context import FILL_ZONES, LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context, FastLayer
 from drc_rules.report import Measured, Place
 from drc_rules.rule import Draft, rule
 from stackup_lib.board import Floats
 from stackup_lib.broadside import met_mm
+from stackup_lib.copper_map import unfilled_zones
 from stackup_lib.coupling import Pieces, pieces_of
-from stackup_lib.facts import Confidence
+from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.pairs import NO_PAIR
 
 MULTILAYER = 4
@@ -137,6 +138,8 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
     ctx.shows(f"{upper} and {lower}", M=worst.length_mm, L_max=worst.lumped_mm)
     found = [one for one in meetings if one.length_mm > one.lumped_mm]
     if found:
+        if len(unfilled_zones(ctx.board, (worst.upper, worst.lower))):
+            raise MissingFact(f"the filled copper of {upper} and {lower}", FILL_ZONES)
         net, other = ctx.board.nets[worst.net], lower if worst.fast.index == worst.upper else upper
         yield Draft(
             title=(
