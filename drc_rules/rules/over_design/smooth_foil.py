@@ -45,10 +45,15 @@ from stackup_lib.synthesis.cost import foil_share
 
 @dataclass(frozen=True)
 class FoilNeed:
-    """The roughest declared foil of the fast layers, the grade that the workload asks for, and the links."""
+    """The roughest declared foil of the fast layers, the grade that the workload asks for, and the links.
+
+    Attributes:
+        mixed: some of the layers have a smoother one.
+    """
 
     layers: tuple[int, ...]
     has: FoilGrade
+    mixed: bool
     asked: FoilGrade
     rooms: tuple[LinkRoom, ...]
 
@@ -66,7 +71,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
     has, asked = min(grades, key=lambda g: g.rank), materials.foil or FoilGrade.STD
     found = rooms(ctx) if asked < has else None
     if found:
-        yield FoilNeed(tuple(layers), has, asked, found)
+        yield FoilNeed(tuple(layers), has, any(grade > has for grade in grades), asked, found)
 
 
 @rule("OVR002", kinds=("foil_needed",), over=_need, beside=True)
@@ -86,9 +91,10 @@ def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft
 
 def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tightest: LinkRoom) -> Draft:
     names = [ctx.board.copper_layers[index].name for index in need.layers]
+    foil = f"{need.has.label} foil{' or smoother' if need.mixed else ''}"
     return Draft(
         title=(
-            f"{need.has.label} foil on {', '.join(names)}: with {grade.label} the tightest link, {tightest.title}, "
+            f"{foil} on {', '.join(names)}: with {grade.label} the tightest link, {tightest.title}, "
             f"closes as well, with {left_db:.1f} dB and a tenth of its share to spare at the most loss"
         ),
         why=(
