@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from drc_rules.return_paths import USUAL_DK
 from drc_rules.routed import RoutedLine
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
+from stackup_lib.lines.conductor_models import COPPER_S_PER_M
+from stackup_lib.lines.dielectric_models import ConstantDielectric
+from stackup_lib.lines.lossy import LineMaterials, loss_of
 from stackup_lib.power.spread import finished_range_mm
 from tests.test_sites import GROUNDS, SIX, mini
 
@@ -114,3 +118,29 @@ def test_both_outer_layers_may_be_plated_thicker_and_inner_ones_not(tmp_path: Pa
     assert outer[1] > 0.035 and outer != finished_range_mm(0.035, outer=False)
     assert [ranges[k] for k in (0, 5)] == [(outer[0], 0.035, outer[1])] * 2
     assert [ranges[k] for k in (1, 2, 3, 4)] == [(inner[0], 0.015, inner[1])] * 4
+
+
+def test_a_pair_tells_the_dk_of_its_odd_mode(tmp_path: Path) -> None:
+    """In one dielectric that is its Dk, with c / sqrt(Dk) of delay; on the surface more of the field runs in air."""
+    text = re.sub(r"dk=[0-9.]+", "dk=4.0", SIX.replace("mask 0.015\n", "").replace("mask 0.015 dk=3.3\n", ""))
+    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+    lines = prepare(board, parse_config(""), CommandLine())[0].lines
+
+    inner, outer, alone = lines.solved(2, 0.1, 0.12), lines.solved(0, 0.18, 0.15), lines.solved(0, 0.18)
+
+    assert inner.eps_eff == pytest.approx(4.0, rel=1e-3)
+    assert inner.delay_ps_per_mm == pytest.approx(2 / 0.299792458, rel=1e-3)
+    assert 1 < outer.eps_eff < alone.eps_eff < 4
+
+
+@pytest.mark.parametrize("index,gap_mm", [(0, None), (2, None), (2, 0.12)])
+def test_at_rest_a_trace_has_the_resistance_of_its_copper(index: int, gap_mm: float | None, tmp_path: Path) -> None:
+    """1 / (sigma A) of the trapezoid, however its current crowds at high frequency; planes without end add nothing."""
+    line = mini(tmp_path).lines.solved(index, 0.15, gap_mm)
+    strip = line.section.strips[0]
+    area_m2 = (strip.base_width_mm + strip.top_width_mm) / 2 * strip.thickness_mm * 1e-6
+    sheets = tuple(ConstantDielectric(sheet.dk, 0.0) for sheet in line.site.sheets)
+
+    found = loss_of(line, LineMaterials(sheets=sheets, plane_copper_mm=(1e9, 1e9)), 0.0)
+
+    assert float(found.resistance_ohm_per_m) == pytest.approx(1 / (COPPER_S_PER_M * area_m2), rel=1e-6)
