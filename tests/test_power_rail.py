@@ -233,7 +233,9 @@ def test_fills_that_are_not_stored_are_an_error(tmp_path: Path) -> None:
     zone = {"net": "+5V", "layer": "B.Cu", "rect_mm": [5, 25, 20, 35], "filled": False}
     board = board_of(tmp_path, **PLANE, zones=[zone])
 
-    with pytest.raises(RailNotSolvedError, match=r"kicad_pcb:\d+: a zone of \+5V has no stored fill; fill all zones"):
+    with pytest.raises(
+        RailNotSolvedError, match=r"kicad_pcb:\d+: a zone of \+5V has no stored fill; in KiCad, press B"
+    ):
         solved(board, {"J1": 1.0})
 
 

@@ -568,8 +568,8 @@ FILE_SEEDS = {
             "board.stackup.symmetry": "not verifiable",
         },
     ),
-    "one ounce on In2": FileSeed(
-        "the mirror has a half",
+    "In2 is an ounce heavy": FileSeed(
+        "the mirror has a half; spaces of 0.13 mm are wide enough for it",
         lambda b: substitute(b, IN2, IN2.replace("0.0152", "0.035")),
         {"board.stackup.symmetry": "failed"},
     ),
