@@ -179,7 +179,7 @@ class ReturnPath:
             plane: copper layer of the plane.
             beyond: layers behind it, the nearest first, of which the first with copper counts where the plane has none.
         """
-        self._plane(plane)
+        refuse_untrue_fills(self.copper, plane)
         pieces = self._pieces(rows)
         lengths = pieces.lines.length_mm
         apart_mm = max(0.5, float(lengths.sum()) / (MOST_POINTS + 100 * len(lengths)))

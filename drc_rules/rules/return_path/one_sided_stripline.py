@@ -121,12 +121,14 @@ def _side(ctx: Context, line: FastStripline, word: str) -> Side:
     rails: dict[int, float] = {}
     for part in line.parts:
         ctx.return_paths.need_fills(part)
-        plane = part.above if word == "above" else part.below
-        if plane is None:
+        layers = range(part.layer - 1, -1, -1) if word == "above" else range(part.layer + 1, ctx.board.layer_count)
+        filled = [k for k, layer in enumerate(layers) if ctx.copper.is_filled(layer)]
+        if not filled:
             lengths = {(net, NO_COPPER): mm for net, mm in ctx.return_paths.lengths_of(part).items()}
         else:
-            beyond = range(plane - 1, -1, -1) if word == "above" else range(plane + 1, ctx.board.layer_count)
-            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, plane, beyond)
+            # what lies nearer than the usual plane, though under less than half of the way, counts where it is
+            nearest, beyond = layers[filled[0]], layers[filled[0] + 1 :]
+            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, nearest, beyond)
         for (net, under), mm in lengths.items():
             total[net] = total.get(net, 0.0) + mm
             if under == NO_COPPER or not is_ground(ctx.board.nets[under]):
