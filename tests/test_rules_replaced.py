@@ -1,6 +1,8 @@
-"""Design rules that a later one replaces, mistakes in them, and the drill that a suggestion takes."""
+"""Design rules that a later one replaces, mistakes in them, who asks for a via, and the drill of a suggestion."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,9 @@ from drc_rules.design_rule_reach import Missing, replaced_by
 from drc_rules.goals import goals_for
 from drc_rules.goals_choices import GoalChoices
 from drc_rules.goals_selection import selection_for
+from drc_rules.via_intents import AskedVia
 from stackup_lib.design_rules import Constraint, DesignRule
+from tests.test_via_intents import via
 
 
 def rule(name: str, least_mm: float, **fields: object) -> DesignRule:
@@ -47,3 +51,20 @@ def test_a_drill_that_was_said_is_taken_and_else_a_quarter_of_a_millimetre() -> 
 
     assert goals_for(selection_for("inference-pcie", None, chosen), None, chosen).goals.drill_mm == 0.3
     assert goals_for(selection_for("inference-pcie", None)).goals.drill_mm == 0.25
+
+
+@pytest.mark.parametrize(
+    "asked_by,who",
+    [
+        (("net class A",), "net class A"),
+        (("net class A", "net class B"), "net classes A and B"),
+        (("net class A", "net class B", "net class C"), "net classes A, B and C"),
+        (("net class A", "net class B", "net class C", "net class D"), "net classes A, B, C and 1 more"),
+        (("net class A", "design rule x"), "net class A and design rule x"),
+    ],
+)
+def test_who_asks_for_a_via_is_named_up_to_three_classes(asked_by: tuple[str, ...], who: str, tmp_path: Path) -> None:
+    """More are counted; rules stand beside classes."""
+    asked = AskedVia(via(tmp_path, ""), asked_by, ())
+
+    assert (asked.who, asked.ask) == (who, "asks for" if len(asked_by) == 1 else "ask for")
