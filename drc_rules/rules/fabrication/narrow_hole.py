@@ -105,14 +105,15 @@ def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         is_tight = (
             least.tier is not None and not holes.is_micro and drilled < finished + PLATING_ALLOWANCE_MM - NANOMETRE
         )
-        room = f", or pads that leave room for a drill of {least.value:g} mm" if is_tight else ""
+        ways = [f"holes of {finished_mm:g} mm and more"] if finished < finished_mm - NANOMETRE or not is_tight else []
+        ways += [f"pads that leave room for a drill of {least.value:g} mm"] if is_tight else []
         words = _in_words(holes, least, (finished, drilled), is_tight=is_tight)
         if np.ptp(holes.drill_mm[small]) > NANOMETRE:
             words = f"down to {words}".replace(" mm is ", " mm, which is ")
         yield Draft(
             title=f"{holes.counted(small)}: {words}",
             why="thin drills break and wander; each such hole costs more",
-            fix=f"holes of {finished_mm:g} mm and more{room}",
+            fix=", or ".join(ways),
             ids=(holes.noun, least.tier or least.who),
             measured=Measured(value=finished, unit="mm"),
             limit_value=finished_mm,
