@@ -12,7 +12,7 @@ from pydantic import Field
 from stackup_lib.board import Board, Floats, Ints
 from stackup_lib.copper_map import CopperMap
 from stackup_lib.coupling import Pieces, pair_gaps, pieces_of
-from stackup_lib.flat_pairs import Runs, pairs
+from stackup_lib.flat_pairs import pairs, runs
 from stackup_lib.frozen import Frozen
 from stackup_lib.pairs import Pairs
 
@@ -146,7 +146,7 @@ def _beyond_pads(board: Board, pieces: Pieces) -> NDArray[np.bool_]:
     of_net = np.argsort(pads.net, kind="stable")
     reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2
     beyond = np.ones(len(pieces), dtype=np.bool_)
-    for each, rank in pairs(pieces.net, Runs(pads.net[of_net], len(board.nets))):
+    for each, rank in pairs(pieces.net, runs(pads.net[of_net], len(board.nets))):
         its = of_net[rank]
         dx, dy = pieces.x_mm[each] - pads.x_mm[its], pieces.y_mm[each] - pads.y_mm[its]
         near = np.flatnonzero((np.abs(dx) <= reach[its]) & (np.abs(dy) <= reach[its]))

@@ -50,7 +50,7 @@ class Meanwhile(Generic[T]):
     def __init__(self, work: Callable[[], T], *, when: bool = True) -> None:
         self._work = work
         self._copy: tuple[int, BinaryIO] | None = None
-        if when and _sharing.get() and sys.platform == "linux" and cores() > 1:
+        if when and _sharing.get() and cores() > 1:
             self._copy = _copied(work)
 
     @property
@@ -76,6 +76,10 @@ class Meanwhile(Generic[T]):
         return self._work()
 
 
+MOST_PIECES = 256
+"""Numbers that fit into a byte; what is beyond stays untaken."""
+
+
 class Tray:
     """Numbers from 0, each taken once by whoever asks first: this process, or a copy of it that is made later.
 
@@ -98,10 +102,6 @@ class Tray:
         if self._end is not None:
             os.close(self._end)
             self._end = None
-
-
-MOST_PIECES = 256
-"""Numbers that fit into a byte; what is beyond stays untaken."""
 
 
 def _copied(work: Callable[[], T]) -> tuple[int, BinaryIO] | None:

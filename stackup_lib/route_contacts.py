@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board import Board, Floats, Ints, PadKind
-from stackup_lib.flat_pairs import Runs, pairs
+from stackup_lib.flat_pairs import Runs, pairs, runs
 from stackup_lib.route_graph import Edge, Graph, Node, NodeKind
 
 TOUCH_MM = 1e-3
@@ -50,7 +50,7 @@ class _Builder:
         self.rows, self.of_track = _of_nets(rank, tracks.net, tracks.layer >= 0)
         self.vias, of_via = _of_nets(rank, vias.net, np.ones(len(vias.net), dtype=np.bool_))
         self.pads, of_pad = _of_nets(rank, pads.net, pads.kind != PadKind.NON_PLATED)
-        self.tracks_of, self.vias_of, self.pads_of = (Runs(of, self.count) for of in (self.of_track, of_via, of_pad))
+        self.tracks_of, self.vias_of, self.pads_of = (runs(of, self.count) for of in (self.of_track, of_via, of_pad))
         self.start = tracks.start_x_mm[self.rows] + 1j * tracks.start_y_mm[self.rows]
         self.end = tracks.end_x_mm[self.rows] + 1j * tracks.end_y_mm[self.rows]
         self.middle = tracks.mid_x_mm[self.rows] + 1j * tracks.mid_y_mm[self.rows]
@@ -62,7 +62,7 @@ class _Builder:
         self.bottom = vias.end_layer[self.vias].astype(np.int64)
         of_hub = np.concatenate([of_pad, of_via])
         order = np.argsort(of_hub, kind="stable")
-        self.hubs_of = Runs(of_hub[order], self.count)
+        self.hubs_of = runs(of_hub[order], self.count)
         self.hub_at = np.concatenate([self.pad_at, self.via_at])[order]
         self.hub = order  # below the number of pads a pad, else a via
         self.of_hub = of_hub[order]

@@ -154,20 +154,7 @@ def route_of(
     path = path or _longest(graph, proper, proper) or _longest(graph, graph.pads, graph.pads)
     total = float(board.tracks.length_mm[board.tracks.net == net].sum())
     if path is None:
-        pads = tuple(graph.nodes[node].row for node in graph.pads)
-        return Route(
-            net=net,
-            start_pad=None,
-            end_pad=None,
-            path_length_mm=0.0,
-            total_length_mm=total,
-            pieces=(),
-            crossings=(),
-            branches=(),
-            passed_pads=(),
-            apart_mm=total,
-            unreached_pads=pads,
-        )
+        return _without_path(net, graph, total)
     start, steps = path
     at, reached = _distances_along(start, steps), _component(graph, start)
     hanging = _branches(graph, steps, at, taps)
@@ -185,6 +172,23 @@ def route_of(
         passed_pads=tuple(sorted(passed)),
         apart_mm=sum(e.length_mm for e in graph.edges if e.first not in reached),
         unreached_pads=tuple(graph.nodes[node].row for node in graph.pads if node not in reached),
+    )
+
+
+def _without_path(net: int, graph: Graph, total_mm: float) -> Route:
+    """Return the route of a net whose tracks join no two pads."""
+    return Route(
+        net=net,
+        start_pad=None,
+        end_pad=None,
+        path_length_mm=0.0,
+        total_length_mm=total_mm,
+        pieces=(),
+        crossings=(),
+        branches=(),
+        passed_pads=(),
+        apart_mm=total_mm,
+        unreached_pads=tuple(graph.nodes[node].row for node in graph.pads),
     )
 
 

@@ -11,20 +11,8 @@ from drc_rules.context import Context
 from drc_rules.declared import CommandLine
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
+from tests.stackups import SIX_LAYERS
 
-SIX = """
-F.Cu 0.03
-prepreg 0.10 "R-5670(N)" dk=3.4
-In1.Cu 0.02
-core 0.20 "R-5775(N)" dk=3.4
-In2.Cu 0.02
-prepreg 0.30 "R-5670(N)" dk=3.4
-In3.Cu 0.02
-core 0.40 "R-5775(N)" dk=3.4
-In4.Cu 0.02
-prepreg 0.10 "R-5670(N)" dk=3.4
-B.Cu 0.03
-"""
 BELOW, ABOVE = "B.Cu", "F.Cu"
 
 
@@ -39,7 +27,7 @@ def context(folder: Path, *holes: tuple[str, str, str, str, float], config: str 
         ]
         drill = {"size_mm": size_mm, "from": start, "must_cut": must_cut}
         vias.append({"net": net, "at_mm": [20, y], "backdrill": drill})
-    board = {"size_mm": (60, 40), "stackup": SIX, "tracks": tracks, "vias": vias}
+    board = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "tracks": tracks, "vias": vias}
     return prepare(
         read_board(write(MiniBoard.model_validate(board), folder, "b")), parse_config(config), CommandLine()
     )[0]

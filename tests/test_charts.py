@@ -26,9 +26,9 @@ from stackwright.drawing.spread_chart import percent, spread_chart
 from stackwright.reporters import charts as words
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked
+from tests.stackups import FOUR_LAYERS
 from tests.test_budget_bars import link
 from tests.test_html import Page
-from tests.test_loss_table import STACKUP
 
 BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
 HOSTILE = '<script>"x"\u202e'
@@ -61,7 +61,7 @@ def trace(folder: Path, interface: str, declared: str = "", **keys: Any) -> Loss
     board: dict[str, Any] = {
         "size_mm": (130, 40),
         "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
-        "stackup": STACKUP,
+        "stackup": FOUR_LAYERS,
         "config": f'[declared]\nfoil = "VLP"\n{declared}\n[[interface]]\nnets = ["/TX0_P"]\n{interface}\n',
         "tracks": [{"net": "/TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}],
         "parts": [
@@ -145,7 +145,7 @@ def test_copper_rises_as_the_root_of_frequency_and_dielectric_loss_in_proportion
 
 def test_a_curve_ends_where_a_declared_df_no_longer_holds_and_says_so(tmp_path: Path) -> None:
     """A Df at 16 GHz is good up to 20 GHz; what is beyond is not drawn as if it were known."""
-    stackup = re.sub(r'"R-5[^"]*"', '"unheard-of"', STACKUP)
+    stackup = re.sub(r'"R-5[^"]*"', '"unheard-of"', FOUR_LAYERS)
     curve = trace(tmp_path, 'is = "pcie5"\nboard_loss_db = 6', df(0.004, 16), stackup=stackup)
 
     assert curve.points[-1].frequency_ghz == pytest.approx(20.0)

@@ -21,26 +21,13 @@ from stackup_lib.copper_map import CopperMap
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.holes import Backdrill, PlatedHole
 from stackup_lib.kicad import read_board
-
-SIX = """
-F.Cu 0.03
-prepreg 0.10 "R-5670(N)" dk=3.4
-In1.Cu 0.02
-core 0.20 "R-5775(N)" dk=3.4
-In2.Cu 0.02
-prepreg 0.30 "R-5670(N)" dk=3.4
-In3.Cu 0.02
-core 0.40 "R-5775(N)" dk=3.4
-In4.Cu 0.02
-prepreg 0.10 "R-5670(N)" dk=3.4
-B.Cu 0.03
-"""
+from tests.stackups import SIX_LAYERS
 
 
 def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick: copper at 0 to 0.03, 0.13, 0.35, 0.67, 1.09 to 1.11, and 1.21 to 1.24."""
     config = str(board.pop("config", ""))
-    path = write(MiniBoard.model_validate({"size_mm": (60, 40), "stackup": SIX, **board}), folder, "board")
+    path = write(MiniBoard.model_validate({"size_mm": (60, 40), "stackup": SIX_LAYERS, **board}), folder, "board")
     return prepare(read_board(path), parse_config(config), CommandLine())[0]
 
 
@@ -134,7 +121,7 @@ def test_without_a_stackup_only_holes_wide_enough_for_twice_the_thickness_are_de
 
 def test_a_stackup_of_other_layers_tells_no_depth(tmp_path: Path) -> None:
     """Six layers in the list, four in the stackup: nobody knows where a hole ends."""
-    four = "\n".join([*SIX.strip().splitlines()[:6], "B.Cu 0.03"])
+    four = "\n".join([*SIX_LAYERS.strip().splitlines()[:6], "B.Cu 0.03"])
     ctx = context(tmp_path, stackup=four, copper_layers=6, vias=[via(10)])
 
     with pytest.raises(MissingFact):

@@ -18,17 +18,9 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.interval import Interval
 from stackup_lib.kicad import read_board
 from stackup_lib.lines.vias import loaded_dk, via_ohm
+from tests.stackups import FOUR_LAYERS
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
-STACKUP = """
-F.Cu 0.035
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-In1.Cu 0.015
-core 1.2 "R-5775(N)" dk=3.4
-In2.Cu 0.015
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-B.Cu 0.035
-"""
 NET = "/PCIE_TX0_P"
 
 
@@ -45,7 +37,7 @@ def end(
 
 def context(folder: Path, **keys: object) -> Context:
     """A board of 1.5 mm of Megtron 6 with ground inside."""
-    board = {"size_mm": (130, 40), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": STACKUP, **keys}
+    board = {"size_mm": (130, 40), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": FOUR_LAYERS, **keys}
     path = write(MiniBoard.model_validate(board), folder, "board")
     return prepare(read_board(path), parse_config(CONFIG), CommandLine())[0]
 

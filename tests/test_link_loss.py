@@ -25,17 +25,9 @@ from drc_rules.rule import all_rules
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.facts import Confidence, MissingFact
 from stackup_lib.kicad import read_board
+from tests.stackups import FOUR_LAYERS
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
-STACKUP = """
-F.Cu 0.035
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-In1.Cu 0.015
-core 1.2 "R-5775(N)" dk=3.4
-In2.Cu 0.015
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-B.Cu 0.035
-"""
 
 
 def pad(number: str, net: str, x_mm: float = 0.0) -> dict[str, object]:
@@ -47,7 +39,7 @@ def context(folder: Path, *, form: str | None = None, config: str = CONFIG, **ke
     board: dict[str, object] = {
         "size_mm": (130, 40),
         "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
-        "stackup": STACKUP,
+        "stackup": FOUR_LAYERS,
         "config": config,
         "tracks": [{"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}],
         "parts": [
@@ -83,7 +75,7 @@ def test_the_longest_length_uses_the_budget_up() -> None:
 
 def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
     """A thin microstrip: 8.686 pi f sqrt(e)/c x (1 - 1/e)/(1 - 1/Dk) x Df, with the solved e."""
-    ctx = context(tmp_path, stackup=STACKUP.replace("F.Cu 0.035", "F.Cu 0.005"))
+    ctx = context(tmp_path, stackup=FOUR_LAYERS.replace("F.Cu 0.035", "F.Cu 0.005"))
     link = only_link(ctx)
 
     layer, width_mm, gap_mm, references = link.stretches[0].key
@@ -191,7 +183,7 @@ def test_allowances_belong_to_shares_that_exist_and_are_never_sure() -> None:
             assert all(part.low == 0.0 < part.high for part in assumed_allowances(one, role).values())
 
 
-FR4 = STACKUP.replace("R-5670(N) 1078", "370HR 2116").replace("R-5775(N)", "370HR").replace("3.4", "4.0")
+FR4 = FOUR_LAYERS.replace("R-5670(N) 1078", "370HR 2116").replace("R-5775(N)", "370HR").replace("3.4", "4.0")
 AMPLE = f"{CONFIG}board_loss_db = 60\n"
 
 

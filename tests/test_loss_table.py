@@ -13,16 +13,7 @@ from drc_rules.copper_tables import LinkLossRow
 from drc_rules.declared import CommandLine
 from drc_rules.report import Report, Verdict
 from fixtures.miniboard import MiniBoard, write
-
-STACKUP = """
-F.Cu 0.035
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-In1.Cu 0.015
-core 1.2 "R-5775(N)" dk=3.4
-In2.Cu 0.015
-prepreg 0.1 "R-5670(N) 1078" dk=3.4
-B.Cu 0.035
-"""
+from tests.stackups import FOUR_LAYERS
 
 
 def checked(
@@ -42,7 +33,7 @@ def checked(
     board: dict[str, Any] = {
         "size_mm": (length_mm + 30, 40),
         "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
-        "stackup": STACKUP,
+        "stackup": FOUR_LAYERS,
         "config": config,
         "tracks": [{"net": net, "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [5 + length_mm, 10]]}],
         "parts": [
@@ -177,7 +168,7 @@ def test_a_link_whose_board_is_not_known_is_told_without_a_share(tmp_path: Path)
 
 def test_a_link_whose_loss_is_not_known_says_why(tmp_path: Path) -> None:
     """No catalogue knows the laminate."""
-    stackup = STACKUP.replace("R-5670(N) 1078", "Unobtainium").replace("R-5775(N)", "Unobtainium")
+    stackup = FOUR_LAYERS.replace("R-5670(N) 1078", "Unobtainium").replace("R-5775(N)", "Unobtainium")
     row = only(checked(tmp_path, 'is = "pcie5"\nrole = "system"', stackup=stackup))
 
     assert row.total_db is None

@@ -69,24 +69,12 @@ def targets(
     folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST", said: tuple[str, ...] = ()
 ) -> dict[str, str]:
     """Target and source of each net of a small board with a PCIe pair and a single line."""
-    asked = asked_of(folder, rules=rules, config=config, net_class=net_class, said=said)
+    asked = asked_of(context(folder, rules=rules, config=config, net_class=net_class, said=said))
     return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items()}
 
 
-def asked_of(
-    folder: Path,
-    *,
-    rules: str = "",
-    config: str = "",
-    net_class: str = "FAST",
-    single_class: str = "SLOW",
-    said: tuple[str, ...] = (),
-    pair: str = "PCIE",
-) -> dict[str, ImpedanceTarget]:
+def asked_of(ctx: Context) -> dict[str, ImpedanceTarget]:
     """The target of each net that has one."""
-    ctx = context(
-        folder, rules=rules, config=config, net_class=net_class, single_class=single_class, said=said, pair=pair
-    )
     of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs, ctx.declarations.impedance)
     asked = {name: of.of(net) for net, name in enumerate(ctx.board.nets) if name}
     return {name: target for name, target in asked.items() if target is not None}
@@ -152,7 +140,7 @@ def test_a_class_that_names_only_a_number_means_pairs_from_70_ohm_on(
     tmp_path: Path, of_pair: str, of_single: str, pair_ohm: float | None, single_ohm: float | None
 ) -> None:
     """What the name says of the kind comes first; a target of the other kind is none, and no other takes its place."""
-    found = asked_of(tmp_path, net_class=of_pair, single_class=of_single)
+    found = asked_of(context(tmp_path, net_class=of_pair, single_class=of_single))
 
     assert {name: target.ohm for name, target in found.items()} == {
         name: ohm
@@ -183,15 +171,15 @@ def test_a_generation_asks_for_its_own_impedance_and_without_one_only_what_all_a
     """NVLink 4 is 100 ohm to 5 %, NVLink 5 85 ohm: of an NVLink of which nobody knows, nothing is asked."""
     table = '[[interface]]\nis = "{}"\nnets = ["/NVLINK*"]\n'
     fourth, fifth = (
-        asked_of(tmp_path / one, pair="NVLINK", config=table.format(one))["/NVLINK_TX0_P"]
+        asked_of(context(tmp_path / one, pair="NVLINK", config=table.format(one)))["/NVLINK_TX0_P"]
         for one in ("nvlink4", "nvlink5")
     )
 
     assert (fourth.ohm, fourth.tolerance_pct, fourth.origin) == (100.0, 5.0, Origin.DECLARED)
     assert fourth.source.startswith("NVLink 4")
     assert fifth.ohm == 85.0
-    assert asked_of(tmp_path / "none", pair="NVLINK") == {}
-    pcie = asked_of(tmp_path / "pcie")["/PCIE_TX0_P"]
+    assert asked_of(context(tmp_path / "none", pair="NVLINK")) == {}
+    pcie = asked_of(context(tmp_path / "pcie"))["/PCIE_TX0_P"]
     assert (pcie.ohm, pcie.tolerance_pct, pcie.origin) == (85.0, None, Origin.INFERRED)
 
 

@@ -25,28 +25,15 @@ from stackup_lib.facts import MissingFact
 from stackup_lib.holes import Backdrill, PlatedHole, Stub, copper_faces_mm, deepest, plated_holes, residual_mm
 from stackup_lib.kicad import read_board
 from stackup_lib.lines.vias import resonance_ghz
+from tests.stackups import SIX_LAYERS
 
 BOARDS = Path(__file__).parents[1] / "fixtures" / "boards"
-
-STACKUP = """
-F.Cu 0.03
-prepreg 0.10 "R-5670(N)" dk=3.4
-In1.Cu 0.02
-core 0.20 "R-5775(N)" dk=3.4
-In2.Cu 0.02
-prepreg 0.30 "R-5670(N)" dk=3.4
-In3.Cu 0.02
-core 0.40 "R-5775(N)" dk=3.4
-In4.Cu 0.02
-prepreg 0.10 "R-5670(N)" dk=3.4
-B.Cu 0.03
-"""
 PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 
 
 def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick, ready to be asked."""
-    text = {"size_mm": (60, 40), "stackup": STACKUP, "planes": {"In3.Cu": "GND"}, **board}
+    text = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "planes": {"In3.Cu": "GND"}, **board}
     path = write(MiniBoard.model_validate(text), folder, "board")
     return prepare(read_board(path), find_config(path, None), CommandLine())[0]
 
@@ -393,7 +380,7 @@ def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path
 
 def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_path: Path) -> None:
     """A hole of 0.1 mm through 1.24 mm of copper and laminate, as VIA004 counts, not through 20 um of mask a side."""
-    masked = f"mask 0.02\n{STACKUP.strip()}\nmask 0.02\n"
+    masked = f"mask 0.02\n{SIX_LAYERS.strip()}\nmask 0.02\n"
     vias = [{"net": "/A", "at_mm": [20, 10], "drill_mm": 0.1, "size_mm": 0.3}]
 
     facts = board_facts(context(tmp_path, stackup=masked, vias=vias), "")
