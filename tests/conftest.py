@@ -17,8 +17,8 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.browser.chromium import chromium_path
-from tests.kicad_editor import editor_command
-from tests.kicad_python import kicad_python
+from tests.support.kicad_editor import editor_command
+from tests.support.kicad_python import kicad_python
 
 DEMO_PLACES = (
     "${STACKWRIGHT_DEMOS}",
@@ -56,9 +56,47 @@ def demo_folder() -> Path | None:
     return next((place for place in places if place.is_dir() and any(place.glob("*/*.kicad_pcb"))), None)
 
 
+TIERS = {
+    "physics": "slow",
+    "boards": "slow",
+    "robustness": "slow",
+    "kicad": "external",
+    "browser": "external",
+}
+"""Folders of tests that are not run by default, and the marker that asks for them."""
+
+QUICK = "not slow and not external"
+"""The default of `-m`: what a change is tried with."""
+
+HERE = Path(__file__).parent
+
+
+def _tier(path: Path) -> str | None:
+    folder = path.relative_to(HERE)
+    return next((marker for name, marker in TIERS.items() if folder.is_relative_to(name)), None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Who names a file or folder of tests wants all of it."""
+    if config.option.markexpr == QUICK and any(HERE in _path_of(word).parents for word in config.args):
+        config.option.markexpr = ""
+
+
+def _path_of(word: str) -> Path:
+    return Path(word.partition("::")[0]).resolve()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import the slow tests where only the quick ones are asked for."""
+    return True if config.option.markexpr == QUICK and _tier(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a KiCad or demo boards that are not there."""
+    """Mark tests by their folder, and skip what needs a KiCad or demo boards that are not there."""
     for item in items:
+        marker = _tier(item.path)
+        if marker:
+            item.add_marker(marker)
         if item.get_closest_marker("kicad") and kicad_cli_path() is None:
             item.add_marker(pytest.mark.skip(reason=SKIPPED_WITHOUT["kicad"]))
         if item.get_closest_marker("browser") and chromium_path() is None:

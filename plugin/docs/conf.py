@@ -16,7 +16,7 @@ PLUGIN = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(PLUGIN), str(PLUGIN.parent)]
 
 from stackwright import __version__  # noqa: E402 - found only by the path above
-from stackwright.__main__ import SINGLE_THREAD  # noqa: E402
+from stackwright.run.limits import SINGLE_THREAD  # noqa: E402
 
 for name in SINGLE_THREAD:
     os.environ.setdefault(name, "1")

@@ -11,21 +11,14 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from stackwright.streams import prepare, reader_has_gone
+from stackwright.run.limits import GARBAGE_EVERY, SINGLE_THREAD
+from stackwright.text.streams import prepare, reader_has_gone
 
 BROKEN = 2
 INTERRUPTED = 130
 REPORT_IT = (
     "this is a defect of Stackwright, not of your board; please report it (STACKWRIGHT_DEBUG=1 shows the traceback)"
 )
-
-
-SINGLE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""The field solver's matrices are small: threads cost it more time than they save. Read when NumPy is imported."""
-
-GARBAGE_EVERY = (50_000, 20, 20)
-"""Objects after which Python looks for rings of garbage: a board's many rows hold none, and looking costs 5 % of a
-check of a large one. Rings of earlier boards of one run are still found."""
 
 
 def main() -> None:
@@ -48,7 +41,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _run() -> int:
-    from stackwright.cli import run
+    from stackwright.cli.app import run
 
     return run(sys.argv[1:])
 
@@ -63,8 +56,8 @@ def guarded(action: Callable[[], int]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and reader_has_gone(error):
             return 0
-        from stackup_lib.errors import StackwrightError
-        from stackwright.words import clean
+        from stackup_lib.core.errors import StackwrightError
+        from stackwright.text.words import clean
 
         known = isinstance(error, StackwrightError)
         if not known and os.environ.get("STACKWRIGHT_DEBUG"):

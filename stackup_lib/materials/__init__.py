@@ -4,7 +4,7 @@ Every row of the data names its source and how that was read; values come back a
 first look-up.
 """
 
-from stackup_lib.materials.copper import CopperWeight, copper_weights, ounce_class
+from stackup_lib.materials.copper import CopperWeight, StatedFoil, copper_weights, foils_beside, ounce_class
 from stackup_lib.materials.foils import Foil, FoilGrade, FoilMatch, find_foil, foil_grade_from_rz, foils, rz_from_rq
 from stackup_lib.materials.glass import GlassStyle, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
@@ -21,7 +21,7 @@ from stackup_lib.materials.model import (
     TgMethod,
     loss_class_from_df,
 )
-from stackup_lib.materials.sources import Grade, Source
+from stackup_lib.materials.sources import Grade, MaterialSource
 
 __all__ = [
     "CLASS_BORDER",
@@ -38,8 +38,9 @@ __all__ = [
     "Laminate",
     "LossClass",
     "Match",
-    "Source",
+    "MaterialSource",
     "Spread",
+    "StatedFoil",
     "Tg",
     "TgMethod",
     "catalogue",
@@ -47,6 +48,7 @@ __all__ = [
     "find_foil",
     "foil_grade_from_rz",
     "foils",
+    "foils_beside",
     "glass_styles",
     "loss_class_from_df",
     "ounce_class",

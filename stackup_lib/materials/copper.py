@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from stackup_lib.facts import Confidence, Fact, Origin, unknown
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Source
+from stackup_lib.materials.sources import MaterialSource
 
 
 class CopperWeight(Frozen):
@@ -27,7 +27,7 @@ class CopperWeight(Frozen):
     internal_min_um: float
     external_class2_min_um: float
     external_class3_min_um: float
-    source: Source
+    source: MaterialSource
 
 
 class _Band(Frozen):
@@ -35,7 +35,16 @@ class _Band(Frozen):
     from_um: float
     to_um: float
     confidence: Confidence
-    source: Source
+    source: MaterialSource
+
+
+class StatedFoil(Frozen):
+    """Thicknesses in micrometres that a stackup may state for inner copper of these weights."""
+
+    from_um: float
+    to_um: float
+    weights: str
+    source: MaterialSource
 
 
 @cache
@@ -51,6 +60,27 @@ def _bands() -> tuple[_Band, ...]:
     data = read_toml("copper_weights.toml")
     sources = sources_of(data)
     return tuple(_Band.model_validate({**row, "source": sources[row["source"]]}) for row in data["band"])
+
+
+@cache
+def stated_foils() -> tuple[StatedFoil, ...]:
+    """Return what stackups may state for inner copper, lightest first; heavier copper than the last is not judged."""
+    data = read_toml("copper_weights.toml")
+    sources = sources_of(data)
+    return tuple(StatedFoil.model_validate({**row, "source": sources[row["source"]]}) for row in data["stated"])
+
+
+def foils_beside(thickness_mm: float) -> tuple[StatedFoil | None, StatedFoil | None] | None:
+    """Return the weights below and above a thickness of inner copper that is none's; None for one that is a weight's.
+
+    Copper that is heavier than every weight known here is taken for one.
+    """
+    um = round(thickness_mm * 1000, 3)
+    foils = stated_foils()
+    if any(foil.from_um <= um <= foil.to_um for foil in foils) or um > foils[-1].to_um:
+        return None
+    lower = [foil for foil in foils if foil.to_um < um]
+    return (lower[-1] if lower else None), next(foil for foil in foils if foil.from_um > um)
 
 
 def ounce_class(thickness_mm: float, *, outer: bool) -> Fact[float]:

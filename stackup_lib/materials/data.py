@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-from stackup_lib.materials.sources import Source
+from stackup_lib.materials.sources import MaterialSource
 
 Table = dict[str, Any]  # what tomllib returns; pydantic checks it
 
@@ -23,6 +23,6 @@ def laminate_files() -> Iterator[str]:
     yield from sorted(f"laminates/{entry.name}" for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
-def sources_of(data: Table) -> Mapping[str, Source]:
+def sources_of(data: Table) -> Mapping[str, MaterialSource]:
     """Return the sources of a file by key."""
-    return {key: Source.model_validate(value) for key, value in data.get("source", {}).items()}
+    return {key: MaterialSource.model_validate(value) for key, value in data.get("source", {}).items()}

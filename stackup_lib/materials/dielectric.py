@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackup_lib.facts import Confidence, least
-from stackup_lib.materials.sources import Source, lowered
+from stackup_lib.core.facts import Confidence, least
+from stackup_lib.materials.sources import MaterialSource, lowered
 
 SPAN = 2.0
 """Beyond its measured range a Df holds for at most this factor in frequency."""
@@ -25,11 +25,11 @@ class Sample:
 
     frequency_ghz: float | None
     value: float
-    source: Source
+    source: MaterialSource
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DielectricReading:
     """A value read off a series: how it was got is in `how`, empty for a value that the sheet prints itself."""
 
     value: float
@@ -40,7 +40,7 @@ class Reading:
 
 def read_at(
     samples: Sequence[Sample], frequency_ghz: float, shapes: Sequence[Sequence[Sample]] = (), span: float = SPAN
-) -> Reading | None:
+) -> DielectricReading | None:
     """Read a series at a frequency.
 
     Between two samples the value is interpolated linearly in log f. Beyond the ends the nearest sample is carried on
@@ -66,21 +66,23 @@ def _ghz(sample: Sample) -> float:
     return sample.frequency_ghz or 0.0
 
 
-def _between(stated: Sequence[Sample], frequency_ghz: float) -> Reading:
+def _between(stated: Sequence[Sample], frequency_ghz: float) -> DielectricReading:
     for sample in stated:
         if math.isclose(_ghz(sample), frequency_ghz, rel_tol=1e-6):
-            return Reading(sample.value, sample.source.grade.confidence, sample.source.text)
+            return DielectricReading(sample.value, sample.source.grade.confidence, sample.source.text)
     upper = next(i for i, s in enumerate(stated) if _ghz(s) > frequency_ghz)
     a, b = stated[upper - 1], stated[upper]
     share = math.log(frequency_ghz / _ghz(a)) / math.log(_ghz(b) / _ghz(a))
     text = a.source.text if a.source == b.source else f"{a.source.text}; {b.source.text}"
     confidence = least(a.source.grade.confidence, b.source.grade.confidence)
     how = f"interpolated between {_ghz(a):g} and {_ghz(b):g} GHz"
-    return Reading(a.value + share * (b.value - a.value), confidence, text, how)
+    return DielectricReading(a.value + share * (b.value - a.value), confidence, text, how)
 
 
-def _carried(end: Sample, frequency_ghz: float, shapes: Sequence[Sequence[Sample]], span: float) -> Reading | None:
-    best: tuple[float, Reading] | None = None
+def _carried(
+    end: Sample, frequency_ghz: float, shapes: Sequence[Sequence[Sample]], span: float
+) -> DielectricReading | None:
+    best: tuple[float, DielectricReading] | None = None
     for shape in shapes:
         stated = sorted((s for s in shape if s.frequency_ghz is not None), key=_ghz)
         if not stated or not _ghz(stated[0]) <= _ghz(end) <= _ghz(stated[-1]):
@@ -94,7 +96,7 @@ def _carried(end: Sample, frequency_ghz: float, shapes: Sequence[Sequence[Sample
         if gap > 1 or _factor(_ghz(end), frequency_ghz) > SPAN:
             confidence = lowered(confidence)
         how = f"{end.value:g} at {_ghz(end):g} GHz, carried on to {reached:g} GHz as another construction goes"
-        best = gap, Reading(end.value * there.value / here.value, confidence, end.source.text, how)
+        best = gap, DielectricReading(end.value * there.value / here.value, confidence, end.source.text, how)
     return best[1] if best else None
 
 
@@ -102,15 +104,15 @@ def _factor(a_ghz: float, b_ghz: float) -> float:
     return max(a_ghz / b_ghz, b_ghz / a_ghz)
 
 
-def _nearest(end: Sample, frequency_ghz: float, span: float) -> Reading | None:
+def _nearest(end: Sample, frequency_ghz: float, span: float) -> DielectricReading | None:
     if _factor(_ghz(end), frequency_ghz) > span:
         return None
     how = f"the nearest figure, at {_ghz(end):g} GHz"
-    return Reading(end.value, lowered(end.source.grade.confidence), end.source.text, how)
+    return DielectricReading(end.value, lowered(end.source.grade.confidence), end.source.text, how)
 
 
-def _unstated(samples: Sequence[Sample], frequency_ghz: float) -> Reading | None:
+def _unstated(samples: Sequence[Sample], frequency_ghz: float) -> DielectricReading | None:
     if not samples or not UNSTATED_GHZ[0] <= frequency_ghz <= UNSTATED_GHZ[1]:
         return None
     how = "no frequency is stated with it"
-    return Reading(samples[0].value, Confidence.LOW, samples[0].source.text, how)
+    return DielectricReading(samples[0].value, Confidence.LOW, samples[0].source.text, how)

@@ -8,10 +8,10 @@ import re
 from functools import cache
 from typing import Literal
 
-from stackup_lib.facts import Confidence
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Ranked, Source
+from stackup_lib.materials.sources import MaterialSource, Ranked
 from stackup_lib.materials.words import key_of, plain
 
 RZ_PER_RQ = 2 * math.sqrt(3)
@@ -57,7 +57,7 @@ class Foil(Frozen):
     rq_um: float | None = None
     method: str = ""
     ambiguous: bool = False
-    source: Source
+    source: MaterialSource
     note: str = ""
 
     @property
@@ -86,7 +86,7 @@ class FoilMatch(Frozen):
     foil: Foil | None = None
     rz_um: tuple[float | None, float | None] = (None, None)
     method: str = ""
-    source: Source | None = None
+    source: MaterialSource | None = None
     confidence: Confidence = Confidence.LOW
     note: str = ""
     alternatives: tuple[str, ...] = ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
-from stackup_lib.materials.sources import Source
+from stackup_lib.materials.sources import MaterialSource
 
 
 class GlassStyle(Frozen):
@@ -20,7 +20,7 @@ class GlassStyle(Frozen):
     style: str
     thickness_mm: float | None = None
     resin_content_pct: float | None = None
-    source: Source
+    source: MaterialSource
 
 
 @cache

@@ -9,9 +9,9 @@ from functools import cache, cached_property
 
 from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
 from stackup_lib.materials.glass import glass_styles
-from stackup_lib.materials.lookup import AliasIndex, Match, Remark, resolve
+from stackup_lib.materials.lookup import AliasIndex, Match, MaterialRemark, resolve
 from stackup_lib.materials.model import Construction, ConstructionKind, DielectricPoint, Laminate, Spread
-from stackup_lib.materials.sources import Source
+from stackup_lib.materials.sources import MaterialSource
 from stackup_lib.materials.words import Vocabulary, key_of
 
 
@@ -20,7 +20,7 @@ class Catalogue:
     """All laminates, sorted by maker and family, and the remarks on names that need one."""
 
     laminates: tuple[Laminate, ...]
-    remarks: tuple[Remark, ...]
+    remarks: tuple[MaterialRemark, ...]
     vocabulary: Vocabulary
 
     def get(self, family: str) -> Laminate | None:
@@ -71,14 +71,14 @@ def catalogue() -> Catalogue:
     names = read_toml("names.toml")
     return Catalogue(
         laminates=tuple(laminates),
-        remarks=tuple(Remark.model_validate(row) for row in names["remark"]),
+        remarks=tuple(MaterialRemark.model_validate(row) for row in names["remark"]),
         vocabulary=Vocabulary(
             frozenset(glass_styles()), frozenset(names["maker_words"]), frozenset(names["filler_words"])
         ),
     )
 
 
-def _laminate(row: Table, maker: str, sources: Mapping[str, Source]) -> Laminate:
+def _laminate(row: Table, maker: str, sources: Mapping[str, MaterialSource]) -> Laminate:
     row = dict(row)
     points = [p for series in row.pop("points", []) for p in _points(series, sources)]
     constructions = [_construction(c, sources) for c in row.pop("constructions", [])]
@@ -91,13 +91,13 @@ def _laminate(row: Table, maker: str, sources: Mapping[str, Source]) -> Laminate
     )
 
 
-def _points(series: Table, sources: Mapping[str, Source]) -> list[DielectricPoint]:
+def _points(series: Table, sources: Mapping[str, MaterialSource]) -> list[DielectricPoint]:
     """Expand one series: `ghz`, `dk`, `df` are lists of one length; without `ghz` the frequency is not stated."""
     dk, df = series.get("dk"), series.get("df")
     length = len(dk or df or ())
     ghz = series.get("ghz") or [None] * length
     source = sources[series["source"]]
-    shared = {k: series[k] for k in ("construction", "resin_content_pct", "typical") if k in series}
+    shared = {k: series[k] for k in ("construction", "resin_content_pct", "typical", "design") if k in series}
     columns = zip(ghz, dk or [None] * length, df or [None] * length, strict=True)
     return [
         DielectricPoint(frequency_ghz=f, dk=_value(a), df=_value(b), source=source, **shared) for f, a, b in columns
@@ -108,7 +108,7 @@ def _value(number: float | None) -> float | None:
     return None if number is None or math.isnan(number) else number
 
 
-def _construction(row: Table, sources: Mapping[str, Source]) -> Construction:
+def _construction(row: Table, sources: Mapping[str, MaterialSource]) -> Construction:
     columns: Table = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
     rest = {k: v for k, v in row.items() if k not in ("ghz", "dk", "df", "source")}
     has_figures = "dk" in row or "df" in row

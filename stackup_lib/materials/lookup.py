@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
-from stackup_lib.materials.sources import Grade, Source
-from stackup_lib.materials.words import Piece, Vocabulary, Words, key_of, take_apart, without_maker
+from stackup_lib.materials.sources import Grade, MaterialSource
+from stackup_lib.materials.words import NamePiece, Vocabulary, Words, key_of, take_apart, without_maker
 
 LONGEST = 200
 """A material name is shorter than this; what comes after is not read, whatever a file holds."""
@@ -19,7 +19,7 @@ LONGEST = 200
 Status = Literal["found", "generic", "style only", "ambiguous", "unknown"]
 
 
-class Remark(Frozen):
+class MaterialRemark(Frozen):
     """What to say about a name that does not speak for itself.
 
     Attributes:
@@ -81,7 +81,7 @@ class Match(Frozen):
     def tg_fact(self) -> Fact[Tg]:
         """Return the laminate's Tg; of a generic name, the minimum that the text itself states."""
         if self.tg_min_c is not None and (self.laminate is None or self.laminate.generic):
-            said = Source(text=f"the material name {self.text!r} asks for it", grade=Grade.THIRD_PARTY)
+            said = MaterialSource(text=f"the material name {self.text!r} asks for it", grade=Grade.THIRD_PARTY)
             tg = Tg(value_c=self.tg_min_c, method=TgMethod.UNSTATED, is_minimum=True, source=said)
             name = f"Tg of {self.text!r}"
             return Fact[Tg](name=name, value=tg, origin=Origin.FILE, source=said.text, confidence=Confidence.MEDIUM)
@@ -104,7 +104,7 @@ class AliasIndex:
     """All that `resolve` looks things up in; keys are made by `key_of`."""
 
     by_key: Mapping[str, Laminate]
-    remarks: Mapping[str, Remark]
+    remarks: Mapping[str, MaterialRemark]
     vocabulary: Vocabulary
 
     def known(self, key: str) -> str:
@@ -143,7 +143,7 @@ def resolve(text: str, index: AliasIndex) -> Match:
     return _found(text, words, hit, extra, index)
 
 
-def _hits(pieces: tuple[Piece, ...], index: AliasIndex) -> list[_Hit]:
+def _hits(pieces: tuple[NamePiece, ...], index: AliasIndex) -> list[_Hit]:
     """Return the longest known names among the pieces, left to right."""
     hits: list[_Hit] = []
     start = 0
@@ -182,7 +182,7 @@ def _is_generic(hit: _Hit, index: AliasIndex) -> bool:
     return laminate is not None and laminate.generic
 
 
-def _left_over(pieces: tuple[Piece, ...], hits: list[_Hit]) -> tuple[list[str], str]:
+def _left_over(pieces: tuple[NamePiece, ...], hits: list[_Hit]) -> tuple[list[str], str]:
     """Return the pieces that no hit explains, and a suffix glued to a hit, which makes it another product's name."""
     covered = {i for h in hits for i in range(h.start, h.end)}
     ends = {h.end for h in hits}

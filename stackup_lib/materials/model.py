@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from stackup_lib.facts import Confidence, Fact, Origin, least, unknown
-from stackup_lib.frozen import Frozen
-from stackup_lib.materials.dielectric import SPAN, SPAN_DK, Reading, Sample, read_at
-from stackup_lib.materials.sources import Ranked, Source, lowered
+from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials.dielectric import SPAN, SPAN_DK, DielectricReading, Sample, read_at
+from stackup_lib.materials.sources import MaterialSource, Ranked, lowered
 
 Quantity = Literal["dk", "df"]
 
@@ -64,7 +64,7 @@ class Tg(Frozen):
     value_c: float
     method: TgMethod
     is_minimum: bool = False
-    source: Source
+    source: MaterialSource
 
 
 class DielectricPoint(Frozen):
@@ -74,6 +74,7 @@ class DielectricPoint(Frozen):
         frequency_ghz: None when the sheet states none; such a figure is worth little.
         construction: what was measured, in words.
         typical: part of the laminate's headline values; other points only widen the spread.
+        design: the maker's Dk for the design of circuits; it goes before what a process test reads.
     """
 
     frequency_ghz: float | None
@@ -82,7 +83,8 @@ class DielectricPoint(Frozen):
     construction: str | None = None
     resin_content_pct: float | None = None
     typical: bool = True
-    source: Source
+    design: bool = False
+    source: MaterialSource
 
 
 class ConstructionKind(StrEnum):
@@ -106,7 +108,7 @@ class Construction(Frozen):
     resin_content_pct: float | None = None
     thickness_mm: float
     points: tuple[DielectricPoint, ...] = ()
-    source: Source
+    source: MaterialSource
 
     def __str__(self) -> str:
         glass = f"{self.plies} x {self.style}" if self.style and (self.plies or 1) > 1 else self.style
@@ -150,7 +152,7 @@ class Laminate(Frozen):
     maker: str
     aliases: tuple[str, ...]
     loss_class: LossClass | None = None
-    loss_class_source: Source | None = None
+    loss_class_source: MaterialSource | None = None
     generic: bool = False
     points: tuple[DielectricPoint, ...] = ()
     tg: tuple[Tg, ...] = ()
@@ -158,7 +160,7 @@ class Laminate(Frozen):
     halogen_free: bool | None = None
     constructions: tuple[Construction, ...] = ()
     core_thicknesses_mm: tuple[float, ...] = ()
-    source: Source
+    source: MaterialSource
     note: str = ""
 
     def df_at(
@@ -175,7 +177,10 @@ class Laminate(Frozen):
     def dk_at(
         self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
     ) -> Fact[float]:
-        """Return Dk at a frequency in GHz, as `df_at`; where several resin contents fit, the middle of their Dk."""
+        """Return Dk at a frequency in GHz, as `df_at`; where several resin contents fit, the middle of their Dk.
+
+        Of a laminate whose maker publishes a design Dk, the design Dk: its source says so.
+        """
         return self._value("dk", frequency_ghz, _Wanted(style, resin_content_pct), _middle)
 
     def df_range_at(self, frequency_ghz: float) -> Fact[Spread]:
@@ -225,7 +230,7 @@ class Laminate(Frozen):
         reading = read_at(self._typical(quantity), frequency_ghz, self._shapes(quantity), _span(quantity))
         if reading is None:
             return unknown(name, _how_to_give(self.family, quantity, frequency_ghz))
-        confidence, remarks = reading.confidence, [reading.how]
+        confidence, remarks = reading.confidence, [self._which_dk(quantity), reading.how]
         if is_special:
             confidence = lowered(confidence)
             remarks.append("typical value: this construction is not tabulated")
@@ -233,7 +238,7 @@ class Laminate(Frozen):
         if rival:
             confidence = Confidence.LOW
             remarks.append(rival)
-        return _fact(name, Reading(reading.value, confidence, reading.source, _joined(*remarks)))
+        return _fact(name, DielectricReading(reading.value, confidence, reading.source, _joined(*remarks)))
 
     def _tabulated(
         self,
@@ -241,8 +246,8 @@ class Laminate(Frozen):
         frequency_ghz: float,
         wanted: _Wanted,
         choose: Callable[[Iterable[float]], float],
-    ) -> Reading | None:
-        readings: list[tuple[Construction, Reading]] = []
+    ) -> DielectricReading | None:
+        readings: list[tuple[Construction, DielectricReading]] = []
         shapes = (self._typical(quantity), *self._shapes(quantity))
         for construction in self.constructions_of(*wanted):
             reading = read_at(_samples(construction.points, quantity), frequency_ghz, shapes, _span(quantity))
@@ -254,7 +259,7 @@ class Laminate(Frozen):
         shown, nearest = min(readings, key=lambda pair: abs(pair[1].value - value))
         what = str(shown) if len(readings) == 1 else f"{len(readings)} constructions, nearest {shown}"
         confidence = least(*(r.confidence for _, r in readings))
-        return Reading(value, confidence, nearest.source, _joined(what, nearest.how))
+        return DielectricReading(value, confidence, nearest.source, _joined(what, nearest.how))
 
     def constructions_of(
         self, style: str | None = None, resin_content_pct: float | None = None
@@ -271,7 +276,8 @@ class Laminate(Frozen):
     def _range(self, quantity: Quantity, frequency_ghz: float) -> Fact[Spread]:
         name = f"spread of {quantity.capitalize()} of {self.family} at {frequency_ghz:g} GHz"
         shapes = (self._typical(quantity), *self._shapes(quantity))
-        others = [[s] for s in _samples((p for p in self.points if not p.typical), quantity)]
+        typical = self._typical_points(quantity)
+        others = [[s] for s in _samples((p for p in self.points if p not in typical), quantity)]
         every = [self._typical(quantity), *others, *(_samples(c.points, quantity) for c in self.constructions)]
         readings = [r for r in (read_at(samples, frequency_ghz, shapes, _span(quantity)) for samples in every) if r]
         if not readings:
@@ -286,7 +292,18 @@ class Laminate(Frozen):
         )
 
     def _typical(self, quantity: Quantity) -> tuple[Sample, ...]:
-        return _samples((p for p in self.points if p.typical), quantity)
+        return _samples(self._typical_points(quantity), quantity)
+
+    def _typical_points(self, quantity: Quantity) -> tuple[DielectricPoint, ...]:
+        design = tuple(p for p in self.points if p.design) if quantity == "dk" else ()
+        return design or tuple(p for p in self.points if p.typical)
+
+    def _which_dk(self, quantity: Quantity) -> str:
+        """Words for the source of a Dk for design, "" where the maker publishes none."""
+        if quantity != "dk" or not any(p.design for p in self.points):
+            return ""
+        process = [p.dk for p in self.points if not p.design and p.dk is not None]
+        return "design Dk" + (f" (process Dk {process[0]:g})" if process else "")
 
     def _shapes(self, quantity: Quantity) -> tuple[tuple[Sample, ...], ...]:
         series = (_samples(c.points, quantity) for c in self.constructions)
@@ -305,7 +322,7 @@ def _samples(points: Iterable[DielectricPoint], quantity: Quantity) -> tuple[Sam
     return tuple(Sample(p.frequency_ghz, value, p.source) for p, value in values if value is not None)
 
 
-def _fact(name: str, reading: Reading) -> Fact[float]:
+def _fact(name: str, reading: DielectricReading) -> Fact[float]:
     return Fact[float](
         name=name,
         value=reading.value,

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from stackup_lib.facts import Confidence, Fact, Origin, unknown
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence, Fact, Origin, unknown
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials.data import read_toml, sources_of
 from stackup_lib.materials.model import Construction
-from stackup_lib.materials.sources import Source, lowered
+from stackup_lib.materials.sources import MaterialSource, lowered
 
 
 class FacingCopper(Frozen):
@@ -52,8 +52,8 @@ class _Data(Frozen):
     glass_g_per_cm3: tuple[float, float, float]
     resin_g_per_cm3: tuple[float, float, float]
     ply_tolerance_mm: float
-    fabric: Source
-    tolerance: Source
+    fabric: MaterialSource
+    tolerance: MaterialSource
 
 
 @cache

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import Enum, StrEnum
 
-from stackup_lib.facts import Confidence
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.frozen import Frozen
 
 
 class Grade(StrEnum):
@@ -24,7 +24,7 @@ class Grade(StrEnum):
         return Confidence.MEDIUM if self is Grade.TRANSCRIBED else Confidence.LOW
 
 
-class Source(Frozen):
+class MaterialSource(Frozen):
     """A document in words, and the grade of our reading of it."""
 
     text: str

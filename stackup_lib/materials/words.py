@@ -33,7 +33,7 @@ def key_of(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class NamePiece:
     """One run of letters and digits; `glued` when no space stands between it and the piece before."""
 
     text: str
@@ -45,7 +45,7 @@ class Piece:
 class Words:
     """What a material text consists of; `styles` in order of appearance, `pieces` what is left for the name."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[NamePiece, ...]
     styles: tuple[str, ...] = ()
     plies: int | None = None
     resin_content_pct: float | None = None
@@ -90,8 +90,8 @@ def _take_styles(text: str, styles: Collection[str]) -> tuple[list[str], int | N
     return [style for style, _ in found], plies, pattern.sub("  ", text)
 
 
-def _pieces(text: str, vocabulary: Vocabulary) -> list[Piece]:
-    pieces: list[Piece] = []
+def _pieces(text: str, vocabulary: Vocabulary) -> list[NamePiece]:
+    pieces: list[NamePiece] = []
     end = 0
     for m in _PIECE.finditer(text):
         word = m[0]
@@ -101,7 +101,7 @@ def _pieces(text: str, vocabulary: Vocabulary) -> list[Piece]:
         is_suffix = glued and len(word) == 1
         if (word in vocabulary.filler_words and not is_suffix) or set(word) == {"+"}:
             continue
-        pieces.append(Piece(word.replace(".", ""), glued, word in vocabulary.maker_words))
+        pieces.append(NamePiece(word.replace(".", ""), glued, word in vocabulary.maker_words))
     return pieces
 
 

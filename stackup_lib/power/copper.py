@@ -1,14 +1,14 @@
 """Resistance of copper at DC in closed forms: sheets, barrels, contacts, corners and necks.
 
 Shapes are given in squares: times the sheet resistance they are ohms. The conductivity is that of annealed copper
-(IEC 60028, see `stackup_lib.lines.conductor_models`); electroplated copper may be a few per cent worse.
+(IEC 60028, see `conductor_models` of transmission lines); electroplated copper may be a few per cent worse.
 """
 
 from __future__ import annotations
 
 import math
 
-from stackup_lib.lines.conductor_models import copper_conductivity_s_per_m
+from stackup_lib.transmission_lines.materials.conductor_models import copper_conductivity_s_per_m
 
 CORNER_SQUARES = 1 - 2 * math.log(2) / math.pi
 """A right-angled corner between two strips of one width: 0.559 squares instead of 1.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stackup_lib.lines.conductor_models import COPPER_PER_K, COPPER_S_PER_M
+from stackup_lib.transmission_lines.materials.conductor_models import COPPER_PER_K, COPPER_S_PER_M
 
 THERMAL_W_PER_MK = 390.0
 """Thermal conductivity of copper at about 350 K, rounded down (Y. S. Touloukian, Thermophysical Properties 1, 1970)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stackup_lib.interval import Interval
+from stackup_lib.core.interval import Interval
 from stackup_lib.power.copper import ring_squares, two_contacts_squares
 
 MU0_PH_PER_MM = 400 * math.pi

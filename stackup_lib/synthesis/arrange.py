@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import ceil
 
-from stackup_lib.errors import ConfigError
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.goals import MOST_LAYERS, Goals
 
 MORE_LAYERS = 2

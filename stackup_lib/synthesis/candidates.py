@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from stackup_lib.frozen import Frozen
-from stackup_lib.lines.buildup import Row, site_of
-from stackup_lib.lines.sections import Mask
-from stackup_lib.lines.site import LineSite
+from stackup_lib.board.planned import PlannedPly, PlannedRow, PlannedStackup
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import copper_weights
 from stackup_lib.materials.pressing import FacingCopper
-from stackup_lib.planned import PlannedPly, PlannedRow, PlannedStackup
-from stackup_lib.stackup import LayerKind
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.constructions import DF_GHZ, DK_GHZ, Sold
+from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
+from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.transmission_lines.site import LineSite
 
 SIGNAL_COVERAGE = 0.3
 PLANE_COVERAGE = 0.8
@@ -25,13 +25,6 @@ SIGNAL_OZ = 0.5
 
 OUTER_COPPER_MM = 0.035
 """Finished: half-ounce foil, plated."""
-
-MASK_MM = 0.0152
-MASK_DK = 3.5
-MASK_BESIDE = 2.0
-"""Solder mask as a fab's calculator has it: 0.6 mil on copper and 1.2 beside; makers print a Dk of 3.3 to 3.8."""
-
-_MASK = Mask(er=MASK_DK, on_laminate_mm=MASK_BESIDE * MASK_MM, on_trace_mm=MASK_MM, between_mm=MASK_BESIDE * MASK_MM)
 
 Use = Literal["outer", "ground", "fast", "signal", "power"]
 USES: dict[str, Use] = {"O": "outer", "G": "ground", "F": "fast", "S": "signal", "P": "power"}
@@ -74,10 +67,15 @@ class CandidateRow(Frozen):
 
 
 class CandidateStackup(Frozen):
-    """A stackup that can be built: symmetric, of constructions that are sold."""
+    """A stackup that can be built: symmetric, of constructions that are sold.
+
+    Attributes:
+        finish: etching, plating and solder mask that its lines are solved with.
+    """
 
     rows: tuple[CandidateRow, ...]
     order: Order
+    finish: LineFinish = LineFinish()
 
     @property
     def copper(self) -> tuple[CandidateRow, ...]:
@@ -111,16 +109,17 @@ class CandidateStackup(Frozen):
         above = next((k for k in reversed(planes) if k < index), None)
         below = next((k for k in planes if k > index), None)
         is_outer = index in (0, len(copper) - 1)
-        mask = _MASK if is_outer else None
+        finished = self.finish.outer_copper_mm if is_outer else None
         return site_of(
             copper[index].name,
-            copper_mm=copper[index].thickness_mm,
+            copper_mm=finished or copper[index].thickness_mm,
             above=[_line_row(sheets[index - 1])] if index else [],
             below=[_line_row(sheets[index])] if index < len(sheets) else [],
             reference_above=None if above is None else copper[above].name,
             reference_below=None if below is None else copper[below].name,
             in_upper_half=2 * index < len(copper) - 1,
-            mask=mask,
+            mask=self.finish.mask if is_outer else None,
+            taper_mm=self.finish.taper_mm(outer=is_outer),
         )
 
     def stub_mm(self, index: int) -> float:
@@ -191,6 +190,6 @@ def dielectric_row(sold: Sold, thickness_mm: float, name: str = "") -> Candidate
     )
 
 
-def _line_row(row: CandidateRow) -> Row:
+def _line_row(row: CandidateRow) -> BuildupRow:
     kind: Literal["core", "prepreg"] = "core" if row.kind is LayerKind.CORE else "prepreg"
-    return Row(name=row.name, kind=kind, thickness_mm=row.thickness_mm, dk=row.dk)
+    return BuildupRow(name=row.name, kind=kind, thickness_mm=row.thickness_mm, dk=row.dk)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from stackup_lib.frozen import Frozen
-from stackup_lib.lines.inverse import Target
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, catalogue
-from stackup_lib.stackup import LayerKind
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, dielectric_row, facing_copper
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of, why_nothing
 from stackup_lib.synthesis.evaluate import COARSE, Evaluated, Evaluator
 from stackup_lib.synthesis.goals import Goals
+from stackup_lib.transmission_lines.inverse import Target
 
 SAME_THICKNESS = 0.12
 """A dielectric is swapped for one that differs by at most this share: about what the making of it varies by."""

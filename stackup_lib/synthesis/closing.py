@@ -13,15 +13,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stackup_lib.frozen import Frozen
+from stackup_lib.board.planned import PlannedRow, named
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import catalogue
 from stackup_lib.materials.pressing import FacingCopper
-from stackup_lib.planned import PlannedRow, named
-from stackup_lib.stackup import LayerKind
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.candidates import (
-    MASK_DK,
-    MASK_MM,
     OUTER_COPPER_MM,
     SIGNAL_OZ,
     USES,
@@ -33,6 +31,7 @@ from stackup_lib.synthesis.candidates import (
 )
 from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
+from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
@@ -66,7 +65,7 @@ class Blend(Frozen):
         return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
 
 
-class Choice(NamedTuple):
+class ClosingChoice(NamedTuple):
     """A product for all gaps of a place, and its thickness in each."""
 
     sold: Sold
@@ -126,7 +125,7 @@ def thickness_range_mm(order: Order, of: str | Blend, goals: Goals) -> tuple[flo
     return _span_mm(order, choices, goals)
 
 
-def _span_mm(order: Order, choices: Mapping[str, list[Choice]], goals: Goals) -> tuple[float, float]:
+def _span_mm(order: Order, choices: Mapping[str, list[ClosingChoice]], goals: Goals) -> tuple[float, float]:
     bare = bare_mm(order, goals)
     sums = [[choice.sum_mm for choice in c] for c in choices.values()]
     return bare + sum(map(min, sums)), bare + sum(map(max, sums))
@@ -134,7 +133,10 @@ def _span_mm(order: Order, choices: Mapping[str, list[Choice]], goals: Goals) ->
 
 def bare_mm(order: Order, goals: Goals) -> float:
     """Return the thickness of copper and solder mask."""
-    return sum(layer_mm(order, k, goals) for k in range(len(order.layers))) + 2 * MASK_MM
+    return (
+        sum(layer_mm(order, k, goals) for k in range(len(order.layers)))
+        + 2 * (goals.finish.mask or USUAL_MASK).on_trace_mm
+    )
 
 
 def layer_oz(order: Order, index: int, goals: Goals) -> float:
@@ -145,7 +147,9 @@ def layer_oz(order: Order, index: int, goals: Goals) -> float:
 
 def layer_mm(order: Order, index: int, goals: Goals) -> float:
     """Return the finished copper thickness of a layer."""
-    return OUTER_COPPER_MM if order.layers[index] == "O" else copper_mm(layer_oz(order, index, goals))
+    if order.layers[index] == "O":
+        return goals.finish.outer_copper_mm or OUTER_COPPER_MM
+    return copper_mm(layer_oz(order, index, goals))
 
 
 def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
@@ -164,7 +168,9 @@ def _blend(of: str | Blend) -> Blend:
     return of if isinstance(of, Blend) else Blend(fast=of, rest=of)
 
 
-def _unease(places: list[str], lists: list[list[Choice]], bare: float, goals: Goals) -> tuple[Reals, Reals, Reals]:
+def _unease(
+    places: list[str], lists: list[list[ClosingChoice]], bare: float, goals: Goals
+) -> tuple[Reals, Reals, Reals]:
     """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
 
     Small is good: near the thickness, fast dielectrics alike and thick enough for a trace that can be etched.
@@ -209,7 +215,7 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     return f"{'fast' if fast else 'middle'} {kind}"
 
 
-def _choices(order: Order, blend: Blend, goals: Goals) -> dict[str, list[Choice]]:
+def _choices(order: Order, blend: Blend, goals: Goals) -> dict[str, list[ClosingChoice]]:
     copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
     places: dict[str, list[int]] = {}
     for gap in range(len(order.gaps)):
@@ -227,7 +233,7 @@ def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
     return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
 
 
-def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, goals: Goals) -> list[Choice]:
+def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, goals: Goals) -> list[ClosingChoice]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
@@ -244,7 +250,7 @@ def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, go
         rounded = tuple(round(t, 3) for t in thicknesses.values())
         if rounded not in seen:
             seen.add(rounded)
-            found.append(Choice(sold, {gap: thicknesses[around] for gap, around in faces.items()}))
+            found.append(ClosingChoice(sold, {gap: thicknesses[around] for gap, around in faces.items()}))
     return found
 
 
@@ -276,15 +282,16 @@ def _df(text: str, at_ghz: float) -> float | None:
     return catalogue().find(text).df_at(at_ghz).value
 
 
-def _spread(found: list[Choice], most: int) -> list[Choice]:
+def _spread(found: list[ClosingChoice], most: int) -> list[ClosingChoice]:
     if len(found) <= most:
         return found
     step = (len(found) - 1) / (most - 1)
     return [found[round(k * step)] for k in range(most)]
 
 
-def _build(order: Order, chosen: Mapping[str, Choice], goals: Goals) -> CandidateStackup:
-    mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=MASK_MM, dk=MASK_DK)
+def _build(order: Order, chosen: Mapping[str, ClosingChoice], goals: Goals) -> CandidateStackup:
+    coat = goals.finish.mask or USUAL_MASK
+    mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)
     rows = [mask]
     smooth = with_smooth_foil(order, goals)
     for index, kind in enumerate(order.layers):
@@ -303,7 +310,9 @@ def _build(order: Order, chosen: Mapping[str, Choice], goals: Goals) -> Candidat
     rows.append(mask)
     names = named(tuple(PlannedRow.model_validate({"kind": r.kind}) for r in rows))
     return CandidateStackup(
-        rows=tuple(r.model_copy(update={"name": n.name}) for r, n in zip(rows, names, strict=True)), order=order
+        rows=tuple(r.model_copy(update={"name": n.name}) for r, n in zip(rows, names, strict=True)),
+        order=order,
+        finish=goals.finish,
     )
 
 

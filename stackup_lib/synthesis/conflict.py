@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stackup_lib.errors import StackwrightError
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.arrange import least_layers, orders
+from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.blends import blends
 from stackup_lib.synthesis.closing import thickness_range_mm
 from stackup_lib.synthesis.evaluate import Evaluated, Solutions
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.lost import Lost
-from stackup_lib.synthesis.search import Relaxation, Search
 
 COPPERS_OZ = (1.0, 0.5)
 FINEST_MM = 0.05

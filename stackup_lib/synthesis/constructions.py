@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-from stackup_lib.facts import Confidence, least
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.facts import Confidence, least
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import Construction, ConstructionKind, Laminate, Match, catalogue
 from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, LossClass, catalogue
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.constructions import DF_GHZ

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stackup_lib.errors import StackwrightError
-from stackup_lib.frozen import Frozen
-from stackup_lib.interval import Interval
-from stackup_lib.lines.inverse import GapPerWidth, Limits, Solved, Target, solve_pair, solve_width
-from stackup_lib.lines.lossy import SolvedLine, loss_of
-from stackup_lib.lines.site import LineSite
-from stackup_lib.lines.solver import solve
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
+from stackup_lib.field_solver.solver import solve
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
+from stackup_lib.transmission_lines.inverse import GapPerWidth, Solved, Target, WidthLimits, solve_pair, solve_width
+from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
+from stackup_lib.transmission_lines.site import LineSite
 
 COARSE = 1e-3
 """Tolerance of the solver while candidates are compared."""
@@ -178,9 +178,9 @@ class Evaluator:
             raise found
         return found if found.layer == name else found.model_copy(update={"layer": name})
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> WidthLimits:
         g = self.goals
-        return Limits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
+        return WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
 
     def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
         site = candidate.site(index)
@@ -214,7 +214,7 @@ class Evaluator:
             raise found
         return found
 
-    def _width(self, site: LineSite, goal: LineGoal, limits: Limits) -> Solved:
+    def _width(self, site: LineSite, goal: LineGoal, limits: WidthLimits) -> Solved:
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
         how = GapPerWidth(ratio=self.goals.gap_per_width)
@@ -254,7 +254,7 @@ class Around:
         copper, sheets = self.candidate.copper, self.candidate.dielectrics
         upper = 2 * self.index < len(copper) - 1
         step = 1 if upper else -1
-        out: list[object] = [self.index in (0, len(copper) - 1)]
+        out: list[object] = [self.index in (0, len(copper) - 1), self.candidate.finish]
         for k in (self.index, self.index - step, self.index + step):
             row = copper[k] if 0 <= k < len(copper) else None
             out.append(row and (row.thickness_mm, row.foil, row.use in ("ground", "power")))
@@ -266,7 +266,7 @@ class Around:
         return (*out, self.candidate.rows, self.index) if lone else tuple(out)
 
 
-def _refuse_too_wide(site: LineSite, target: Target, limits: Limits, how: GapPerWidth) -> None:
+def _refuse_too_wide(site: LineSite, target: Target, limits: WidthLimits, how: GapPerWidth) -> None:
     """Refuse, before a search, a pair whose narrowest trace is far below its target; else do nothing.
 
     Narrow pairs with a gap of a few copper thicknesses lie beyond the peak of their impedance: wider is lower still.

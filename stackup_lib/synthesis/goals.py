@@ -7,10 +7,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from stackup_lib.errors import ConfigError
-from stackup_lib.frozen import Frozen
-from stackup_lib.lines.inverse import Target
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, TgMethod
+from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.transmission_lines.inverse import Target
 
 MOST_LAYERS = 40
 """The patterns are known up to here."""
@@ -63,15 +64,15 @@ class LineGoal(Frozen):
 
 
 class DfLimit(Frozen):
-    """Greatest Df of dielectrics that touch a fast layer, read at one frequency."""
+    """Highest Df of dielectrics that touch a fast layer, at one frequency; `allowance_pct` above it meets it too."""
 
     max: float
     at_ghz: float = 10.0
+    allowance_pct: float = 0.0
 
     def is_met_by(self, df: float) -> bool:
-        """Compare at the precision with which the limit is published."""
-        digits = max(3, len(f"{self.max:.6f}".rstrip("0").partition(".")[2]))
-        return round(df, digits) <= self.max
+        """Compare without rounding."""
+        return df <= self.max * (1 + self.allowance_pct / 100) + 1e-9
 
 
 class TgLimit(Frozen):
@@ -105,6 +106,7 @@ class Goals(Frozen):
         laminates: only these families; () for all.
         gap_per_width: of pairs.
         cost_weight: 0 ranks by loss alone, 1 by cost alone.
+        finish: etching, plating and solder mask of the fab.
     """
 
     layer_count: int | None = None
@@ -137,6 +139,7 @@ class Goals(Frozen):
     least_dielectric_mm: float = 0.05
     gap_per_width: float = 1.5
     cost_weight: float = 0.5
+    finish: LineFinish = LineFinish()
 
     @model_validator(mode="after")
     def _sane(self) -> Goals:

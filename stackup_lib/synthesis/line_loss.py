@@ -5,22 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 from math import pi, sqrt
 
-from stackup_lib.errors import StackwrightError
-from stackup_lib.lines.dielectric_models import PermittivityModel, loss_tangent
-from stackup_lib.lines.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
-from stackup_lib.lines.laminate_models import laminate_model, samples_of, through_point
-from stackup_lib.lines.lossy import CopperFaces, LineMaterials
-from stackup_lib.lines.roughness import Roughness
-from stackup_lib.lines.site import LineSite, Sheet
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
-from stackup_lib.synthesis.candidates import MASK_DK, CandidateStackup
+from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.constructions import DK_GHZ
+from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials
+from stackup_lib.transmission_lines.materials.dielectric_models import PermittivityModel, loss_tangent
+from stackup_lib.transmission_lines.materials.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
+from stackup_lib.transmission_lines.materials.laminate_models import laminate_model, samples_of, through_point
+from stackup_lib.transmission_lines.materials.roughness import Roughness
+from stackup_lib.transmission_lines.site import LineSite, Sheet
 
 DF_SLACK = 0.1
 """A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
-
-MASK_DF = 0.025
-"""Loss tangent of solder mask, of which hardly any maker states one: 0.02 to 0.03."""
 
 UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0, high_um=GRADE_RZ_UM[FoilGrade.STD][1])
 """Foil that nobody has asked for: from the smoothest to the roughest on the market."""
@@ -57,7 +54,7 @@ def materials_of(
         _roughness(foils.get(below or "", ""), _face_toward(site.below[0] if site.below else None)),
         _roughness(foils.get(above or "", ""), _face_toward(site.above[-1] if site.above else None)),
     )
-    coat = through_point(MASK_DK, MASK_DF, frequency_ghz) if site.mask else None
+    coat = through_point(site.mask.er, candidate.finish.mask_df, frequency_ghz) if site.mask else None
 
     def at(k: int) -> LineMaterials:
         return LineMaterials(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stackup_lib.frozen import Frozen
+from stackup_lib.core.frozen import Frozen
 
 
 class LostGroup(Frozen):

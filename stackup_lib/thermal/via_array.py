@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from stackup_lib.frozen import Frozen
-from stackup_lib.interval import Interval
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
 
 MM_PER_M = 1000.0
 
@@ -40,7 +40,7 @@ def _figures() -> _Figures:
 
 
 @dataclass(frozen=True)
-class Barrel:
+class ThermalBarrel:
     """One plated hole on the way of the heat.
 
     Attributes:
@@ -71,7 +71,7 @@ def barrel_k_per_w(length_mm: float, copper_mm2: float, fill_mm2: float, copper_
     return MM_PER_M * length_mm / (copper_w * copper_mm2 + fill_w * fill_mm2)
 
 
-def barrel_range_k_per_w(barrel: Barrel) -> Interval:
+def barrel_range_k_per_w(barrel: ThermalBarrel) -> Interval:
     """Return the resistance of one barrel.
 
     At worst the stated diameter is the drill's, with the wall inside it; at best it is the finished hole's, with the
@@ -87,7 +87,7 @@ def barrel_range_k_per_w(barrel: Barrel) -> Interval:
     return Interval(low=low, nominal=nominal, high=high)
 
 
-def _barrel(barrel: Barrel, wall_mm: float, copper_w: float, fill_w: float, *, is_finished: bool) -> float:
+def _barrel(barrel: ThermalBarrel, wall_mm: float, copper_w: float, fill_w: float, *, is_finished: bool) -> float:
     inner = barrel.drill_mm if is_finished else max(barrel.drill_mm - 2 * wall_mm, 0.0)
     outer = inner + 2 * wall_mm if is_finished else barrel.drill_mm
     copper = math.pi / 4 * (outer**2 - inner**2)
@@ -113,7 +113,7 @@ def cell_k_per_w(cell_mm2: float, radius_mm: float, copper_mm: float, copper_w: 
     return MM_PER_M * shape / (math.pi * (b2 - a2) * copper_w * copper_mm)
 
 
-def array_k_per_w(barrels: Sequence[Barrel], pad_mm2: float, pad_copper_mm: float) -> Interval:
+def array_k_per_w(barrels: Sequence[ThermalBarrel], pad_mm2: float, pad_copper_mm: float) -> Interval:
     """Return the resistance of an array from pad to the copper below, laminate between the barrels included.
 
     At worst heat reaches the holes through the pad's own copper alone; at best the package's slug spreads it without

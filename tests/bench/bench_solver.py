@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np  # noqa: E402 - the number of threads comes first
 from numpy.typing import NDArray  # noqa: E402
 
-from stackup_lib.lines.inverse import GapPerWidth, Limits, Target, solve_pair, solve_width  # noqa: E402
-from stackup_lib.lines.sections import Mask, Section  # noqa: E402
-from stackup_lib.lines.shapes import edge_coupled_microstrip, edge_coupled_stripline  # noqa: E402
-from stackup_lib.lines.site import LineSite, Sheet  # noqa: E402
-from stackup_lib.lines.solver import solve  # noqa: E402
+from stackup_lib.field_solver.sections import Mask, Section  # noqa: E402
+from stackup_lib.field_solver.shapes import edge_coupled_microstrip, edge_coupled_stripline  # noqa: E402
+from stackup_lib.field_solver.solver import solve  # noqa: E402
+from stackup_lib.transmission_lines.inverse import GapPerWidth, Target, WidthLimits, solve_pair, solve_width  # noqa: E402
+from stackup_lib.transmission_lines.site import LineSite, Sheet  # noqa: E402
 
 EXACT_ZDIFF_AIR_OHM = 97.4459895647 * 4.2**0.5
 """Pair of 0.12/0.15 mm, 0.015 mm thick, midway between planes 0.4 mm apart: Schwarz-Christoffel, in air."""
@@ -76,7 +76,7 @@ def table_s() -> float:
         (50, "line"),
         (40, "line"),
     ]
-    limits = Limits(min_width_mm=0.05, max_width_mm=3.0, min_gap_mm=0.05, max_gap_mm=3.0)
+    limits = WidthLimits(min_width_mm=0.05, max_width_mm=3.0, min_gap_mm=0.05, max_gap_mm=3.0)
     begin = time.perf_counter()
     for layer in range(28):
         site = _site(layer)

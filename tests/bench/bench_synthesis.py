@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 
-from stackup_lib.lines.inverse import Target
 from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.synthesis import DfLimit, Goals, LineGoal, suggest
+from stackup_lib.transmission_lines.inverse import Target
 
 LINES = (
     LineGoal(name="pair", target=Target(ohm=85, kind="differential"), nyquist_ghz=16),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.axe import violations
 from tests.browser.driven import Tab, driven
-from tests.test_cli import run
+from tests.cli.test_cli import run
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]

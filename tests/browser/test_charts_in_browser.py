@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from drc_rules.check import check_up
-from drc_rules.copper_tables import Decibels
-from drc_rules.loss_curve import LossCurve
+from drc_rules.analysis.loss.loss_curve import LossCurve
+from drc_rules.engine.check import check_up
+from drc_rules.report.link_rows import Decibels
 from stackwright.drawing.charts import Charts, charts_of
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked
 from tests.browser.driven import Tab, driven
-from tests.test_budget_bars import link
-from tests.test_charts import curve
+from tests.reports.test_budget_bars import link
+from tests.reports.test_charts import curve
 
 pytestmark = pytest.mark.browser
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"

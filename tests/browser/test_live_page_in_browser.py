@@ -13,7 +13,7 @@ from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
 from tests.browser.axe import violations
 from tests.browser.driven import Tab, driven
-from tests.test_live_server import SMALL, Played, played
+from tests.cli.test_live_server import SMALL, Played, played
 
 pytestmark = pytest.mark.browser
 DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
@@ -72,7 +72,7 @@ def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
     assert tab.ask("document.querySelector('#command').textContent").endswith("--profile edge")
     tab.click("#offer-ci")
     tab.picture(pictures(tmp_path) / "offer-ci.png")
-    assert "stackwright/plugin/ci@REF" in tab.ask("ci.textContent")
+    assert "stackwright/plugin/ci@COMMIT" in tab.ask("ci.textContent")
     tab.click("#write-settings")
     tab.wait_for("said.textContent.startsWith('Wrote')")
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'
@@ -114,3 +114,17 @@ def test_the_live_page_keeps_nobody_out(tab: Tab, scheme: str, axe: None) -> Non
     tab.prefer(scheme)
 
     assert [str(one) for one in violations(tab) if one.is_grave] == []
+
+
+def test_apply_waits_for_the_box_beside_it(tab: Tab) -> None:
+    """Where what is built changes; where it does not, there is no box to tick."""
+    shown = "(unsafe) => { $('fixing').hidden = false; $('fix-consent').hidden = !unsafe; allowApplying(); }"
+    assert tab.ask("$('apply').disabled") is True
+    tab.ask(f"({shown})(true)")
+    assert tab.ask("$('apply').disabled") is True
+    tab.click("#consent")
+    assert tab.ask("$('apply').disabled") is False
+    tab.click("#consent")
+    assert tab.ask("$('apply').disabled") is True
+    tab.ask(f"({shown})(false)")
+    assert tab.ask("$('apply').disabled") is False

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.check import check_board
-from drc_rules.report import Report
+from drc_rules.engine.check import check_board
+from drc_rules.report.model import Report
 from stackwright.drawing.svg import svg
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked
 from tests.browser.chromium import Chromium, chromium_path
-from tests.test_html import hostile_report
-from tests.test_stackup_drawing import HOSTILE
+from tests.reports.test_html import hostile_report
+from tests.reports.test_stackup_drawing import HOSTILE
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]

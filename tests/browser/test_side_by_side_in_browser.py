@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.check import find_config
-from drc_rules.declared import CommandLine
-from stackwright.commands.check_full import in_full
-from stackwright.commands.diff_html import html_of
+from drc_rules.engine.check import find_config
+from drc_rules.facts.declared import CommandLine
+from stackwright.commands.check.full import in_full
+from stackwright.commands.diff.html import html_of
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked
 from tests.browser.chromium import Chromium, chromium_path
 from tests.browser.driven import driven
-from tests.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of, path_of
+from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of, path_of
 
 pytestmark = pytest.mark.browser
 DRAWS_SOMETHING_BYTES = 40_000

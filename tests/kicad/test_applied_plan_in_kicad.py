@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.config import Config, load_config
-from drc_rules.plan_file import parse_plan, plan_of, write_plan
+from drc_rules.settings.config import Config, load_config
+from drc_rules.stackup_design.plan_file import parse_plan, plan_of, write_plan
 from fixtures.miniboard import build
+from stackup_lib.board.planned import planned_from
 from stackup_lib.kicad import read_board
-from stackup_lib.planned import planned_from
-from stackwright.commands.apply import Parts, apply_plan
+from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
 
 pytestmark = pytest.mark.kicad
@@ -59,7 +59,7 @@ def test_kicad_saves_the_applied_stackup_as_planned(card: Path, kicad_cli: Kicad
         ),
         ('name = "In2.Cu"', 'name = "In2.Cu", foil = "HVLP"'),
     )
-    apply_plan(path, card, Parts(write=True, change_stackup=True))
+    apply_plan(path, card, PlanParts(write=True, change_stackup=True))
     ours = read_board(card).stackup
     kicad_cli("pcb", "upgrade", "--force", card)
     theirs = read_board(card).stackup
@@ -70,7 +70,7 @@ def test_kicad_saves_the_applied_stackup_as_planned(card: Path, kicad_cli: Kicad
     assert [(r.name, r.kind, [(p.thickness_mm, p.material, p.dk, p.df) for p in r.plies]) for r in after.rows] == told
     assert theirs.digest == ours.digest  # so the facts in stackwright.toml still hold
     before = card.read_bytes()
-    apply_plan(path, card, Parts(write=True, change_stackup=True))
+    apply_plan(path, card, PlanParts(write=True, change_stackup=True))
     assert card.read_bytes() == before
 
 
@@ -84,7 +84,7 @@ def test_kicads_design_rule_check_holds_the_plans_width(card: Path, kicad_cli: K
         return [one["description"] for one in found if one["type"] == "track_width"]
 
     assert violations("before.json") == []
-    apply_plan(edited(card, extra=RULE), card, Parts(write=True, rules=True))
+    apply_plan(edited(card, extra=RULE), card, PlanParts(write=True, rules=True))
     after = violations("after.json")
     assert after
     assert all(f"stackwright: {CLASS}, pair on In2.Cu" in one for one in after)
@@ -107,7 +107,7 @@ def test_layers_are_added_to_an_unrouted_board(tmp_path: Path, kicad_cli: KicadC
 """,
         encoding="utf-8",
     )
-    apply_plan(plan, board, Parts(write=True, change_stackup=True, layers=True))
+    apply_plan(plan, board, PlanParts(write=True, change_stackup=True, layers=True))
     kicad_cli("pcb", "upgrade", "--force", board)
     found = read_board(board)
     assert [(layer.name, layer.kicad_type) for layer in found.copper_layers] == [

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.hang import no_hang
-from tests.kicad_editor import Editor, editor_command
+from tests.support.hang import no_hang
+from tests.support.kicad_editor import Editor, editor_command
 
 if TYPE_CHECKING:
     from kipy import KiCad

@@ -12,11 +12,11 @@ import pytest
 
 from fixtures import make_boards
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.reader import NEWEST_VERSION
+from stackup_lib.kicad.read.reader import NEWEST_VERSION
 from tests.conftest import KicadCli, demo_folder
-from tests.kicad5_boards import whole_board
-from tests.kicad_facts import compare
-from tests.kicad_python import Facts, kicads_facts
+from tests.support.kicad5_boards import whole_board
+from tests.support.kicad_facts import compare
+from tests.support.kicad_python import Facts, kicads_facts
 
 CopyBoard = Callable[[Path], Path]
 FIXTURES = Path(make_boards.__file__).parent / "boards"

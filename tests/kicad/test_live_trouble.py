@@ -19,8 +19,18 @@ import numpy as np
 import pytest
 
 from tests.browser.driven import Tab
-from tests.kicad_editor import Editor, wait_for
-from tests.kicad_live import BOARDS, DONE, Action, addresses, checked_page, noting_opener, opened, opened_editor, said
+from tests.support.kicad_editor import Editor, wait_for
+from tests.support.kicad_live import (
+    BOARDS,
+    DONE,
+    Action,
+    addresses,
+    checked_page,
+    noting_opener,
+    opened,
+    opened_editor,
+    said,
+)
 
 if TYPE_CHECKING:
     from kipy import KiCad

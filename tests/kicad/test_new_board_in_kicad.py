@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.check import check_board, find_config, prepare
-from drc_rules.declared import CommandLine
-from drc_rules.plan_file import parse_plan
-from stackup_lib.board import LayerKind
+from drc_rules.engine.check import check_board, find_config, prepare
+from drc_rules.facts.declared import CommandLine
+from drc_rules.stackup_design.plan_file import parse_plan
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedStackup, planned_from
 from stackup_lib.kicad import read_board, read_project
-from stackup_lib.kicad.new_board import empty_board
-from stackup_lib.kicad.project_writer import set_net_classes
-from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedStackup, planned_from
-from stackwright.commands.new import Wanted, new_board
+from stackup_lib.kicad.write.new_board import empty_board
+from stackup_lib.kicad.write.project_writer import set_net_classes
+from stackwright.commands.apply.new import NewRequest, new_board
+from tests.cli.test_new_command import CLASS, SIX_LAYERS
 from tests.conftest import KicadCli
-from tests.kicad_editor import editor_command
-from tests.test_new_command import CLASS, SIX_LAYERS
+from tests.support.kicad_editor import editor_command
 
 pytestmark = pytest.mark.kicad
 
@@ -38,7 +38,7 @@ def begun(folder: Path, form: str | None = "oam") -> Path:
     plan.write_text(SIX_LAYERS, encoding="utf-8")
     (folder / "card").mkdir()
     board = folder / "card" / "card.kicad_pcb"
-    new_board(board, Wanted("edge", form=form, interfaces=("pcie4",), plan=plan))
+    new_board(board, NewRequest("edge", form=form, interfaces=("pcie4",), plan=plan))
     return board
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.kicad.rules_file import parse_design_rules
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from tests.conftest import kicad_cli_path
 
 pytestmark = pytest.mark.kicad

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.copper_map import CopperMap
+from stackup_lib.copper.clearances import SpaceFinder
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.kicad import read_board
-from stackup_lib.post_fills import PostFills
-from stackup_lib.spaces import SpaceFinder
 from tests.conftest import kicad_cli_path
 
 pytestmark = pytest.mark.kicad

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.check import check_board
-from drc_rules.plan_file import Plan, parse_plan, write_plan
-from drc_rules.report import Verdict
-from drc_rules.requirements import load_profile, profile_names
+from drc_rules.engine.check import check_board
+from drc_rules.report.model import Verdict
+from drc_rules.requirements.profiles.profile import load_profile, profile_names
+from drc_rules.stackup_design.plan_file import Plan, parse_plan, write_plan
+from stackup_lib.board.planned import PlannedClass, planned_from
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.project_writer import set_net_classes
-from stackup_lib.kicad.rules_file import parse_design_rules
-from stackup_lib.planned import PlannedClass, planned_from
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
+from stackup_lib.kicad.write.project_writer import set_net_classes
 from stackup_lib.synthesis import Evaluated, suggest
-from stackwright.commands.new import Wanted, new_board
-from stackwright.commands.new_plan import plan_of_answer
+from stackwright.commands.apply.new import NewRequest, new_board
+from stackwright.commands.apply.new_plan import plan_of_answer
+from tests.cli.test_new_command import REMARKS
 from tests.conftest import KicadCli
 from tests.kicad.test_new_board_in_kicad import KICADS, OURS, pair, segment, violations
-from tests.test_new_command import REMARKS
-from tests.test_synthesis import ALL
+from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
 
 pytestmark = pytest.mark.kicad
 
@@ -48,7 +48,7 @@ def begun(name: str, one: Evaluated, folder: Path) -> tuple[Path, Plan]:
     plan_file.write_text(text, encoding="utf-8")
     (folder / "board").mkdir()
     board = folder / "board" / "board.kicad_pcb"
-    new_board(board, Wanted(profile, interfaces=tuple(interfaces.values()), plan=plan_file))
+    new_board(board, NewRequest(profile, interfaces=tuple(interfaces.values()), plan=plan_file))
     return board, plan
 
 
@@ -83,7 +83,7 @@ def test_a_board_of_every_profile_opens_and_its_rules_are_read(
 ) -> None:
     """Saved as it is; where the profile carries interfaces, a track off the first rule is reported by its name."""
     board = tmp_path / "board.kicad_pcb"
-    new_board(board, Wanted(profile))
+    new_board(board, NewRequest(profile))
     ours = board.read_bytes()
     kicad_cli("pcb", "upgrade", "--force", board)
     saved = board.read_bytes()

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.config import Config
-from drc_rules.plan_file import Plan, PlanRow, plan_of, write_plan
-from stackup_lib.board import LayerKind
+from drc_rules.settings.config import Config
+from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of, write_plan
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.new_board import empty_board
+from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.materials import catalogue
-from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup
 from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
-from stackwright.commands.apply import Parts, apply_plan
+from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
 CLASS = "85Ohm-diff_PCIE"
-EVERYTHING = Parts(write=True, change_stackup=True, classes=True, rules=True)
+EVERYTHING = PlanParts(write=True, change_stackup=True, classes=True, rules=True)
 MOST_DIELECTRICS = 31
 SMALL_BYTES = 10_000_000
 
@@ -131,12 +131,12 @@ def test_no_byte_outside_the_stackup_changes_on_real_boards(
         path = copy_board(source)
         before = path.read_bytes()
         plan_file.write_text(write_plan(changed(plan_of(read_board(path), Config()))), encoding="utf-8")
-        apply_plan(plan_file, path, Parts(write=True, change_stackup=True))
+        apply_plan(plan_file, path, PlanParts(write=True, change_stackup=True))
         after = path.read_bytes()
         assert after != before, path.name
         assert without(after, b"stackup", b"thickness") == without(before, b"stackup", b"thickness"), path.name
         again = state(path.parent)
-        apply_plan(plan_file, path, Parts(write=True, change_stackup=True))
+        apply_plan(plan_file, path, PlanParts(write=True, change_stackup=True))
         assert state(path.parent) == again, path.name
         done += 1
     assert done >= 5

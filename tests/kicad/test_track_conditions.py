@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.joined_classes import joined_classes
-from stackup_lib.kicad.rules_conditions import TrackOfNet, holds
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from tests.conftest import KicadCli
 
 pytestmark = pytest.mark.kicad

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.design_rule_reach import names_of, never_applies
+from drc_rules.rules.intent._design_rule_reach import names_of, never_applies
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.design_rules import DesignRule
-from stackup_lib.intended_via import via_meets
+from stackup_lib.board.design_rules import DesignRule
 from stackup_lib.kicad import read_board
-from stackup_lib.kicad.joined_classes import SIZES, joined_classes
+from stackup_lib.kicad.design_rules.joined_classes import SIZES, joined_classes
+from stackup_lib.nets.design_vias import via_meets
 from tests.conftest import kicad_cli_path
 
 pytestmark = pytest.mark.kicad

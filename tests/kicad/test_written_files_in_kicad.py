@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from fixtures.miniboard import build
-from stackup_lib.board import LayerKind
-from stackup_lib.errors import NotWrittenError
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.kicad import read_board, read_project
-from stackup_lib.kicad.file_edit import apply_edit, digest
-from stackup_lib.kicad.project_writer import set_net_classes
-from stackup_lib.kicad.rules_writer import replace_rules
-from stackup_lib.kicad.stackup_writer import replace_stackup
-from stackup_lib.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.kicad.write.file_edit import apply_edit, digest
+from stackup_lib.kicad.write.project_writer import set_net_classes
+from stackup_lib.kicad.write.rules_writer import replace_rules
+from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from tests.conftest import KicadCli
-from tests.kicad_editor import editor_command
-from tests.test_stackup_writer import EMPTY_V6
+from tests.support.kicad_editor import editor_command
+from tests.unit.stackup_lib.kicad.test_stackup_writer import EMPTY_V6
 
 pytestmark = pytest.mark.kicad
 

@@ -36,16 +36,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
-from drc_rules.fabs import Tier, track_space, track_spaces
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, own_fab
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier, track_space, track_spaces
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import ounce_class
-
-NANOMETRE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def _own_mm(ctx: Context, index: int) -> float | None:
 
 
 FORMULA = """
-w ≥ w_min
+w ≥ w_min - 0.001
 
 w: narrowest track of the layer [mm]
 w_min: least width in copper of this weight [mm]
@@ -95,7 +93,7 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
         return
     least = limit.value
     ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
-    if width < least - NANOMETRE:
+    if width < least - TOLERANCE_MM:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
         yield Draft(
             title=f"{name}: {width:.3f} mm track in {weight_oz:g} oz copper, {limit.says('etch')} {least:g} mm",
@@ -133,6 +131,6 @@ def _need_no_table(clause: Clause, weight_oz: float, width_mm: float) -> None:
     """Raise `MissingFact` where a weight is in no table, unless the next heavier one would do: it etches no finer."""
     tier = Tier(clause.limit.at_least or Tier.BEST)
     heavier = next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight_oz), None)
-    if heavier is None or width_mm < heavier - NANOMETRE:
+    if heavier is None or width_mm < heavier - TOLERANCE_MM:
         how = f'[fab]\ntrack_mm = {{ "{weight_oz:g}" = "?" }}  # least track that your fab etches, in mm'
         raise MissingFact(f"how fine {tier} fabs etch {weight_oz:g} oz copper", how)

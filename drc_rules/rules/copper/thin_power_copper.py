@@ -1,10 +1,12 @@
-"""The planes of the core rail, or the heaviest power plane, are lighter or heavier than the workload asks for.
+"""The planes of the core rail, or the power planes of the board, are lighter or heavier than the workload asks for.
 
 What it checks
 --------------
 Where `[[rail]]` declares a core rail: the copper weight of its planes together, since planes in parallel share the
-current, and of each of them against what is too heavy. Otherwise that of the heaviest plane that carries power. In
-ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are
+current, and the heaviest of them against what is too heavy. With `core_on_module` the same of every declared rail that
+has planes. Otherwise that of each power plane: it passes where all of them are heavy enough, fails where none is, and
+is not verifiable where some are, until `[[rail]]` says which net is the core's. Too heavy is any plane above the limit.
+In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are
 found by filled copper and net. A declared `copper_oz` decides where given; the weight of an outer layer is unsure
 because plating is added.
 
@@ -21,10 +23,9 @@ coarser.
 What it cannot see
 ------------------
 It weighs copper and measures no resistance: necks, perforation by antipads, how many vias join the planes, and where
-the loads sit are the business of excess-ir-drop, for rails that are declared. Without a declared core rail the heaviest
-power plane speaks for all, so that one heavy plane hides thin ones; a layer is one where nets that do not read as
-ground by name fill 15 % of the board, and ground under another name (RTN, COM) is taken for power. Of a core rail each
-layer with 30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
+the loads sit are the business of excess-ir-drop, for rails that are declared. A layer is a power plane where nets that
+do not read as ground by name fill 15 % of the board; ground under another name (RTN, COM) is taken for power. Of a net
+each layer with 30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
 
 Sources
 -------
@@ -34,21 +35,20 @@ um, at least 24.9 um after processing).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-from stackup_lib.facts import Fact, MissingFact
+from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Board
+from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_areas_mm2
+from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.materials import ounce_class
-from stackup_lib.roles import PLANE_MIN_COVERAGE, polygon_areas_mm2
-
-DECLARE_CORE = '[[rail]]\nnet = "?"  # or draw and fill the zones of power nets\nvoltage_v = "?"\ncore = true'
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of what the rail fills on its fullest layer."""
@@ -56,7 +56,7 @@ RAIL_SHARE = 0.3
 
 @dataclass(frozen=True)
 class PowerPlane:
-    """A plane that carries power, or all planes of a core rail, and the weight.
+    """A plane that carries power, or all planes of a net, and the weight.
 
     Attributes:
         what: in words, e.g. `the heaviest power plane, In2.Cu (+12V),`.
@@ -66,6 +66,22 @@ class PowerPlane:
     what: str
     layers: tuple[str, ...]
     weight_oz: float
+
+
+@dataclass(frozen=True)
+class _Planes:
+    """The planes of one net: each layer's name and weight."""
+
+    net: str
+    weighed: tuple[tuple[str, float], ...]
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weighed)
+
+    @property
+    def together_oz(self) -> float:
+        return sum(weight for _, weight in self.weighed)
 
 
 def _weight(ctx: Context, name: str) -> Fact[float]:
@@ -80,25 +96,66 @@ def _weight(ctx: Context, name: str) -> Fact[float]:
 
 
 def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
-    """The planes of each core rail; where none is declared, the heaviest plane of all that carry power."""
-    core = [row.net for row in ctx.power_rails.declared if row.core and row.net in ctx.board.net_index]
-    return tuple(plane for net in core for plane in _of_rail(ctx, clause, net)) or _heaviest(ctx)
-
-
-def _of_rail(ctx: Context, clause: Clause, net: str) -> Iterator[PowerPlane]:
-    """A rail's planes together against too little, the heaviest alone against too much."""
-    board = ctx.board
-    index = board.net_index[net]
-    filled = [use for use in ctx.filled_uses() if _rail_share(board, index, board.layer_index[use.name]) >= RAIL_SHARE]
-    weighed = [(use.name, ctx.need(_weight(ctx, use.name))) for use in filled]
-    if not weighed:
-        raise MissingFact(f"the planes of {net}", f"draw and fill a zone of {net} that carries its current")
+    """The planes of each core rail; where none is declared, those that decide for all power planes."""
+    rails = _judged_rails(ctx)
+    if rails:
+        return tuple(_of_rail(planes, clause) for planes in rails)
+    uses = [use for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2]
+    if not uses:
+        hint = core_rail_lines(ctx.board).replace("[[rail]]\n", "[[rail]]  # or draw and fill zones of power nets\n")
+        raise MissingFact("which layers are power planes", hint)
+    weighed = [(ctx.need(_weight(ctx, use.name)), use) for use in uses]
     if clause.limit.min is None:
-        name, weight = max(weighed, key=lambda plane: plane[1])
-        yield PowerPlane(f"{name}, a plane of {net},", (name,), weight)
-        return
-    names = tuple(name for name, _ in weighed)
-    yield PowerPlane(f"the copper of {net} on {', '.join(names)}", names, sum(weight for _, weight in weighed))
+        return (_plane("heaviest", *max(weighed, key=lambda plane: plane[0])),)
+    return (_deciding(ctx, clause, weighed),)
+
+
+def _judged_rails(ctx: Context) -> list[_Planes]:
+    """The core rails; on a carrier of a module, which makes the core's voltage itself, all rails that have planes."""
+    rails = [row for row in PowerRails(ctx).declared if row.net in ctx.board.net_index]
+    core = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails if row.core]
+    for planes in core:
+        if not planes.weighed:
+            cure = f"draw and fill a zone of {planes.net} that carries its current"
+            raise MissingFact(f"the planes of {planes.net}", cure)
+    if core or not ctx.declarations.config.core_on_module:
+        return core
+    own = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails]
+    return [planes for planes in own if planes.weighed]
+
+
+def _of_rail(planes: _Planes, clause: Clause) -> PowerPlane:
+    """A rail's planes together against too little, the heaviest alone against too much."""
+    if clause.limit.min is None:
+        name, weight = max(planes.weighed, key=lambda plane: plane[1])
+        return PowerPlane(f"{name}, a plane of {planes.net},", (name,), weight)
+    return PowerPlane(f"the copper of {planes.net} on {', '.join(planes.layers)}", planes.layers, planes.together_oz)
+
+
+def _planes_of(ctx: Context, net: int) -> _Planes:
+    board = ctx.board
+    filled = [use for use in ctx.filled_uses() if _rail_share(board, net, board.layer_index[use.name]) >= RAIL_SHARE]
+    return _Planes(board.nets[net], tuple((use.name, ctx.need(_weight(ctx, use.name))) for use in filled))
+
+
+def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, LayerUse]]) -> PowerPlane:
+    """The lightest plane where all are heavy enough, the heaviest where none is; else the core's has to be known."""
+    least = clause.limit.min or 0.0
+    light, heavy = min(weighed, key=lambda plane: plane[0]), max(weighed, key=lambda plane: plane[0])
+    if light[0] < least <= heavy[0]:
+        ranked = sorted(weighed, key=lambda plane: -plane[0])
+        told = ", ".join(f"{_named(use)} {weight:g} oz" for weight, use in ranked)
+        raise MissingFact(f"which plane carries the core rail: {told}; {clause.title}", core_rail_lines(ctx.board))
+    all_alike = light[0] == heavy[0]
+    return _plane("lightest", *light) if light[0] >= least and not all_alike else _plane("heaviest", *heavy)
+
+
+def _plane(rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
+    return PowerPlane(f"the {rank} power plane, {_named(use)},", (use.name,), weight_oz)
+
+
+def _named(use: LayerUse) -> str:
+    return f"{use.name} ({use.main_net})" if use.main_net else use.name
 
 
 def _rail_share(board: Board, net: int, layer: int) -> float:
@@ -110,16 +167,6 @@ def _rail_share(board: Board, net: int, layer: int) -> float:
     return float(filled[layer] / filled.max()) if len(filled) else 0.0
 
 
-def _heaviest(ctx: Context) -> tuple[PowerPlane, ...]:
-    planes = [use for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2]
-    if not planes:
-        raise MissingFact("which layers are power planes", DECLARE_CORE)
-    weighed = [(use, ctx.need(_weight(ctx, use.name))) for use in planes]
-    use, weight = max(weighed, key=lambda plane: plane[1])
-    net = f" ({use.main_net})" if use.main_net else ""
-    return (PowerPlane(f"the heaviest power plane, {use.name}{net},", (use.name,), weight),)
-
-
 FORMULA = """
 W_min ≤ W ≤ W_max
 
@@ -129,7 +176,7 @@ W_max: the most [oz]
 """
 
 
-@rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA)
+@rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA, reads_fills=True)
 def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[Draft]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
     least, most = clause.limit.min, clause.limit.max
@@ -143,7 +190,8 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
         why="voltage drop and heat go with the resistance of the plane"
         if too_thin
         else "heavy copper etches coarser and needs more resin to fill",
-        fix="give the power planes the heavier foil, mirrored about the middle"
+        fix="give the power planes the heavier foil, mirrored about the middle; planes of one rail in parallel count "
+        "together where [[rail]] declares it with core = true"
         if too_thin
         else "split the plane over two layers, or have the fab confirm resin fill and etching",
         ids=plane.layers,

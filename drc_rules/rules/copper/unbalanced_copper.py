@@ -33,14 +33,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import MissingFact
-from stackup_lib.pad_copper import pads_beside_fills_mm2
-from stackup_lib.roles import LayerUse, board_area_mm2
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.pad_copper import pads_beside_fills_mm2
+from stackup_lib.core.facts import MissingFact
 
 MULTILAYER = 4
 """A two-layer board has one core, which balances itself; parts on one side and ground on the other are ordinary."""
@@ -74,7 +74,7 @@ d_max: what is allowed [%]
 """
 
 
-@rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA)
+@rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA, reads_fills=True)
 def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
     """Yield one finding per pair that differs by more than the clause allows."""
     if len(unfilled_zones(ctx.board, pair.index)):

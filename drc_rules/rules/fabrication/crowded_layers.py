@@ -31,13 +31,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence, MissingFact
-from stackup_lib.interval import Interval
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Interval
 
 INNER_MM, OUTER_MM = 0.015, 0.035
 """Thinnest usual finished copper: half an ounce inside, half an ounce and plating outside."""
@@ -54,7 +54,7 @@ def _limit(ctx: Context, clause: Clause) -> Iterator[Bar]:
 
 FORMULA = """
 h = (T - C) / (n - 1)
-h ≥ h_min
+h ≥ h_min - 0.001
 
 h: average dielectric [mm]
 T: thickness from copper to copper [mm]
@@ -70,9 +70,9 @@ def crowded_layers(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]
     thickness, average = _average_mm(ctx)
     copper = thickness - average.high * (ctx.board.layer_count - 1)
     ctx.shows(f"the board, {least.who}", T=thickness, C=copper, n=ctx.board.layer_count, h_min=least.value)
-    if average.low >= least.value - NANOMETRE:
+    if average.low >= least.value - TOLERANCE_MM:
         return
-    if average.high >= least.value - NANOMETRE:
+    if average.high >= least.value - TOLERANCE_MM:
         raise MissingFact("the stackup", DECLARE_STACKUP)
     count = ctx.board.layer_count
     yield Draft(

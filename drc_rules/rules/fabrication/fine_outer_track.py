@@ -33,12 +33,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
 
 PLACES_SHOWN = 20
 
@@ -53,7 +53,7 @@ def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
 
 
 FORMULA = """
-w ≥ w_min
+w ≥ w_min - 0.001
 
 w: narrowest track on an outer layer [mm]
 w_min: the narrowest that is etched [mm]
@@ -66,9 +66,10 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
     rows, least = subject
     tracks = ctx.board.tracks
     ctx.shows(f"outer layers, {least.who}", w=float(np.min(tracks.width_mm[rows])), w_min=least.value)
-    fine = rows[tracks.width_mm[rows] < least.value - NANOMETRE]
+    fine = rows[tracks.width_mm[rows] < least.value - TOLERANCE_MM]
     if not len(fine):
         return
+    fine, is_told = untold(fine, lambda limit: tracks.width_mm < limit.value - TOLERANCE_MM, least)
     by_width = fine[np.argsort(tracks.width_mm[fine], kind="stable")]
     names = [ctx.board.copper_layers[layer].name for layer in np.unique(tracks.layer[fine]).tolist()]
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
@@ -82,6 +83,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
         limit_value=least.value,
         limit_unit="mm",
         places=tuple(_place(ctx, row) for row in by_width[:PLACES_SHOWN].tolist()),
+        is_told=is_told,
     )
 
 

@@ -37,15 +37,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.fab_limits import own_fab
-from drc_rules.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
-from drc_rules.interfaces import Interface, interface
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_limits import own_fab
+from drc_rules.analysis.fabrication.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.interfaces import Interface, interface
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
+from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
 
@@ -74,7 +75,7 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
     if own_fab(ctx).spread_glass:
         return
     nets = ctx.nets_of(one.id)
-    ctx.rest_on_assignment(nets)
+    rest_on_assignment(ctx, nets)
     interval = unit_interval_ps(one)
     most = interval * (clause.limit.max or 100.0) / 100
     skews = weave_skews(ctx, nets)

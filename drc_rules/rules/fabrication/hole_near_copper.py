@@ -3,8 +3,11 @@
 What it checks
 --------------
 From the wall of every via and plated hole, finished as KiCad stores it, to tracks and filled zones of other nets on
-inner layers, against the clause's fab tier or against your own fab's `[fab]` `hole_to_copper_mm`. Arcs count as their
-chords, slots as round holes of their width; pads of other nets, microvias and non-plated holes are not looked at.
+inner layers, against the clause's fab tier or against your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts
+into a track of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets
+speaks for it; only where a net tie joins them it is told here. While fills are out of date (FAB014) only tracks count,
+and without a finding the answer is not verifiable. Arcs count as their chords, slots as round holes of their width;
+pads of other nets, microvias and non-plated holes are not looked at.
 
 Why it matters
 --------------
@@ -19,8 +22,8 @@ What it cannot see
 ------------------
 Outer layers, pads of other nets, microvias, non-plated holes, the board's edge and another hole's wall are not looked
 at: what is said of filaments between two holes, this rule does not see. Copper graphics are not read, and fills are
-believed as they are stored, a stale one with the clearance it once had. The wall is that of the finished hole, where
-the drill is some 0.05 mm wider on each side: the fabs' figures are taken to allow for that, so that one counted from
+believed as they are stored where nothing of another net lies in one. The wall is that of the finished hole, where the
+drill is some 0.05 mm wider on each side: the fabs' figures are taken to allow for that, so that one counted from
 the drill would be judged too mildly. What was measured is the drawing, without registration.
 
 Sources
@@ -35,50 +38,63 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.hole_gaps import HoleGaps
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_spaces import holes_to_copper, space_finder
+from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.stale_fills import fills_out_of_date
+from stackup_lib.core.facts import MissingFact
+
+SHORT = "FAB015"
+"""Rule whose finding on a pair of nets speaks for the holes that join them."""
+
+NO_NET = "copper of no net"
 
 
 def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
     least = bar(ctx, clause, "hole_to_copper_mm", own_fab(ctx).hole_to_copper_mm)
-    if least is not None and ctx.hole_gaps is not None:
+    if least is not None and (gaps := ctx.get(holes_to_copper)) is not None:
         ctx.filled_uses()
-        yield ctx.hole_gaps, least
+        yield gaps, least
 
 
 FORMULA = """
-g ≥ g_min
+g ≥ g_min - 0.001
 
-g: least gap from a hole's wall to copper of another net on an inner layer [mm]
+g: least gap from a finished hole's wall to copper of another net on an inner layer; below 0 it cuts into it [mm]
 g_min: the least that is held [mm]
 """
 
 
-@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA, piece="holes and spaces")
+@rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA)
 def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[Draft]:
-    """Yield one finding for the holes that are nearer than the limit."""
+    """Yield one finding for the holes that are nearer than the limit, and one for each pair of nets that holes join."""
     gaps, least = subject
-    near = np.flatnonzero(gaps.gap_mm < least.value - NANOMETRE)
-    if len(gaps.gap_mm):
-        ctx.shows(f"holes and planes, {least.who}", g=float(np.min(gaps.gap_mm)), g_min=least.value)
+    near = np.flatnonzero(gaps.gap_mm < least.value - TOLERANCE_MM)
+    all_mm = np.concatenate([gaps.gap_mm, gaps.cuts.gap_mm])
+    if len(all_mm):
+        ctx.shows(f"holes and planes, {least.who}", g=float(np.min(all_mm)), g_min=least.value)
+    yield from _cuts(ctx, gaps, least)
     if not len(near):
-        gaps.holes.need_diameters()
-        _need_fills(ctx)
+        if not len(gaps.cuts.hole):
+            gaps.holes.need_diameters()
+            _need_fills(ctx)
         return
+    near, is_told = untold(near, lambda limit: gaps.gap_mm < limit.value - TOLERANCE_MM, least)
     near = near[np.argsort(gaps.gap_mm[near], kind="stable")]
     worst = int(near[0])
-    gap, name = float(gaps.gap_mm[worst]), ctx.board.copper_layers[int(gaps.layer[worst])].name
-    whose = ctx.board.nets[int(gaps.net[worst])] or "copper of no net"
+    gap = float(gaps.gap_mm[worst])
+    if gap > np.min(all_mm):  # the nearest of all is told at a stricter tier, or as a short
+        ctx.shows(f"what no stricter tier tells, {least.who}", g=gap, g_min=least.value)
+    name, whose = ctx.board.copper_layers[int(gaps.layer[worst])].name, ctx.board.nets[int(gaps.net[worst])]
     yield Draft(
         title=(
-            f"{gaps.holes.counted(near)}: down to {gap:.3f} mm from the hole's wall to {whose} on {name}; "
-            f"{least.says('hold')} {least.value:g} mm"
+            f"{gaps.holes.counted(near)}: down to {max(gap, 0.0):.3f} mm from the finished hole's wall to "
+            f"{whose or NO_NET} on {name}; {least.says('hold')} {least.value:g} mm"
         ),
         why="the drill wanders and the layers slip; filaments grow along the glass where little is left",
         fix=f"a hole clearance of {least.value:g} mm in KiCad's design rules, then fill the zones again",
@@ -87,11 +103,42 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
         limit_value=least.value,
         limit_unit="mm",
         places=gaps.holes.places(ctx.board, near),
+        is_told=is_told,
     )
 
 
+def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[Draft]:
+    """Yield a finding for each pair of nets that holes join by cutting into copper; that of the short speaks for it."""
+    cuts, names = gaps.cuts, ctx.board.nets
+    by_nets: dict[tuple[str, str], list[int]] = {}
+    for row, (own, net) in enumerate(zip(cuts.own.tolist(), cuts.net.tolist(), strict=True)):
+        one, other = sorted((names[own], names[net]))
+        by_nets.setdefault((one, other), []).append(row)
+    for nets, rows in sorted(by_nets.items()):
+        worst = min(rows, key=lambda row: (round(float(cuts.gap_mm[row]), 6), int(cuts.hole[row])))
+        gap, layer = float(cuts.gap_mm[worst]), ctx.board.copper_layers[int(cuts.layer[worst])].name
+        own, whose = (names[int(one[worst])] for one in (cuts.own, cuts.net))
+        holes = cuts.hole[np.array(rows)]
+        yield Draft(
+            title=(
+                f"{gaps.holes.counted(holes)}: short: a finished hole of {own or 'no net'} cuts {-gap:.3f} mm into "
+                f"{whose or NO_NET} on {layer}; {least.says('hold')} {least.value:g} mm"
+            ),
+            why="the hole joins the nets on the finished board",
+            fix="move or remove one of the two, or give both the net that is meant",
+            ids=("hole in copper", *nets, least.tier or least.who),
+            measured=Measured(value=round(gap, 4), unit="mm"),
+            limit_value=least.value,
+            limit_unit="mm",
+            places=gaps.holes.places(ctx.board, holes),
+            left_to=(SHORT, nets),
+        )
+
+
 def _need_fills(ctx: Context) -> None:
-    """Raise `MissingFact` where a zone on an inner layer has no stored fill: it may come too near a hole."""
+    """Raise `MissingFact` where a zone on an inner layer has no stored fill, or an old one, that may be too near."""
+    if len(ctx.get(space_finder).foreign):
+        raise fills_out_of_date()
     open_still = unfilled_zones(ctx.board, range(1, ctx.board.layer_count - 1))
     if len(open_still):
         name = ctx.board.nets[int(ctx.board.zones.net[open_still[0]])] or "a zone without a net"

@@ -6,8 +6,8 @@ The diameter of every via, microvia and plated hole, against the clause's fab ti
 `hole_mm` and `microvia_mm`. KiCad stores the finished diameter; it is drilled 0.1 mm wider for the plating, or as far
 as the narrowest pad leaves room (0.1 mm wider than the drill), and what is drilled is held against the tier. Where the
 stored diameter itself, taken as the drill, is past the advanced tier, that is information. Microvias, and blind vias of
-up to 0.15 mm over one dielectric, count as they are drawn, for a laser makes them. A diameter of less than 0.02 mm is
-none: it is not verifiable.
+up to 0.15 mm over one dielectric, count as they are drawn, for a laser makes them. A diameter of less than 0.05 mm is
+a typing error (`impossible-drill`): it is not verifiable.
 
 Why it matters
 --------------
@@ -37,17 +37,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import PLATING_ALLOWANCE_MM
-from drc_rules.fabs.limits import limit_of
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Floats
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.holes import drilled_one_mm, finished_from_mm
+from drc_rules.requirements.fabs.limits import limit_of
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Floats
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
@@ -69,7 +70,7 @@ def _finished_mm(holes: HoleSet, least: Bar) -> float:
     """Return the least finished diameter where pads leave room enough."""
     if holes.is_micro or least.tier is None:
         return least.value
-    finished = max(round(least.value - PLATING_ALLOWANCE_MM, 6), NO_DIAMETER_MM)
+    finished = max(finished_from_mm(least.value), NO_DIAMETER_MM)
     if least.tier is Tier.STANDARD:  # taken as the drill itself, it may be past the advanced tier
         finished = max(finished, limit_of("drill_mm", Tier.ADVANCED) or 0.0)
     return finished
@@ -80,8 +81,13 @@ def _drilled_mm(holes: HoleSet, least: Bar) -> Floats:
     return holes.drill_mm if least.tier is None else holes.drilled_mm
 
 
+def _are_narrow(holes: HoleSet, least: Bar) -> NDArray[np.bool_]:
+    is_narrow = holes.drill_mm < _finished_mm(holes, least) - TOLERANCE_MM
+    return np.asarray(is_narrow | (_drilled_mm(holes, least) < least.value - TOLERANCE_MM))
+
+
 FORMULA = """
-d ≥ d_min
+d ≥ d_min - 0.001
 
 d: narrowest finished hole as KiCad stores it; the drill, where narrow pads keep that too narrow [mm]
 d_min: narrowest that is usual: finished, the drill less its plating; or of the drill [mm]
@@ -93,32 +99,37 @@ def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
     """Yield one finding for the holes of a kind that are narrower than the limit."""
     holes, least = subject
     finished_mm, drilled_mm = _finished_mm(holes, least), _drilled_mm(holes, least)
-    is_narrow = (holes.drill_mm < finished_mm - NANOMETRE) | (drilled_mm < least.value - NANOMETRE)
-    small = np.flatnonzero(holes.is_sized & is_narrow)
+    is_narrow = _are_narrow(holes, least)
+    small, is_told = untold(np.flatnonzero(holes.is_sized & is_narrow), lambda limit: _are_narrow(holes, limit), least)
+    by_drill = len(small) > 0 and not np.any(holes.drill_mm[small] < finished_mm - TOLERANCE_MM)
+    d, d_min = (drilled_mm, least.value) if by_drill else (holes.drill_mm, finished_mm)
+    narrowest = float(np.min(d[holes.is_sized])) if np.any(holes.is_sized) else np.inf
     if np.any(holes.is_sized):
-        by_drill = not np.any(is_narrow & (holes.drill_mm < finished_mm - NANOMETRE)) and len(small)
-        d, d_min = (drilled_mm, least.value) if by_drill else (holes.drill_mm, finished_mm)
-        ctx.shows(f"{len(holes.drill_mm)} {holes.noun}s, {least.who}", d=float(np.min(d[holes.is_sized])), d_min=d_min)
+        ctx.shows(f"{len(holes.drill_mm)} {holes.noun}s, {least.who}", d=narrowest, d_min=d_min)
     if len(small):
         worst = int(small[np.lexsort((holes.drill_mm[small], drilled_mm[small]))[0]])
+        measured = float(d[worst])
+        if measured > narrowest:  # the narrowest of all is told at a stricter tier
+            ctx.shows(f"{holes.counted(small)}, {least.who}", d=measured, d_min=d_min)
         finished, drilled = float(holes.drill_mm[worst]), round(float(drilled_mm[worst]), 6)
-        is_tight = (
-            least.tier is not None and not holes.is_micro and drilled < finished + PLATING_ALLOWANCE_MM - NANOMETRE
+        is_tight = least.tier is not None and not holes.is_micro and drilled < drilled_one_mm(finished) - TOLERANCE_MM
+        ways = (
+            [f"holes of {finished_mm:g} mm and more"] if finished < finished_mm - TOLERANCE_MM or not is_tight else []
         )
-        ways = [f"holes of {finished_mm:g} mm and more"] if finished < finished_mm - NANOMETRE or not is_tight else []
         ways += [f"pads that leave room for a drill of {least.value:g} mm"] if is_tight else []
         words = _in_words(holes, least, (finished, drilled), is_tight=is_tight)
-        if np.ptp(holes.drill_mm[small]) > NANOMETRE:
+        if np.ptp(holes.drill_mm[small]) > TOLERANCE_MM:
             words = f"down to {words}".replace(" mm is ", " mm, which is ")
         yield Draft(
             title=f"{holes.counted(small)}: {words}",
             why="thin drills break and wander; each such hole costs more",
             fix=", or ".join(ways),
             ids=(holes.noun, least.tier or least.who),
-            measured=Measured(value=finished, unit="mm"),
-            limit_value=finished_mm,
+            measured=Measured(value=round(measured, 6), unit="mm"),
+            limit_value=d_min,
             limit_unit="mm",
             places=holes.places(ctx.board, small),
+            is_told=is_told,
         )
     else:
         holes.need_diameters()
@@ -130,7 +141,7 @@ def _in_words(holes: HoleSet, least: Bar, worst_mm: tuple[float, float], *, is_t
         return f"{finished:g} mm finished; {least.says('make')} {least.value:g} mm"
     if holes.is_micro:
         return f"{finished:g} mm; {least.says('drill')} {least.value:g} mm by laser"
-    if drilled < least.value - NANOMETRE:
+    if drilled < least.value - TOLERANCE_MM:
         most = " (the pads leave room for no more)" if is_tight else ""
         return f"{finished:g} mm finished, {drilled:g} mm drilled{most}; {least.says('drill')} {least.value:g} mm"
     return (

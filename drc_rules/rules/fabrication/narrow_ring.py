@@ -2,10 +2,10 @@
 
 What it checks
 --------------
-The annular ring as it is drawn, pad less finished hole, halved, of every via, microvia and plated hole, against the
-clause's fab tier or against your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the smallest
-counts; pads of free shape and drills off the middle of their pad are not looked into. A plated hole with no copper
-around it at all is information: fabs ask what is meant, or leave it unplated.
+The annular ring as it is drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated
+hole, against the clause's fab tier or against your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad
+sizes the smallest counts; pads of free shape and drills off the middle of their pad are not looked into. A plated hole
+with no copper around it at all is information: fabs ask what is meant, or leave it unplated.
 
 Why it matters
 --------------
@@ -18,14 +18,16 @@ Wider pads, teardrops, or smaller holes.
 
 What it cannot see
 ------------------
-Rings are the drawing's: registration, the wider drill before plating and etching take from them, which the tiers are
-meant to hold. A custom or slanted pad, and a drill that is off its pad's middle, pass unmeasured, where a hole may
-reach the pad's very edge. Pads on layers where KiCad drops unused ones still count, teardrops do not, so that a ring
-widened by one where the track leaves is reported all the same; tented or filled vias of a fab that accepts breakout
-are, too.
+Rings are the drawing's, around the finished hole: registration, the wider drill before plating and etching take from
+them, which the tiers are meant to hold; the ring around the drill is printed with it. A custom or slanted pad, and a
+drill that is off its pad's middle, pass unmeasured, where a hole may reach the pad's very edge. Pads on layers where
+KiCad drops unused ones still count, teardrops do not, so that a ring widened by one where the track leaves is reported
+all the same; tented or filled vias of a fab that accepts breakout are, too.
 
 Sources
 -------
+IPC-2221 (9.2.2, as quoted) measures the ring of an outer layer after plating, hence the finished hole; inner layers'
+rings, which it measures from the drill, are `ring-lost-to-misregistration`'s.
 Multi-CB (0.10 mm with 35 um copper), Rush PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA
 and WEdirekt for microvias: past the best is an error, past advanced a warning, past standard information. `[fab]` takes
 the place of all three.
@@ -37,14 +39,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.fab_holes import NO_RING_MM, HoleSet, hole_sets
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.fabs import Tier
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
+from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, hole_sets
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.fabs import Tier
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
@@ -60,9 +62,9 @@ def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
 
 
 FORMULA = """
-r ≥ r_min
+r ≥ r_min - 0.001
 
-r: narrowest ring, half of pad less hole [mm]
+r: narrowest ring around the finished hole, half of pad less hole [mm]
 r_min: the least [mm]
 """
 
@@ -72,14 +74,18 @@ def narrow_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
     bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)
-    narrow = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (holes.ring_mm < least.value - NANOMETRE))
+    narrow = np.flatnonzero((holes.ring_mm >= NO_RING_MM) & (holes.ring_mm < least.value - TOLERANCE_MM))
     ringed = holes.ring_mm[holes.ring_mm >= NO_RING_MM]
     if len(ringed):
         ctx.shows(f"{holes.noun}s with a ring, {least.who}", r=float(np.min(ringed)), r_min=least.value)
     if len(bare) and least.tier in (Tier.STANDARD, None):
         ctx.shows(f"{holes.counted(bare)} without a ring, {least.who}", r=0.0, r_min=least.value)
     if len(narrow):
-        yield _narrow(ctx, holes, narrow, least)
+        told = untold(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
+        worst = float(np.min(holes.ring_mm[told[0]]))
+        if worst > np.min(ringed):  # the narrowest of all is told at a stricter tier
+            ctx.shows(f"{holes.noun}s that no stricter tier tells, {least.who}", r=worst, r_min=least.value)
+        yield _narrow(ctx, holes, told, least)
     if len(bare) and least.tier in (Tier.STANDARD, None):
         yield Draft(
             title=f"{holes.counted(bare)} {'has' if len(bare) == 1 else 'have'} no copper around the hole",
@@ -93,14 +99,19 @@ def narrow_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         holes.need_diameters()
 
 
-def _narrow(ctx: Context, holes: HoleSet, narrow: Ints, least: Bar) -> Draft:
+def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> Draft:
+    narrow, is_told = told
     worst = float(np.min(holes.ring_mm[narrow]))
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
-    drill = float(holes.drill_mm[at_worst])
-    several = "down to " if np.ptp(holes.ring_mm[narrow]) > NANOMETRE else ""
+    drill, drilled = float(holes.drill_mm[at_worst]), round(float(holes.drilled_mm[at_worst]), 6)
+    around = f"around the finished hole of {drill:g} mm"
+    if drilled > drill:
+        bare = worst - (drilled - drill) / 2
+        around = f"{around}, {bare:.4g} mm around the drill of {drilled:g} mm"
+    several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
     return Draft(
         title=(
-            f"{holes.counted(narrow)}: {several}a ring of {worst:.4g} mm around {drill:g} mm; "
+            f"{holes.counted(narrow)}: {several}a ring of {worst:.4g} mm {around}; "
             f"{least.says('hold')} {least.value:g} mm"
         ),
         why="where drill and layers miss each other by more than the ring, the hole breaks out of its pad",
@@ -110,4 +121,5 @@ def _narrow(ctx: Context, holes: HoleSet, narrow: Ints, least: Bar) -> Draft:
         limit_value=least.value,
         limit_unit="mm",
         places=holes.places(ctx.board, narrow),
+        is_told=is_told,
     )

@@ -21,43 +21,50 @@ it.
 What it cannot see
 ------------------
 Copper drawn as graphics or text is not read. Of a custom pad only its anchor is measured, and no trapezoid or
-chamfered pad, nor one that differs between layers. Fills are believed as they are stored, unless something of
-another net is seen to lie in one; nets that touch somewhere count as tied there. Where unused pads are left out, a
-via's pad counts on a layer that a track of its net reaches. Spaces within one net are not measured, nor those between
-two pieces that have none. What was measured is the drawing, before the fab's own compensation.
+chamfered pad, nor one that differs between layers. Fills are believed as they are stored; while something of another
+net lies in one (FAB014) no fill is measured, and without a finding the answer is not verifiable. Within 1 mm of a net
+tie the nets that it joins are not told apart, nor nets within 1 mm of where they overlap: that is a short (FAB015).
+Where unused pads are left out, a via's pad counts on a layer that a track of its net reaches. Spaces within one net are
+not measured, nor those between two pieces that have none. What was measured is the drawing, before the fab's own
+compensation.
 
 Sources
 -------
 Copper-weight tables of several fabs (Multi-CB, PCBasic, Optima) inside; Rush PCB and network PCB with 4, 3 and 2 mil
-outside: past the best is an error, past advanced a warning, past standard information. They state whole mils: a space
-that is short by 0.002 mm keeps a limit, as 0.125 mm keeps 5 mil.
+outside: past the best is an error, past advanced a warning, past standard information. A space
+may be short by 0.001 mm, and by 0.002 mm where a source states whole mils: 0.125 mm keeps 5 mil. Of your own fab's
+limit, and of those in round millimetres, it is 0.001 mm. Stored fills keep their spaces to 0.001 mm as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
-from drc_rules.fab_limits import Bar, is_replaced
-from drc_rules.fab_spaces import (
-    PRECISION_MM,
+from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, untold
+from drc_rules.analysis.fabrication.fab_spaces import (
     heavier_space_mm,
     is_outer,
     layers_with_spaces,
     least_space,
     own_space_mm,
+    precision_mm,
+    space_finder,
     weight_oz,
 )
-from drc_rules.fabs import Tier
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from drc_rules.space_places import between, one_per_nets, place
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import MissingFact
-from stackup_lib.spaces import Spaces
+from drc_rules.analysis.fabrication.space_places import between, one_per_nets, place
+from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.shapes import Mask
+from stackup_lib.copper.stale_fills import fills_out_of_date
+from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
 
@@ -69,27 +76,52 @@ def _layers(ctx: Context, clause: Clause) -> Iterator[int]:
 
 
 FORMULA = """
-s ≥ s_min
+s ≥ s_min - p
 
 s: narrowest space of the layer [mm]
 s_min: least space in its copper [mm]
+p: tolerance, 0.001; 0.002 where a source states whole mils [mm]
 """
 
 
-@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA, piece="holes and spaces")
+@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA)
 def narrow_space(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
     """Yield one finding for the spaces of a layer that are narrower than the limit."""
-    name, limit, spaces = ctx.board.copper_layers[layer].name, least_space(ctx, clause, layer), ctx.spaces.on(layer)
+    name, limit, spaces = (
+        ctx.board.copper_layers[layer].name,
+        least_space(ctx, clause, layer),
+        ctx.get(space_finder).on(layer),
+    )
+    if len(ctx.get(space_finder).foreign):
+        spaces = spaces.where(~spaces.at_fill)
     if limit is None:
         _need_no_table(ctx, clause, layer, spaces)
-        _need_all_known(ctx, layer, spaces)
+        _need_all_known(ctx, layer)
         return
-    narrow = spaces.where(spaces.gap_mm < limit.value - PRECISION_MM)
+    narrow = spaces.where(_miss(limit, spaces))
     if not len(narrow):
-        _need_all_known(ctx, layer, spaces)
+        _need_all_known(ctx, layer)
         return
-    ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value)
-    yield _draft(ctx, layer, limit, narrow)
+    narrow = narrow.where(one_per_nets(ctx.board, narrow))  # two nets are told once, at the strictest tier they miss
+    ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value, p=_precision_mm(limit))
+    rest, is_told = untold(np.arange(len(narrow)), lambda one: _miss(one, narrow), limit)
+    told = narrow.where(rest)
+    if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is told at a stricter tier
+        ctx.shows(
+            f"{name}, what no stricter tier tells, {limit.who}",
+            s=float(told.gap_mm[0]),
+            s_min=limit.value,
+            p=_precision_mm(limit),
+        )
+    yield replace(_draft(ctx, layer, limit, told), is_told=is_told)
+
+
+def _precision_mm(limit: Bar) -> float:
+    return precision_mm(limit.value, is_own=limit.tier is None)
+
+
+def _miss(limit: Bar, spaces: Spaces) -> Mask:
+    return np.asarray(spaces.gap_mm < limit.value - _precision_mm(limit))
 
 
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> Draft:
@@ -115,12 +147,12 @@ def _need_no_table(ctx: Context, clause: Clause, layer: int, spaces: Spaces) -> 
     """Raise `MissingFact` where a weight is in no table, unless the next heavier one would do: it etches no finer."""
     tier = Tier(clause.limit.at_least or Tier.BEST)
     heavier, weight = heavier_space_mm(ctx, layer, tier), weight_oz(ctx, layer)
-    if heavier is None or np.any(spaces.gap_mm < heavier - PRECISION_MM):
+    if heavier is None or np.any(spaces.gap_mm < heavier - precision_mm(heavier)):
         how = f'[fab]\nspace_mm = {{ "{weight:g}" = "?" }}  # least space that your fab etches, in mm'
         raise MissingFact(f"how narrow a space {tier} fabs etch in {weight:g} oz copper", how)
 
 
-def _need_all_known(ctx: Context, layer: int, spaces: Spaces) -> None:
+def _need_all_known(ctx: Context, layer: int) -> None:
     """Raise `MissingFact` where a narrow space may still hide: in fills that are not stored or out of date.
 
     An outer layer is judged as an ordinary one as long as nobody has stated how thick it is.
@@ -128,7 +160,7 @@ def _need_all_known(ctx: Context, layer: int, spaces: Spaces) -> None:
     board, name = ctx.board, ctx.board.copper_layers[layer].name
     if len(unfilled_zones(board, (layer,))):
         raise MissingFact(f"the filled copper of {name}", FILL_ZONES)
-    if spaces.stale:
-        raise MissingFact(f"the filled copper of {name} as it is now: {spaces.stale}", FILL_ZONES)
+    if len(ctx.get(space_finder).foreign):
+        raise fills_out_of_date()
     if is_outer(board, layer) and own_space_mm(ctx, layer) is None and not ctx.copper_thickness_mm(layer).known:
         raise MissingFact(f"copper thickness of {name}", DECLARE_STACKUP)

@@ -31,16 +31,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.fab_limits import OWN, bar, is_replaced, own_fab
-from drc_rules.fab_size import in_words, sides_mm
-from drc_rules.fabs import Tier
-from drc_rules.fabs.limits import greatest_board_mm
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-from stackup_lib.facts import Confidence, MissingFact
+from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, own_fab
+from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.limits import greatest_board_mm
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import Confidence, MissingFact
 
 ROUNDING_MM = 0.005
 

@@ -35,13 +35,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, own_fab
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence, MissingFact
-from stackup_lib.holes import copper_faces_mm
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.vias.plated_holes import copper_faces_mm
 
 HEAVIEST_COPPER_MM = 0.3
 """Both layers of 4 oz."""
@@ -76,7 +78,7 @@ def _is_surely_thick(ctx: Context, least: Bar) -> bool:
 
 
 FORMULA = """
-h ≥ h_min
+h ≥ h_min - 0.001
 
 h: thinnest dielectric between two copper layers [mm]
 h_min: the thinnest that is pressed [mm]
@@ -87,9 +89,12 @@ h_min: the thinnest that is pressed [mm]
 def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[Draft]:
     """Yield one finding for all dielectrics below the limit."""
     ctx.shows(f"{len(of.gaps_mm)} dielectrics, {of.least.who}", h=min(of.gaps_mm), h_min=of.least.value)
-    thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - NANOMETRE]
+    thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - TOLERANCE_MM]
     if not thin:
         return
+    gaps = np.array(of.gaps_mm)
+    rest, is_told = untold(np.array(thin), lambda limit: gaps < limit.value - TOLERANCE_MM, of.least)
+    thin = rest.tolist()
     rows = [row.name for row in ctx.stackup().copper]
     worst = min(thin, key=lambda k: of.gaps_mm[k])
     count = f"{len(thin)} of {len(of.gaps_mm)} dielectrics {'is' if len(thin) == 1 else 'are'}"
@@ -105,4 +110,6 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
         limit_value=of.least.value,
         limit_unit="mm",
         places=tuple(Place(layer=rows[k]) for k in thin),
+        is_told=is_told,
+        defect="dielectrics",
     )

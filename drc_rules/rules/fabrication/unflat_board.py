@@ -4,9 +4,9 @@ What it checks
 --------------
 Bow and twist are the fab's to keep: what the order holds it to (`[fab]` `bow_twist_pct`) is held against the clause.
 Copper alone cannot prove flatness. It can show one cause: from thickness, share of copper and place of every layer,
-laminate theory gives the bow over the longer side as the board cools. Where even the least of that interval is past the
-clause, the board fails; where the greatest is, that is a remark; without a declared figure flatness is not verifiable,
-and the question says what the copper would do.
+laminate theory gives the bow over the longer side as the board cools. Where even the lowest figure of that interval
+exceeds the limit, the board fails; where the nominal does, it is not verifiable; where only the highest does, that is a
+remark. Without a declared figure flatness is not verifiable, and the question says what the copper would do.
 
 Why it matters
 --------------
@@ -36,53 +36,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, FILL_ZONES, Context
-from drc_rules.fab_limits import own_fab
-from drc_rules.fab_size import sides_mm
-from drc_rules.over import whole_board
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board, LayerKind
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import Confidence, MissingFact
-from stackup_lib.flatness import Sheet, copper_bow_pct
-from stackup_lib.interval import Interval
+from drc_rules.analysis.fabrication.fab_limits import own_fab
+from drc_rules.analysis.fabrication.fab_size import sides_mm
+from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board, LayerKind
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Interval, Standing
+from stackup_lib.mechanical.bow import BowSheet, copper_bow_pct
 
 FIX = "mirror copper about the middle, or fill the emptier of two mirrored layers"
 WHY = "cold plates touch and balls solder where the board is flat"
 
 
 FORMULA = """
-b_low ≤ b_max
+b ≤ b_max
 
-b_low: bow at least, of the longer side [%]
-b_high: bow at most [%]
+b: bow, of the longer side [%]
 b_max: what is allowed [%]
 """
 
 
-@rule("FAB010", kinds=("flatness",), over=whole_board, formula=FORMULA)
+@rule("FAB010", kinds=("flatness",), over=whole_board, formula=FORMULA, reads_fills=True)
 def unflat_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding for what is ordered, and one for what the copper does."""
     limit = clause.limit.max or 0.0
     ordered = own_fab(ctx).bow_twist_pct
     bow = _bow(ctx)
     if ordered is not None:
-        ctx.shows("what the fab is held to", b_low=ordered, b_high=ordered, b_max=limit)
+        ctx.shows("what the fab is held to", b=ordered, b_max=limit)
     if bow is not None:
-        ctx.shows("what unequal copper does", b_low=bow.low, b_high=bow.high, b_max=limit)
+        ctx.shows("what unequal copper does", b=bow, b_max=limit)
     if ordered is not None and ordered > limit:
         yield _draft(
             f"the fab is held to a bow and twist of {ordered:g} %", ordered, limit, "order", "order a flatter board"
         )
     if bow is not None and bow.high > limit:
-        sure = bow.low > limit
+        standing = bow.against(maximum=limit)
+        sure = standing is Standing.BEYOND
+        if standing is Standing.UNSURE and (ordered is None or ordered <= limit):
+            raise MissingFact(f"whether the board stays below {limit:g} % ({_in_words(bow)})", UNSURE_HOW)
         if sure or ordered is not None:
             ctx.rests_on(Confidence.LOW)
         range_ = f"{bow.low:.2f} to {bow.high:.2f} %" if bow.low else f"up to {bow.high:.2f} %"
         yield _draft(
-            f"unequal copper bows the board by {range_} of its longer side", bow.high, limit, "copper", FIX, fails=sure
+            f"unequal copper bows the board by {range_} of its longer side",
+            bow.nominal,
+            limit,
+            "copper",
+            FIX,
+            fails=sure,
         )
         if sure:
             return
@@ -90,6 +97,7 @@ def unflat_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]
         raise MissingFact(f"the bow and twist that the fab is held to ({_in_words(bow)})", HOW)
 
 
+UNSURE_HOW = f"{FIX}; the fab's laminate may expand as copper does, which nobody can declare"
 HOW = '[fab]\nbow_twist_pct = "?"  # what the order asks for; IPC-6012 allows 0.75 for surface mount'
 
 
@@ -120,7 +128,7 @@ def _bow(ctx: Context) -> Interval | None:
         return None
 
 
-def _sheets(ctx: Context) -> list[Sheet]:
+def _sheets(ctx: Context) -> list[BowSheet]:
     if len(unfilled_zones(ctx.board, range(ctx.board.layer_count))):
         raise MissingFact("the filled copper of every zone", FILL_ZONES)
     shares = {use.name: use.copper_share for use in ctx.filled_uses()}
@@ -130,7 +138,7 @@ def _sheets(ctx: Context) -> list[Sheet]:
             continue
         if not row.thickness_mm or (row.kind is LayerKind.COPPER and row.name not in shares):
             raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
-        found.append(Sheet(row.thickness_mm, shares[row.name] if row.kind is LayerKind.COPPER else None))
+        found.append(BowSheet(row.thickness_mm, shares[row.name] if row.kind is LayerKind.COPPER else None))
     if not found:
         raise MissingFact("the stackup", DECLARE_STACKUP)
     return found

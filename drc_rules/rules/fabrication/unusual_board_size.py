@@ -30,14 +30,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_size import in_words, sides_mm
-from drc_rules.forms import Form, load_form
-from drc_rules.report import Measured, Place
-from drc_rules.requirements import load_profile
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
+from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.forms import Form, load_form
+from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Board
 
 ROUNDING_MM = 0.5
 """The documents speak of whole millimetres, and of about."""
@@ -50,8 +50,7 @@ def _without_form_size(ctx: Context, _clause: Clause) -> tuple[Board, ...]:
 
 def _form(ctx: Context) -> Form | None:
     """The form factor that is declared, else the profile's."""
-    profile = ctx.declarations.profile.value
-    name = ctx.declarations.form.value or (load_profile(profile).form if profile else None)
+    name = ctx.form or (load_profile(ctx.profile).form if ctx.profile else None)
     return load_form(name) if name else None
 
 

@@ -30,15 +30,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_size import in_words, sides_mm
-from drc_rules.forms import load_form
-from drc_rules.over import whole_board
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-from stackup_lib.facts import Confidence
+from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.forms import load_form
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import Confidence
 
 USUAL_TOLERANCE_MM = 0.5
 """Where a form states no tolerance (engineering: those that do state 0.15 to 0.25 mm)."""

@@ -31,11 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context, FastLayer
-from drc_rules.over import fast_layers
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.nets.fast_layers import FastLayer
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import fast_layers
 from stackup_lib.materials import FoilGrade
 
 

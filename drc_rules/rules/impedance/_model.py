@@ -1,24 +1,80 @@
-"""What the rules on impedance share: what the model cannot know, and how a target is known again."""
+"""What the rules on impedance share: where a computed impedance stands against its target, and how targets are told."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from drc_rules.context import Context
-from drc_rules.controlled import NetTarget
-from drc_rules.routed import References
+from drc_rules.analysis.lines.routed import References
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.uncertainty import LineUncertainty
+from drc_rules.analysis.targets.controlled import NetTarget
+from drc_rules.facts.context import Context
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval, Standing
 
-DK_PCT, TAPER_PCT, OUTLINE_PCT, MASK_PCT = 1.0, 1.5, 0.3, 2.5
-"""In percent of the impedance: Dk to 2 % at a sensitivity of at most a half; the trapezoid to a half at 0.03; the
-outline of the mask; a mask that nobody has stated (10 to 30 um, Dk 3.3 to 3.8)."""
+MOST_CAUSES = 3
+"""Causes named in one line, the largest first."""
 
 
-def model_pct(ctx: Context, index: int, references: References | None) -> float:
-    """Return the model's own uncertainty for a line on a copper layer, in percent of its impedance."""
-    where = ctx.lines.site(index, references)
-    mask = OUTLINE_PCT if where.site.mask else 0.0
-    unstated = MASK_PCT if any("solder mask" in text for text in where.assumptions) else 0.0
-    return DK_PCT + TAPER_PCT + mask + unstated
+@dataclass(frozen=True)
+class Judged:
+    """A computed impedance against its target.
+
+    Attributes:
+        ohm: with the range that is not known.
+        uncertainty: what that range is made of.
+    """
+
+    ohm: Interval
+    target: NetTarget
+    uncertainty: LineUncertainty
+
+    @property
+    def off_pct(self) -> float:
+        """Deviation of the nominal impedance, in percent of the target."""
+        return 100 * (self.ohm.nominal / self.target.ohm - 1)
+
+    @property
+    def toward_pct(self) -> float:
+        """How far what is not known may bring the impedance toward the target, in percent of the target."""
+        end = self.ohm.low if self.off_pct > 0 else self.ohm.high
+        return 100 * abs(self.ohm.nominal - end) / self.target.ohm
+
+    @property
+    def standing(self) -> Standing:
+        """Within the tolerance, beyond it by more than is not known, or neither."""
+        share = self.target.tolerance_pct / 100
+        return self.ohm.against(minimum=self.target.ohm * (1 - share), maximum=self.target.ohm * (1 + share))
+
+    def open_question(self, what: str) -> MissingFact:
+        """Return what would settle an impedance that is neither within nor beyond: the causes, the largest first."""
+        ohm, target, causes = self.ohm, self.target, self.uncertainty.open_causes
+        name = (
+            f"whether {what} is within {target.tolerance_pct:g} %: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
+            f"{target.ohm:g}, {ohm.low:.1f} to {ohm.high:.1f} ohm"
+        )
+        if not causes:
+            return MissingFact(name, "nothing is left to declare: change the width, or measure a coupon")
+        named = ", ".join(map(str, causes[:MOST_CAUSES])) + (" and more" if len(causes) > MOST_CAUSES else "")
+        lines = (*self.uncertainty.lines, "# or change the width")
+        return MissingFact(f"{name} ({named} not declared)", "\n".join(lines))
+
+
+def judged(
+    ctx: Context, target: NetTarget, ohm: float, size: tuple[int, float, float | None], references: References | None
+) -> Judged:
+    """Hold a solved impedance against its target.
+
+    Args:
+        ctx: the board and its facts.
+        target: what is asked.
+        ohm: what was solved.
+        size: layer, width and gap.
+        references: planes above and below.
+    """
+    uncertainty = Lines(ctx).uncertainty(*size, references)
+    return Judged(uncertainty.around(ohm), target, uncertainty)
 
 
 def target_ids(target: NetTarget) -> tuple[str, ...]:
@@ -28,7 +84,7 @@ def target_ids(target: NetTarget) -> tuple[str, ...]:
 
 def line_numbers(ctx: Context, index: int, references: References | None) -> dict[str, float]:
     """Return what a line's surroundings give to its impedance, by the symbols of the rules' formula."""
-    site = ctx.lines.site(index, references).site
+    site = Lines(ctx).site(index, references).site
     sides = [(site.below, site.reference_below), (site.above, site.reference_above)]
     heights = [sum(sheet.thickness_mm for sheet in sheets) if plane else math.inf for sheets, plane in sides]
     return {"t": site.copper_mm, "h_near": min(heights), "h_far": max(heights)}

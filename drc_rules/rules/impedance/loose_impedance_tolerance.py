@@ -30,12 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
-from stackup_lib.facts import Confidence, Fact, Origin
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
+from stackup_lib.core.facts import Confidence, Fact, Origin
 
 FAB_STANDARD_PCT = 10.0
 """What fabs hold on a board that is only marked impedance controlled (capability lists: standard +-10 %)."""
@@ -43,7 +44,7 @@ FAB_STANDARD_PCT = 10.0
 
 def _nets(ctx: Context, clause: Clause) -> tuple[Ints, ...]:
     nets = ctx.nets_of_clause(clause)
-    ctx.rest_on_assignment(nets)
+    rest_on_assignment(ctx, nets)
     return (nets,)
 
 

@@ -5,8 +5,10 @@ What it checks
 For nets with an impedance target, the geometry that KiCad intends on a layer: the preferred values of the custom
 design rules, else KiCad 10's tuning profile, else the net class, solved with the stackup's thicknesses and Dk. A class
 is judged on the layers where its nets run; a rule or profile that names its layer also before anything is routed. What
-the class Default says, what a class has in common with it, and KiCad's own 0.2/0.25 mm declare nothing. What the model
-cannot know is taken off first. A rule whose condition or limits cannot be followed leaves the question open.
+the class Default says, what a class has in common with it, and KiCad's own 0.2/0.25 mm declare nothing. A nominal
+impedance within the tolerance passes. One outside fails where it stays outside over the whole range of what is not
+known (Dk, etch taper, finished outer copper, solder mask: see off-target-impedance); else the question is open, and
+what settles it is named. A rule whose condition or limits cannot be followed leaves the question open, too.
 
 Why it matters
 --------------
@@ -37,14 +39,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import NO_PLANE, Context
-from drc_rules.intents import Intent, intents
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from drc_rules.rules.impedance._model import line_numbers, model_pct, target_ids
-from stackup_lib.errors import StackwrightError
-from stackup_lib.facts import Confidence, MissingFact
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.targets.intents import Intent, intents
+from drc_rules.facts.context import NO_PLANE, Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.advice import source_of, width_command
+from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Standing
 
 
 def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
@@ -54,7 +59,8 @@ def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
 FORMULA = """
 Z by the two-dimensional field solver, from w, s, t, the planes and what lies between
 p = 100 · (Z / Z_0 - 1)
-|p| ≤ p_tol + u
+|p| ≤ p_tol
+fails where |p| > p_tol + u
 
 Z: impedance of the geometry, nominal [ohm]
 w: width at the base of the trace [mm]
@@ -65,11 +71,11 @@ h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target [ohm]
 p: deviation [%]
 p_tol: tolerance of the target [%]
-u: what the model cannot know: Dk, mask, taper [%]
+u: how far what is not known (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
 """
 
 
-@rule("IMP003", kinds=("intended_impedance",), over=_intents, formula=FORMULA)
+@rule("IMP003", kinds=("intended_impedance",), over=_intents, formula=FORMULA, reads_fills=True)
 def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
@@ -77,28 +83,32 @@ def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[D
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
         raise MissingFact(f"the width and gap that the design rules mean for {target.title} on {layer}", how)
     ohm = _ohm(ctx, found)
-    off_pct = 100 * (ohm / target.ohm - 1)
-    model = model_pct(ctx, found.index, found.references)
+    gap = geometry.gap_mm if found.is_pair else None
+    held = judged(ctx, target, ohm, (found.index, geometry.width_mm or 0.0, gap), found.references)
     ctx.shows(
         f"{geometry.source} for {target.title} on {layer}",
         **line_numbers(ctx, found.index, found.references),
         Z=ohm,
         w=geometry.width_mm or 0.0,
-        s=(geometry.gap_mm if found.is_pair else None) or math.inf,
+        s=gap or math.inf,
         Z_0=target.ohm,
         p_tol=target.tolerance_pct,
-        u=model,
+        u=held.toward_pct,
     )
-    if abs(off_pct) - model <= target.tolerance_pct:
+    if held.standing is Standing.WITHIN:
         return
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
-    said = f"{ohm:.0f} ohm {_kind(found)}, {off_pct:+.0f} % from {target.ohm:g}"
+    if held.standing is Standing.UNSURE:
+        raise held.open_question(f"{size} mm of {geometry.source} for {target.title} on {layer}")
+    said = f"{ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {target.ohm:g}"
     where = "routed copper follows it" if found.is_followed else "KiCad holds the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
     yield Draft(
         title=f"{geometry.source} intends {size} mm for {target.title} on {layer}: {said}",
         why=f"KiCad's own data contradict the target ({target.source}); {where}",
-        fix=f"change it there; stackwright impedance --layer {layer} gives the width for {target.ohm:g} ohm",
+        fix=f"change it there; {width_command(ctx, target, found.index, found.references)} gives the width for "
+        f"{target.ohm:g} ohm",
+        source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
         measured=Measured(value=round(ohm, 2), unit="ohm"),
         limit_value=target.ohm,
@@ -119,7 +129,7 @@ def _ohm(ctx: Context, found: Intent) -> float:
         ctx.rests_on(target.confidence)
     gap = geometry.gap_mm if found.is_pair else None
     try:
-        return ctx.lines.solved(found.index, geometry.width_mm or 0.0, gap, found.references).impedance_ohm
+        return Lines(ctx).solved(found.index, geometry.width_mm or 0.0, gap, found.references).impedance_ohm
     except StackwrightError as error:
         raise MissingFact(f"{title} ({error.what})", error.next_step) from error
 

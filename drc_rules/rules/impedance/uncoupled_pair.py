@@ -36,12 +36,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.controlled import Unjudged, unjudged
-from drc_rules.copper_tables import LinkImpedance
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.impedance.route_impedance import link_impedances
+from drc_rules.analysis.targets.controlled import Unjudged, unjudged
+from drc_rules.facts.context import Context
+from drc_rules.report.link_rows import LinkImpedance
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
 
 PLACES_SHOWN = 20
 
@@ -59,7 +60,7 @@ class PairLinks:
 
 def _pairs(ctx: Context, _clause: Clause) -> Iterator[PairLinks | Unjudged]:
     found: dict[tuple[str, float], list[LinkImpedance]] = {}
-    for row in ctx.link_impedances:
+    for row in ctx.get(link_impedances):
         if row.kind == "differential" and row.length_mm > 0:
             found.setdefault((row.target, row.target_ohm), []).append(row)
     for (target, _), rows in found.items():
@@ -78,7 +79,7 @@ s_min: its narrowest gap [mm]
 """
 
 
-@rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA)
+@rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA, reads_fills=True)
 def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -> Iterator[Draft]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
     if isinstance(pairs, Unjudged):

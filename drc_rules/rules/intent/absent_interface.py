@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.over import whole_board
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
 
 
 @rule("NET002", kinds=("interface_present",), over=whole_board)

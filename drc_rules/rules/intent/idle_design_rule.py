@@ -37,13 +37,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.design_rule_reach import Missing, Names, idle_parts, names_of, never_applies, replaced_by
-from drc_rules.intents import readable_rules
-from drc_rules.rule import Draft, rule
-from stackup_lib.design_rules import DesignRule, DesignRules
-from stackup_lib.kicad.condition_tree import Comparison, parse_condition
+from drc_rules.analysis.targets.intents import readable_rules
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.intent._design_rule_reach import (
+    MissingItem,
+    Names,
+    idle_parts,
+    names_of,
+    never_applies,
+    replaced_by,
+)
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.design_rules import DesignRule, DesignRules
+from stackup_lib.kicad.design_rules.condition_tree import Comparison, parse_condition
 
 
 def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
@@ -59,7 +66,7 @@ def idle_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Itera
     acting = [one for one in rules.rules if one.constraints and one.severity != "ignore"]
     idle = {one: found for one in acting if (found := never_applies(one, names))}
     yield from _never(idle, file)
-    partly: dict[Missing, list[DesignRule]] = {}
+    partly: dict[MissingItem, list[DesignRule]] = {}
     for one in acting:
         for part in idle_parts(one, names):
             partly.setdefault(part, []).append(one)
@@ -70,10 +77,10 @@ def idle_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Itera
     yield from _meant_for_default(live, names, file)
 
 
-def _never(idle: dict[DesignRule, tuple[Missing, ...]], file: str) -> Iterator[Draft]:
+def _never(idle: dict[DesignRule, tuple[MissingItem, ...]], file: str) -> Iterator[Draft]:
     """Yield one finding per mistake, and one for all rules whose names may be left over from another board."""
-    mistakes: dict[Missing, list[DesignRule]] = {}
-    left_over: dict[Missing, list[DesignRule]] = {}
+    mistakes: dict[MissingItem, list[DesignRule]] = {}
+    left_over: dict[MissingItem, list[DesignRule]] = {}
     for one, reasons in idle.items():
         mistake = next((found for found in reasons if found.is_mistake), None)
         (left_over if mistake is None else mistakes).setdefault(mistake or reasons[0], []).append(one)
@@ -99,7 +106,7 @@ def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None,
     )
 
 
-def _partly(part: Missing, idle: list[DesignRule], file: str) -> Draft:
+def _partly(part: MissingItem, idle: list[DesignRule], file: str) -> Draft:
     return Draft(
         title=f'{_rules(idle, file)}: {part.text} is never true: {part.reason}, but "{part.meant}"',
         why="KiCad takes the rule without a word, and leaves out what this part is to choose",

@@ -33,12 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.intents import design_rules_of
-from drc_rules.rule import Draft, rule
-from stackup_lib.design_rules import DesignRules
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.targets.intents import design_rules_of
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.design_rules import DesignRules
+from stackup_lib.core.facts import MissingFact
 
 
 def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:

@@ -34,16 +34,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.intents import design_rules_of, leading_somewhere
-from drc_rules.interfaces import Family, families
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
-from stackup_lib.design_rules import DesignRules
-from stackup_lib.facts import MissingFact
-from stackup_lib.intended import intended_geometry
+from drc_rules.analysis.targets.intents import design_rules_of, leading_somewhere
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import Family, families
+from drc_rules.rules.advice import lacks_project
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
+from stackup_lib.board.design_rules import DesignRules
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.design_widths import intended_geometry
 
 SHOWN = 5
 
@@ -75,9 +77,9 @@ m: nets of the family that lead somewhere
 @rule("NET006", kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
 def unclassified_fast_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
-    if ctx.board.project.path is None and not ctx.board.project.net_classes_of:
+    if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro beside the board")
-    ctx.rest_on_assignment(found.nets)
+    rest_on_assignment(ctx, found.nets)
     rules = design_rules_of(ctx)
     classes = ctx.board.project.net_classes_of
     names = [ctx.board.nets[net] for net in found.nets.tolist() if not classes.get(ctx.board.nets[net])]

@@ -27,12 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.over import whole_board
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
 
 SHOWN = 5
 
@@ -52,7 +53,7 @@ def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator
         ctx.shows(family, n=len(nets))
         if not len(nets):
             continue
-        ctx.rest_on_assignment(nets)
+        rest_on_assignment(ctx, nets)
         first = [board.nets[net] for net in nets[:SHOWN].tolist()]
         yield Draft(
             title=f"{len(nets)} nets read as {family} ({first[0]} ...); {clause.title}",

@@ -32,13 +32,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.controlled import BREAKOUT_MM
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Ints
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.targets.controlled import BREAKOUT_MM
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
+from stackup_lib.core.facts import MissingFact
 
 FAMILY = "nvlink"
 
@@ -60,7 +61,7 @@ n_max: the most
 @rule("NET005", kinds=("nvlink_layers",), over=_nets, formula=FORMULA)
 def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
     """Yield one finding when the count is outside of the clause's limits."""
-    ctx.rest_on_assignment(nets)
+    rest_on_assignment(ctx, nets)
     layers = _layers(ctx, nets)
     if not layers:
         raise MissingFact("the layers that carry NVLink", "route its nets, then check again")

@@ -38,26 +38,40 @@ filled copper are not followed, where nets fork the other way is left out, and a
 Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
-dielectrics, surface impedance and roughness by foil grade (`stackwright validate`). It is an error only where even the
-least loss and no allowances exceed a documented share, and a pass only where the most loss and all allowances fit.
+dielectrics, surface impedance and roughness by foil grade (`stackwright validate`).
+
+Three outcomes: a link whose least loss, with no allowances, exceeds the share fails. One that nominally exceeds it and
+may yet fit is not verifiable, and what settles it is named: foil, allowances, Df at the frequency. One that nominally
+fits passes; but where its highest loss does not fit because foil, Df or an allowance is not declared, it is not
+verifiable either. That is stricter than for an impedance, because an undeclared foil alone may double the copper loss.
+It is an error only against a documented share; where no document states one, against that of a slower link at the same
+Nyquist frequency.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity, Source
-from drc_rules.context import Context
-from drc_rules.documents import cite
-from drc_rules.intents import leading_somewhere
-from drc_rules.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
-from drc_rules.link_loss import LinkLoss
-from drc_rules.loss_needs import df_that_closes, longest_by_layer
-from drc_rules.loss_shares import Share, declaration_lines, share_of
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence, MissingFact
-from stackup_lib.interval import Interval
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.loss.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
+from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
+from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
+from drc_rules.analysis.loss.loss_shares import Share, declaration_lines, share_of
+from drc_rules.analysis.targets.intents import leading_somewhere
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import SAME_FREQUENCY
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity, Source
+from drc_rules.requirements.documents import cite
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Interval, Standing
+
+MOST_DB = 999.0
+"""From here on a stub resonates at the frequency, and all of the signal is lost."""
+
+DRILL = "drill the stubs away: vias and pins alone use the share up"
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -69,7 +83,7 @@ def _judged(ctx: Context, clause: Clause) -> Iterator[JudgedLinks]:
 
 def _has_links(ctx: Context, found: JudgedLinks) -> bool:
     """Tell whether any of the nets leads somewhere: of unused pins alone nothing is judged, hence nothing passes."""
-    losses = ctx.link_losses.of(found.interface.id, declared=found.declared)
+    losses = LinkLosses(ctx).of(found.interface.id, declared=found.declared)
     asked = (*(link.nets for link in losses.known), *(nets for nets, _ in losses.missing))
     return any(found.nets.intersection(nets) for nets in asked)
 
@@ -77,6 +91,7 @@ def _has_links(ctx: Context, found: JudgedLinks) -> bool:
 FORMULA = """
 A = A_d + A_c + A_r + A_v + A_x
 A ≤ A_max
+fails where A_low > A_max
 
 A: loss of the worst link at Nyquist [dB]
 A_d: in the dielectrics [dB]
@@ -85,27 +100,28 @@ A_r: by its roughness [dB]
 A_v: in vias and pins: stubs and barrels [dB]
 A_x: allowances for package and connectors that are charged to it [dB]
 A_max: the board's share of the loss budget [dB]
+A_low: the least that it may be with what is not known [dB]
 L: length of the link [mm]
 f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, beside=True)
+@rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, reads_fills=True)
 def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[Draft]:
-    """Yield one finding per interface whose worst link exceeds the share; not verifiable unless all surely fit."""
+    """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
     one = found.interface
     share = share_of(ctx, one, found.row)
-    losses = ctx.link_losses.of(one.id, declared=found.declared)
+    losses = LinkLosses(ctx).of(one.id, declared=found.declared)
     if not found.declared:
-        ctx.rest_on_assignment(ctx.nets_of(one.id))
+        rest_on_assignment(ctx, ctx.nets_of(one.id))
     links = [link for link in losses.known if found.nets.intersection(link.nets)]
     if share is None:
         raise share_missing(ctx, found, links[0] if links else None)
     ctx.rests_on(losses.confidence)
     ctx.rests_on(max(losses.df_confidence, _despite_df(links, share), key=lambda c: c.rank))
+    over = [link for link in links if _stands(link, share) is Standing.BEYOND]
     if links:
-        _show(ctx, found, share, max(links, key=lambda link: _charged(link, share).nominal))
-    over = [link for link in links if _charged(link, share).nominal > share.db]
+        _show(ctx, found, share, max(over or links, key=lambda link: _charged(link, share).nominal))
     if over:
         yield _draft(ctx, found, share, over, len(links))
         return
@@ -113,9 +129,41 @@ def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Itera
         if found.nets.intersection(nets):
             raise fact
     _need_links(ctx, found)
-    doubtful = [link for link in links if _charged(link, share).high > share.db]
+    doubtful = [link for link in links if _is_open(ctx, link, share)]
     if doubtful:
         raise _doubt(ctx, found, share, max(doubtful, key=lambda link: link.total_db.high))
+
+
+def _stands(link: LinkLoss, share: Share) -> Standing:
+    return _charged(link, share).against(maximum=share.db)
+
+
+def _is_open(ctx: Context, link: LinkLoss, share: Share) -> bool:
+    """Tell whether a link neither fits nor surely exceeds its share.
+
+    One that nominally fits is open, too, where its highest loss does not and an undeclared fact is why: foil spans a
+    factor of two. A stub that may resonate at the frequency is no pass either.
+    """
+    charged = _charged(link, share)
+    if charged.nominal > share.db:
+        return True
+    return charged.high > share.db and (charged.high >= MOST_DB or bool(share.assumed) or bool(_undeclared(ctx, link)))
+
+
+def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
+    """Return the lines that declare what leaves a link's loss open, foil before Df, each table once."""
+    foils: dict[str, None] = {}
+    dfs: dict[str, None] = {}
+    ghz = link.interface.nyquist_ghz or 0.0
+    for stretch in link.stretches:
+        layer, _, _, references = stretch.key
+        foil = ctx.foil_name(layer)
+        if not foil.known:
+            foils[foil.how_to_give] = None
+        for ply in Lines(ctx).site(layer, references).plies:
+            if ply.declaration.df is None or (ply.declaration.at_ghz or 0.0) < SAME_FREQUENCY * ghz:
+                dfs[f'[declared.dielectric."{ply.row}"]\ndf = "?"\nat_ghz = {ghz:g}'] = None
+    return (*foils, *dfs)
 
 
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
@@ -129,6 +177,7 @@ def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> No
         A_v=worst.holes_db,
         A_x=share.allowance_db,
         A_max=share.db,
+        A_low=_charged(worst, share).low,
         L=worst.length_mm,
         f_N=found.interface.nyquist_ghz or 0.0,
     )
@@ -136,7 +185,7 @@ def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> No
 
 def _need_links(ctx: Context, found: JudgedLinks) -> None:
     """Raise `MissingFact` where a declared net leads somewhere and is yet in no link, because it passes for a rail."""
-    in_links = ctx.link_losses.links.rows_of_net
+    in_links = LinkLosses(ctx).links.rows_of_net
     left = sorted(ctx.board.nets[net] for net in found.nets & leading_somewhere(ctx) if net not in in_links)
     if left and found.declared:
         how = "it is taken for a supply by its name, fill or capacitors: rename it, or declare the other nets alone"
@@ -156,7 +205,8 @@ def _despite_df(links: list[LinkLoss], share: Share) -> Confidence:
 def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss], count: int) -> Draft:
     one, worst = found.interface, over[0]
     charged = _charged(worst, share)
-    sure = charged.low > share.db and share.document is not None and not (share.from_form and not worst.on_socket)
+    is_beyond = share.surely_db is not None and charged.low > max(share.db, share.surely_db)
+    sure = is_beyond and not (share.from_form and not worst.on_socket)
     others = f" (and {len(over) - 1} more of {count} links)" if len(over) > 1 else ""
     board_db = share.board_db.nominal
     return Draft(
@@ -167,7 +217,7 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
         why=". ".join((_parts(worst, share), _sources(share, charged), *_notes(worst))),
         fix=_fix(ctx, worst, board_db),
         ids=(one.id, "declared" if found.declared else "inferred", share.role),
-        measured=Measured(value=round(min(charged.nominal, 999.0), 2), unit="dB"),
+        measured=Measured(value=round(min(charged.nominal, MOST_DB), 2), unit="dB"),
         limit_value=share.db,
         limit_unit=f"dB at {one.nyquist_ghz:g} GHz",
         places=tuple(_place(ctx, link) for link in over[:PLACES_SHOWN]),
@@ -177,7 +227,7 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
 
 
 def _db(value: float) -> str:
-    return f"{value:.1f} dB" if value < 999 else "all of the signal (a stub resonates at or below it)"
+    return f"{value:.1f} dB" if value < MOST_DB else "all of the signal (a stub resonates at or below it)"
 
 
 def _parts(link: LinkLoss, share: Share) -> str:
@@ -190,14 +240,16 @@ def _parts(link: LinkLoss, share: Share) -> str:
     named = {"dielectric": link.dielectric_db, "copper": link.copper_db, "roughness": link.roughness_db}
     holes = link.holes_db.nominal
     parts = [f"{name} {db:.1f}" for name, db in named.items()]
-    parts.append(f"{link.hole_count:g} vias and pins {holes:.1f}" if holes < 999 else "a stub near its resonance")
+    parts.append(f"{link.hole_count:g} vias and pins {holes:.1f}" if holes < MOST_DB else "a stub near its resonance")
     return ", ".join([*parts, *allowances]) + " dB"
 
 
 def _sources(share: Share, charged: Interval) -> str:
     document = share.document
     stated = "as declared" if document == "declared" else cite(Source(document=document)) if document else "no document"
-    most = f"{charged.high:.1f}" if charged.high < 999 else "far more"
+    if document is None and share.surely_db is not None:
+        stated += f", but {share.surely_db:g} dB are documented for a slower link at the same frequency"
+    most = f"{charged.high:.1f}" if charged.high < MOST_DB else "far more"
     return f"{charged.low:.1f} to {most} dB with what is not known; the share stands in: {stated}"
 
 
@@ -214,26 +266,39 @@ def _fix(ctx: Context, link: LinkLoss, board_db: float) -> str:
         text += f"; or {closes} for the dielectrics beside it" if closes else "; no Df alone closes it"
         smooth = link.total_db.nominal - link.roughness_db
         return text + ("; or the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
-    return "drill the stubs away: vias and pins alone use the share up"
+    return DRILL
 
 
 def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> MissingFact:
-    """Return what would decide whether a link fits that nominally does."""
+    """Return what would decide whether a link fits."""
     one, charged = found.interface, _charged(link, share)
-    most = f"{charged.high:.1f}" if charged.high < 999 else "far more, near a stub's resonance,"
+    least, most = (f"{end:.1f}" if end < MOST_DB else "far more, near a stub's resonance," for end in _ends(charged))
     parts = [f"{share.allowances_db[part].nominal:g} dB for the {part}" for part in share.assumed]
     assumed = f", {' and '.join(parts)} assumed" if parts else ""
-    losses = f"{charged.nominal:.1f}, at most {most} of {share.db:g} dB{assumed}"
+    if charged.nominal > share.db:
+        nominal = _db(charged.nominal).removesuffix(" dB")
+        losses = f"{nominal} nominally, at least {least}, of {share.db:g} dB{assumed}"
+    else:
+        losses = f"{charged.nominal:.1f}, at most {most} of {share.db:g} dB{assumed}"
     name = f"whether {one.title} fits: {link.name} loses {losses}"
-    layer = link.stretches[0].key[0]
-    foil = ctx.foil_name(layer)
-    if not foil.known:
-        return MissingFact(name, foil.how_to_give)
-    if share.assumed:
+    lines_db = link.dielectric_db + link.copper_db + link.roughness_db + share.allowance_db.nominal
+    if charged.nominal > share.db >= lines_db:
+        return MissingFact(name, "drill the stubs away: without them the link fits")
+    undeclared = _undeclared(ctx, link)
+    foils = [line for line in undeclared if "foil" in line]
+    if share.assumed and not foils:
         part = share.assumed[0]
         asked = f'{part}_loss_db = "?"  # {share.allowances_db[part].nominal:g} dB assumed'
         return MissingFact(name, declaration_lines(ctx, one, found.row, asked))
-    return MissingFact(name, "give Df, foil and backdrill depths more exactly, or shorten the link")
+    if undeclared:
+        return MissingFact(name, "\n".join(foils or undeclared))
+    return MissingFact(
+        name, "name the foil by its product, not by a grade; give backdrill depths more exactly; or shorten the link"
+    )
+
+
+def _ends(charged: Interval) -> tuple[float, float]:
+    return charged.low, charged.high
 
 
 def _place(ctx: Context, link: LinkLoss) -> Place:

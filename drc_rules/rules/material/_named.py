@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
+from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import CLASS_AT_GHZ, UNTOUCHED_DF, DielectricPly
+from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.materials import CLASS_BORDER, catalogue
 
 CLEARLY_ABOVE = 2.0
 """A Df without frequency decides only from this many times the limit: no laminate spreads so far over 1-20 GHz."""
 
-BEYOND_NAME = 1.5
-"""A declared Df this many times the highest that the laminate's sheets give at its frequency is of something else."""
+FAR_ABOVE = 10.0
+"""From this many times the named laminate's own Df no frequency, construction or moisture explains the number."""
+
+BEYOND_NAME = 1 + ALLOWANCE_PCT / 100
+"""A declared Df above this many times the highest that the laminate's sheets give at its frequency is worse than they
+are sure of: it counts, and the name does not stand for it."""
 
 
 def is_named(ctx: Context, ply: DielectricPly, clause: Clause) -> bool:
@@ -38,9 +43,14 @@ def note_of_untouched(ply: DielectricPly) -> str:
     return f"; the loss tangent of {UNTOUCHED_DF:g} in the board file is KiCad's own, entered by nobody, and not taken"
 
 
-def severity_of_bare(ply: DielectricPly) -> Severity | None:
-    """Return a warning where the Df contradicts a name, since one of the two is wrong; else the clause's severity."""
-    return Severity.WARNING if ply.laminate.known else None
+def severity_of_bare(ply: DielectricPly, df: float, at_ghz: float = CLASS_AT_GHZ) -> Severity | None:
+    """Return a warning where the Df contradicts a name that may yet be right; else None, the clause's severity.
+
+    Of an unknown laminate nothing else is known, and from `FAR_ABOVE` times the laminate's own the two cannot be of
+    one material.
+    """
+    own = (ply.match.df_at(at_ghz).value if ply.match else None) or _highest_of_name(ply, at_ghz)
+    return Severity.WARNING if ply.laminate.known and not (own and df >= FAR_ABOVE * own) else None
 
 
 def _is_beyond_its_name(ply: DielectricPly) -> bool:
@@ -48,7 +58,7 @@ def _is_beyond_its_name(ply: DielectricPly) -> bool:
     if declared.df is None or declared.at_ghz is None or ply.declarations.stale:
         return False
     highest = _highest_of_name(ply, declared.at_ghz)
-    return highest is not None and declared.df > BEYOND_NAME * highest
+    return highest is not None and declared.df > BEYOND_NAME * highest + 1e-9
 
 
 def _highest_of_name(ply: DielectricPly, at_ghz: float) -> float | None:

@@ -3,8 +3,9 @@
 What it checks
 --------------
 The Dk of each ply against the whole span that the laminate's data sheets give, over constructions and over 1 to
-10 GHz, widened by the clause's allowance. A ply without a Dk, or of a laminate without a data sheet, offers nothing to
-compare.
+10 GHz, widened by the clause's allowance. Of a bare "FR4" no product is known: a Dk outside 3.8 to 4.8, FR-4's common
+range, is reported, one inside it is not verifiable; so is the Dk of a laminate without a data sheet. A ply without a Dk
+offers nothing to compare.
 
 Why it matters
 --------------
@@ -19,12 +20,11 @@ What it cannot see
 ------------------
 The span is wide on purpose: with the allowance, 370HR may have any Dk from 3.0 to 4.9, which is more than a tenth of a
 stripline's impedance up or down. A Dk of the wrong resin content, glass style or frequency of the same laminate passes.
-Only the number in the board file is compared, not one declared in `stackwright.toml`; "FR4" and other kinds without a
-maker have no span, and solder mask is not looked at.
+Only the number in the board file is compared, not one declared in `stackwright.toml`, and solder mask is not looked at.
 
 Sources
 -------
-The catalogue's data sheets (`stackwright materials NAME`).
+The catalogue's data sheets (`stackwright materials NAME`). The range of FR-4 is engineering knowledge.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.over import every_ply
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Fact
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import every_ply
+from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.materials import Spread
 
 AT_GHZ = (1.0, 10.0)
@@ -46,22 +46,19 @@ AT_GHZ = (1.0, 10.0)
 
 @dataclass(frozen=True)
 class Comparable:
-    """A ply that states a Dk, and the laminate with its spans of Dk."""
+    """A ply that states a Dk, and the spans of Dk of its laminate, none where no sheet gives one."""
 
     ply: DielectricPly
     dk: float
-    family: str
     spans: tuple[Fact[Spread], ...]
 
 
 def _comparable(ctx: Context, clause: Clause) -> Iterator[Comparable]:
     for ply in every_ply(ctx, clause):
-        laminate, dk = ply.laminate, ply.ply.dk
-        if dk is None or not laminate.known or laminate.value is None or laminate.value.generic:
-            continue
-        spans = tuple(s for f in AT_GHZ if (s := laminate.value.dk_range_at(f)).known)
-        if spans:
-            yield Comparable(ply, dk, laminate.value.family, spans)
+        laminate, dk = ply.laminate.value, ply.ply.dk
+        if dk is not None:
+            spans = (laminate.dk_range_at(f) for f in AT_GHZ) if laminate else ()
+            yield Comparable(ply, dk, tuple(s for s in spans if s.known))
 
 
 FORMULA = """
@@ -70,7 +67,7 @@ Dk_low · (1 - a / 100) ≤ Dk ≤ Dk_high · (1 + a / 100)
 Dk: in the stackup
 Dk_low: lowest of the laminate, 1 to 10 GHz, any construction
 Dk_high: highest of it
-a: allowance [%]
+a: allowance, 0 for the common range of FR-4 [%]
 """
 
 
@@ -78,13 +75,18 @@ a: allowance [%]
 def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[Draft]:
     """Yield one finding per ply whose Dk is outside the laminate's span."""
     ply, dk = found.ply, found.dk
+    if ply.dk_fault is not None:  # impossible-dk reports it
+        raise ply.dk_fault
+    laminate = ctx.need(ply.laminate)
+    if not found.spans:
+        raise MissingFact(f"the Dk that {laminate.family} has on its data sheet", _name_it(ply))
     low, high = min(ctx.need(s).low for s in found.spans), max(ctx.need(s).high for s in found.spans)
-    slack = (clause.limit.max or 0.0) / 100.0
-    allowance = clause.limit.max or 0.0
-    ctx.shows(f"{ply.label} ({ply.stated}), {found.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
+    allowance = 0.0 if laminate.generic else clause.limit.max or 0.0
+    slack = allowance / 100.0
+    ctx.shows(f"{ply.label} ({ply.stated}), {laminate.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
     if not low * (1 - slack) <= dk <= high * (1 + slack):
         yield Draft(
-            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {found.family} has {low:g}-{high:g}",
+            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {laminate.family} has {low:g}-{high:g}",
             why="impedance goes with the square root of Dk: every controlled line moves",
             fix="enter the Dk of the construction that the fab will use",
             ids=(ply.label,),
@@ -93,3 +95,9 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
             limit_unit="Dk",
             places=(Place(layer=ply.row),),
         )
+    elif laminate.generic:
+        raise MissingFact(f"the laminate of {ply.label} (any {laminate.family} may have a Dk of {dk:g})", _name_it(ply))
+
+
+def _name_it(ply: DielectricPly) -> str:
+    return f'[declared.dielectric."{ply.row}"]\nmaterial = "?"  # the laminate that the fab is to use'

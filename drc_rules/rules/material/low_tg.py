@@ -4,7 +4,8 @@ What it checks
 --------------
 The Tg of every core and prepreg ply, with its method. Requirements are meant by DSC. A TMA figure is compared
 as it is; a DMA figure reads 10 to 50 degrees higher and passes only if 50 degrees less would still meet the
-limit. A bare "FR4" states no Tg.
+limit. A bare "FR4" states no Tg. Of a Tg declared for the whole board and the laminate's own the worse one counts, and
+that they contradict one another is said.
 
 Why it matters
 --------------
@@ -32,13 +33,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.over import every_ply
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import every_ply
+from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import TgMethod
 
 DMA_MARGIN_C = 50.0
@@ -54,8 +55,11 @@ T_min: the least, meant by DSC [C]
 
 @rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA)
 def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
-    """Yield one finding per ply below the limit."""
+    """Yield one finding per ply below the limit, and a remark where two figures contradict one another."""
     fact = ply.tg
+    told = _contradiction(ctx, ply)
+    if told is not None:
+        yield told
     tg, least = ctx.need(fact), clause.limit.min or 0.0
     ctx.shows(f"{ply.label} ({ply.stated}), by {tg.method.value}", T_g=tg.value_c, T_min=least)
     how = (
@@ -76,3 +80,26 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
             limit_unit="C",
             places=(Place(layer=ply.row),),
         )
+
+
+def _contradiction(ctx: Context, ply: DielectricPly) -> Draft | None:
+    """Return what to say of the first ply of a laminate whose sheet and the board's declaration differ."""
+    both, laminate = ply.tg_contradiction, ply.laminate.value
+    if both is None or next(p for p in ctx.known_plies() if p.laminate.value is laminate) is not ply:
+        return None
+    (declared, sheet), counted = both, ctx.need(ply.tg)
+    family = laminate.family if laminate else ply.stated
+    has = f"{sheet.value_c:g} C{' or more' if sheet.is_minimum else ''}"
+    if sheet.method is not TgMethod.UNSTATED:
+        has += f" by {sheet.method.value}"
+    return Draft(
+        title=(
+            f"Tg {declared.value_c:g} C by {declared.method.value} is declared for the whole board, "
+            f"but {family} has {has}: the worse one counts"
+        ),
+        why="one of the two is wrong, and vias crack by the lower one",
+        fix=f'declare it for its rows alone: [declared.dielectric."{ply.row}"]',
+        ids=(family, "declared for the whole board"),
+        measured=Measured(value=counted.value_c, unit=f"C ({counted.method.value})"),
+        fails=False,
+    )

@@ -30,12 +30,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.over import every_ply
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import every_ply
 
 
 @rule("MAT003", kinds=("laminate_known",), over=every_ply)

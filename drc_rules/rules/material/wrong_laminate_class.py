@@ -7,7 +7,7 @@ mid, low, very-low, ultra-low, super-ultra-low, by Df near 10 GHz. A Df declared
 class of the laminate's name; one from another frequency is first carried to 10 GHz the way the laminate's own goes. A
 laminate that the requirement names meets it by name, unless the declared Df cannot be that laminate's. A Df without
 a frequency, such as the loss tangent in the board file, decides from twice the class's border and twice the laminate's
-own.
+own; below ten times the laminate's own it is a warning at most.
 
 Why it matters
 --------------
@@ -39,14 +39,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.over import FastPly, fast_plies
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
-from stackup_lib.facts import Confidence, Origin
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import FastPly, fast_plies
+from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.materials import CLASS_BORDER, LossClass, loss_class_from_df
 
 
@@ -63,7 +63,7 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterato
         ctx.rests_on(Confidence.LOW)
         stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, at no frequency"
         draft = _finding(clause, fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
-        yield replace(draft, severity=severity_of_bare(ply))
+        yield replace(draft, severity=severity_of_bare(ply, bare))
     elif not named:
         ctx.need(found)
 

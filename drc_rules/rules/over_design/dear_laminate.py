@@ -36,13 +36,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.goals_materials import materials_for
-from drc_rules.over_design import LinkRoom, class_for, demands, df_that_would_do, rooms
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.loss.laminate_demand import materials_for
+from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.over_design._loss_margin import LinkRoom, class_for, demands, df_that_would_do, rooms
+from drc_rules.rules.rule import Draft, rule
 from stackup_lib.materials import LossClass
 from stackup_lib.synthesis.cost import class_factor
 
@@ -93,7 +95,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[LaminateNeed]:
 
 
 def _fast_plies(ctx: Context) -> tuple[DielectricPly, ...]:
-    layers = {layer.index for name in ctx.assignment.fast_interfaces() for layer in ctx.fast_layers(name)}
+    layers = {layer.index for name in ctx.assignment.fast_interfaces() for layer in fast_layers(ctx, name)}
     return tuple(ply for ply in ctx.plies if any(ply.touches(index) for index in layers))
 
 
@@ -106,10 +108,10 @@ Df: at 10 GHz with which the tightest link still closes
 """
 
 
-@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA, beside=True)
+@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA, reads_fills=True)
 def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
     """Yield one finding where a lossier class would do."""
-    ctx.rest_on_assignment(ctx.nets_of(need.tightest.link.interface.id))
+    rest_on_assignment(ctx, ctx.nets_of(need.tightest.link.interface.id))
     enough = need.would_do
     ctx.shows(
         f"{need.has.label} loss, {enough.label} would do",

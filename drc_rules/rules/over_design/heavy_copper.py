@@ -4,9 +4,10 @@ What it checks
 --------------
 Inner planes of 2 oz or more against the next lighter weight, where the workload asks for no more than that and every
 net that fills a good part of such a layer is ground or a declared `[[rail]]` with a limit of its drop. The drop of each
-of those rails, solved over its copper, is taken as if all of it grew with the thinner foil, at its high end; so is the
-density where `max_a_per_mm2` is declared. Where a rise of temperature is limited, or a rail cannot be solved, there is
-nothing to say.
+of those rails there and back, and of each rail that returns through such a ground, is taken as if all of it grew with
+the thinner foil, as thin as a fab may deliver it, at its high end; so is the density where `max_a_per_mm2` is declared.
+A return that has no copper on these planes keeps its drop. Where a return is not known, a rise of temperature is
+limited, or a rail cannot be solved, there is nothing to say: no advice makes a drop fail, or leaves it open.
 
 Why it matters
 --------------
@@ -18,11 +19,10 @@ Take the lighter foil for the layers named, mirrored; check again afterwards, wi
 
 What it cannot see
 ------------------
-The drop is scaled, as if all of it fell on the planes that get thinner, and only against declared limits of supplies:
-the return through ground planes of the same weight, target impedance, heat that the planes spread away from parts, and
-fault currents have no say, though heavy copper may be there for them. A net below 5 % of the board's area on a layer is
-passed over. Outer layers, whose weight a file does not tell apart from plating, and weights other than 2 and 3 oz are
-never called heavy.
+The drop is scaled, as if all of it fell on the planes that get thinner, against declared limits alone: target
+impedance, heat that the planes spread away from parts, and fault currents have no say, though heavy copper may be there
+for them. A net below 5 % of the board's area on a layer is passed over. Outer layers, whose weight a file does not tell
+apart from plating, and weights other than 2 and 3 oz are never called heavy.
 
 Sources
 -------
@@ -34,15 +34,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.over_design import demands
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
-from stackup_lib.materials import ounce_class
-from stackup_lib.roles import board_area_mm2, is_ground
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.analysis.power.rail_copper import CopperLoss
+from drc_rules.analysis.power.rail_doubt import LEAST_SHARE
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.over_design._loss_margin import demands
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.layer_roles import board_area_mm2, is_ground
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.materials import copper_weights, ounce_class
+from stackup_lib.power.rail_drop.spread import finished_range_mm
 
 LIGHTER = {2.0: 1.0, 3.0: 2.0}
 """Weights in oz that count as heavy, each with the next lighter one."""
@@ -69,14 +73,14 @@ class CopperNeed:
 
 def _need(ctx: Context, _clause: Clause) -> Iterator[CopperNeed]:
     clauses = demands(ctx)
-    if clauses is None or not ctx.power_rails.declared:
+    if clauses is None or not PowerRails(ctx).declared:
         return
     asked = max((c.limit.min for c in clauses if c.kind == "power_copper_oz" and c.limit.min), default=0.0)
     try:
         heavy = _heavy_layers(ctx)
         for weight in sorted(set(heavy.values())):
             layers = tuple(name for name, oz in heavy.items() if oz == weight)
-            worst = _worst(ctx, layers, weight / LIGHTER[weight])
+            worst = _worst(ctx, layers, LIGHTER[weight])
             if worst is not None:
                 yield CopperNeed(layers, weight, LIGHTER[weight], asked, *worst)
     except MissingFact:
@@ -94,46 +98,69 @@ def _heavy_layers(ctx: Context) -> dict[str, float]:
     return found
 
 
-def _worst(ctx: Context, layers: tuple[str, ...], ratio: float) -> tuple[str, float] | None:
+def _worst(ctx: Context, layers: tuple[str, ...], lighter_oz: float) -> tuple[str, float] | None:
     """Return the rail that would use most of its limit with thinner copper, and how much; None where one is open."""
     area = board_area_mm2(ctx.board) or 1.0
     uses = [use for use in ctx.uses if use.name in layers]
-    nets = {net for use in uses for net, mm2 in use.fill_mm2.items() if mm2 >= SHARE * area}
-    names = {ctx.board.nets[net] for net in nets if not is_ground(ctx.board.nets[net])}
-    rows = {row.net: row for row in ctx.power_rails.declared}
-    if not names or not names <= set(rows):
+    nets = {ctx.board.nets[net] for use in uses for net, mm2 in use.fill_mm2.items() if mm2 >= SHARE * area}
+    grounds = {name for name in nets if is_ground(name)}
+    rows = {row.net: row for row in PowerRails(ctx).declared}
+    if not nets - grounds or not nets - grounds <= set(rows):
         return None
-    used = [(_used(ctx, rows[name], ratio), name) for name in sorted(names)]
-    if any(share is None for share, _ in used):
-        return None
-    most, name = max((share or 0.0, name) for share, name in used)
+    used = []
+    for name, row in sorted(rows.items()):
+        if name in nets or grounds:
+            share = _used(ctx, row, layers, lighter_oz)
+            if share is None:
+                return None
+            used.append((share, name))
+    most, name = max(used)
     return name, most
 
 
-def _used(ctx: Context, row: RailDeclaration, ratio: float) -> float | None:
-    """Return the share of a rail's limits that it would use; None where it has none, or one that is not scaled."""
-    if row.max_drop_v is None or row.max_rise_c is not None:
+def _used(ctx: Context, row: RailDeclaration, layers: tuple[str, ...], lighter_oz: float) -> float | None:
+    """Return the share of a rail's limits that it would use; None where it has none, or where one is open."""
+    whole = PowerRails(ctx).whole(row)
+    if row.max_drop_v is None or row.max_rise_c is not None or whole.back is None:
         return None
-    whole = ctx.power_rails.whole(row)
-    solved = whole.there
-    back_v = whole.back.of(whole.worst).high if whole.back else 0.0
-    shares = [((whole.worst_v.high - back_v) * ratio + back_v) / row.max_drop_v]
+    there = _growth(whole.there.loss, layers, lighter_oz)
+    back = _growth(whole.back.loss, layers, lighter_oz)
+    highs = (
+        (whole.there.ratio.of(load.drop_v).high * there, whole.back.of(number).high * back)
+        for number, load in enumerate(whole.there.drop.loads)
+    )
+    shares = [max(sum(high) for high in highs) / row.max_drop_v]
     if row.max_a_per_mm2 is not None:
-        shares.append(solved.drop.peak.a_per_mm2 * ratio / row.max_a_per_mm2)
+        peak = whole.there.drop.peak
+        thin, stated, _ = whole.there.range_of(peak.layer)
+        shares.append(peak.a_per_mm2 * stated / thin * there / row.max_a_per_mm2)
     return max(shares)
+
+
+def _growth(loss: CopperLoss, layers: tuple[str, ...], lighter_oz: float) -> float:
+    """Return by how much a drop grows at the most; not at all where next to nothing of it is lost on these layers.
+
+    Its high end holds for copper as thin as the fab may deliver now, and then for the lighter foil as thin as that.
+    """
+    on_them = [name for name in layers if name in loss.layer_power_w]
+    if sum(loss.layer_power_w[name] for name in on_them) <= LEAST_SHARE * loss.total_w:
+        return 1.0
+    nominal_um = next(weight.nominal_um for weight in copper_weights() if weight.oz == lighter_oz)
+    thin, _ = finished_range_mm(nominal_um / 1000, outer=False)
+    return max(loss.ranges[name][0] / thin for name in on_them)
 
 
 FORMULA = """
 u > 1 or W_asked > W_lighter
 
-u: share of a declared limit that the worst rail would use with the lighter copper
+u: share of a declared limit that the worst rail would use there and back with the lighter copper
 W: weight of the planes [oz]
 W_lighter: next lighter weight [oz]
 W_asked: what the workload asks for [oz]
 """
 
 
-@rule("OVR004", kinds=("copper_needed",), over=_need, formula=FORMULA)
+@rule("OVR004", kinds=("copper_needed",), over=_need, formula=FORMULA, reads_fills=True)
 def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Draft]:
     """Yield one finding per weight whose next lighter one would do."""
     ctx.shows(
@@ -148,7 +175,7 @@ def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Dr
     yield Draft(
         title=(
             f"{', '.join(need.layers)}: {need.weight_oz:g} oz, where {need.lighter_oz:g} oz would do: {need.rail} "
-            f"would use at most {100 * need.used:.0f} % of its declared limit"
+            f"would use at most {100 * need.used:.0f} % of its declared limit, there and back"
         ),
         why="heavy copper etches coarsely and costs about a tenth of the board (judgement)",
         fix=f"take {need.lighter_oz:g} oz foil there, mirrored, and check again",

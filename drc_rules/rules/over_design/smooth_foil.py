@@ -34,11 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.over_design import LinkRoom, material_demands, rooms, with_foil_db
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.over_design._loss_margin import LinkRoom, material_demands, rooms, with_foil_db
+from drc_rules.rules.rule import Draft, rule
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.cost import foil_share
 
@@ -63,7 +65,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
     if materials is None:
         return
     names = ctx.assignment.fast_interfaces()
-    layers = sorted({layer.index for name in names for layer in ctx.fast_layers(name)})
+    layers = sorted({layer.index for name in names for layer in fast_layers(ctx, name)})
     foils = [ctx.foil(index) for index in layers]
     grades = [foil.value for foil in foils if foil.known and foil.value is not None]
     if not layers or len(grades) < len(layers):
@@ -74,11 +76,11 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
         yield FoilNeed(tuple(layers), has, any(grade > has for grade in grades), asked, found)
 
 
-@rule("OVR002", kinds=("foil_needed",), over=_need, beside=True)
+@rule("OVR002", kinds=("foil_needed",), over=_need, reads_fills=True)
 def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft]:
     """Yield one finding where a rougher grade would do."""
     for name in {room.link.interface.id for room in need.rooms}:
-        ctx.rest_on_assignment(ctx.nets_of(name))
+        rest_on_assignment(ctx, ctx.nets_of(name))
     for grade in sorted(FoilGrade, key=lambda g: g.rank):
         if not need.asked <= grade < need.has or foil_share(grade) >= foil_share(need.has):
             continue

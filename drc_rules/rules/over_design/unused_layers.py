@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.over_design import demands
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import MissingFact
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.over_design._loss_margin import demands
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.core.facts import MissingFact
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ n: layers that the board has
 """
 
 
-@rule("OVR003", kinds=("layers_needed",), over=_need, formula=FORMULA)
+@rule("OVR003", kinds=("layers_needed",), over=_need, formula=FORMULA, reads_fills=True)
 def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Draft]:
     """Yield one finding where layers hold nothing and fewer would do."""
     ctx.shows("the board", n_need=need.would_do, n=need.has)

@@ -32,21 +32,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.report import Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
 
 
 def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    return ctx.power_rails.declared
+    return PowerRails(ctx).declared
 
 
-@rule("PDN003", kinds=("rail_joined",), over=_rails)
+@rule("PDN003", kinds=("rail_joined",), over=_rails, reads_fills=True)
 def broken_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail that is not whole."""
-    broken = ctx.power_rails.broken(row)
+    broken = PowerRails(ctx).broken(row)
     if broken:
         yield Draft(
             title=f"{row.net}: {broken}",

@@ -37,22 +37,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.report import Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.roles import is_ground
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.layer_roles import is_ground
 
 
 def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
-    return (row for row in ctx.power_rails.declared if not is_ground(row.net))
+    return (row for row in PowerRails(ctx).declared if not is_ground(row.net))
 
 
-@rule("PDN007", kinds=("rail_return_joined",), over=_rails)
+@rule("PDN007", kinds=("rail_return_joined",), over=_rails, reads_fills=True)
 def broken_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose loads have no way back."""
-    back = ctx.power_rails.returned(row)
+    back = PowerRails(ctx).returned(row)
     names = list(row.to)
     apart = [name for name, load in zip(names, back.loads, strict=True) if not load.joined]
     if not apart:

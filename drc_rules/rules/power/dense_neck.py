@@ -3,8 +3,9 @@
 What it checks
 --------------
 The densest current in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
-diameter, the narrowest neck that matters. It is an error only where the limit is passed with the thickest copper that
-a fab may deliver for the stated thickness.
+diameter, the narrowest neck that matters. It fails where the limit is exceeded even with the thickest copper that a
+fab may deliver for the stated thickness. Exceeded with the stated thickness only, it is not verifiable until
+`copper_um` declares the finished copper.
 
 Why it matters
 --------------
@@ -18,10 +19,10 @@ a second layer.
 
 What it cannot see
 ------------------
-One place per rail is told, the densest: a second neck that is nearly as narrow shows only once the first is mended.
-Thickness is that of the stackup or of the declared weight, all over the layer: etching, dents and a fab's thieving are
-unknown. The density is that of the direct current declared, shared out among the loads as `[[rail]]` says, each part's
-pads on one potential: in a field of balls the nearest really take more. How warm a neck gets is not told.
+One place per rail is told, the densest: a second neck that is nearly as narrow shows only once the first is wider.
+Thickness is that of the stackup or as declared, all over the layer: etching, dents and a fab's thieving are unknown.
+The density is that of the direct current declared, shared out among the loads as `[[rail]]` says, each part's pads on
+one potential: in a field of balls the nearest really take more. How warm a neck gets is not told.
 
 Sources
 -------
@@ -32,17 +33,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.numbers import figure
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence
+from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
+from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.interval import Interval, Standing
 
 
 def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
-    return (row for row in ctx.power_rails.declared if row.max_a_per_mm2 is not None)
+    return (row for row in PowerRails(ctx).declared if row.max_a_per_mm2 is not None)
 
 
 FORMULA = """
@@ -56,17 +60,21 @@ J_max: declared limit [A/mm2]
 """
 
 
-@rule("PDN004", kinds=("rail_current_density",), over=_rails, formula=FORMULA)
+@rule("PDN004", kinds=("rail_current_density",), over=_rails, formula=FORMULA, reads_fills=True)
 def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
-    solved = ctx.power_rails.solved(row)
+    solved = PowerRails(ctx).solved(row)
     peak = solved.drop.peak
     thickness = solved.copper.thickness_mm[ctx.board.layer_index[peak.layer]]
     ctx.shows(f"{row.net} on {peak.layer}", J=peak.a_per_mm2, K=peak.a_per_mm, t=thickness, J_max=limit)
-    if peak.a_per_mm2 <= limit:
+    standing = _density(solved).against(maximum=limit)
+    if standing is Standing.WITHIN:
         return
-    _, stated, thick = solved.thickness_mm[ctx.board.layer_index[peak.layer]]
+    if standing is Standing.UNSURE:
+        what = f"the current density of {row.net} on {peak.layer}, in A/mm2,"
+        hint = copper_line_of(solved, peak.layer)
+        raise unsure(row.net, what, _density(solved), f"{limit:g} A/mm2 at most", hint)
     yield Draft(
         title=f"{row.net}: {figure(peak.a_per_mm2)} A/mm2 on {peak.layer} ({figure(peak.a_per_mm)} A per mm of width); "
         f"{limit:g} A/mm2 at most",
@@ -77,6 +85,12 @@ def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[D
         limit_value=limit,
         limit_unit="A/mm2",
         places=(Place(layer=peak.layer, net=row.net, x_mm=peak.x_mm, y_mm=peak.y_mm),),
-        severity=Severity.ERROR if peak.a_per_mm2 * stated / thick > limit else Severity.WARNING,
         inferred=solved.confidence is not Confidence.HIGH,
     )
+
+
+def _density(solved: SolvedRail) -> Interval:
+    """The density where it is highest, with what the finished copper there may be."""
+    peak = solved.drop.peak
+    thin, stated, thick = solved.range_of(peak.layer)
+    return Interval(low=peak.a_per_mm2 * stated / thick, nominal=peak.a_per_mm2, high=peak.a_per_mm2 * stated / thin)

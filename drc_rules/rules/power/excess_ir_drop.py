@@ -1,21 +1,26 @@
-"""The copper of a declared rail takes more voltage than it may, on the way there and, where that is known, back.
+"""The copper of a declared rail takes more voltage than it may, from its source to its loads and back through ground.
 
 What it checks
 --------------
 Every `[[rail]]` of stackwright.toml: direct current from its source to its loads through all fills, tracks, pads,
-vias and plated holes of the net, solved between two bounds; and the same current on its way back through ground, from
-the ground pads of the loads to those of the source. Both are told apart; their sum at the load that loses most is held
-against `max_drop_mv` or `max_drop_pct`; without either against a usual figure, as information. Currents of other
-declared rails that return through the same ground are counted where they lift a drop, never where they lower it.
+vias and plated holes of the net, solved between two bounds; and the same current in its return through ground, from
+the ground pads of the loads to those of the source. Their sum at the load that loses most is held against
+`max_drop_mv` or `max_drop_pct`; without either against a usual figure, as information. Currents of other declared
+rails that return through the same ground are counted where they raise a drop, never where they lower it.
+
+It passes where the nominal sum is within the limit, and fails where even the thickest, coldest copper leaves it above.
+Between the two it is not verifiable, and says which figure to declare: `copper_um`, `plating_um` or `copper_c` of the
+rail. Where the return is not known it never passes: it fails where the supply side alone is above the limit, and
+otherwise asks for `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a
+remark.
 
 An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that
-rests on them is a warning. Where `ground`, `ground_from` or `ground_to` is needed and missing, or ground cannot be
-read, the supply side alone is judged; finding and rail table say that the way back is not counted, and broken-return
-says what to declare. A pass is then one of the supply side alone.
+rests on them is a warning.
 
 The range beside each drop is that of the copper that a fab delivers for the stated thickness (IPC-6012 minima, plating
-of outer layers), of hole plating, and of copper between 20 and 85 degrees, unless stated; that of the way back holds
-the error of its grid as well. It is an error only where the drop is too large with the best of them.
+of outer layers), of hole plating, and of copper between 20 and 85 degrees, unless declared: `[process]`
+`outer_copper_um` is the outer layers' finished copper, that of a preset to 10 %. That of the return holds the error of
+its grid as well.
 
 Why it matters
 --------------
@@ -47,21 +52,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.numbers import figure
-from drc_rules.power_rails import SolvedRail, WholeDrop
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence
+from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, WholeDrop
+from drc_rules.analysis.power.rail_doubt import sharper, unsure
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Interval, Standing
 
 USUAL = "rail_ir_drop_usual"
 
 
 def _rails(ctx: Context, clause: Clause) -> Iterator[RailDeclaration]:
     """The rails with a declared limit, or those without."""
-    for row in ctx.power_rails.declared:
+    for row in PowerRails(ctx).declared:
         if (row.max_drop_v is None) == (clause.kind == USUAL):
             yield row
 
@@ -72,8 +79,8 @@ p = U / (10 · V)
 U ≤ U_max
 
 U: drop over the copper at the load that loses most [mV]
-U_there: on the way there, solved over the rail's planes and tracks [mV]
-U_back: on the way back, solved over the ground's; 0 where it is not counted [mV]
+U_there: from source to load, solved over the rail's planes and tracks [mV]
+U_back: in the return, solved over the ground's copper; 0 where the supply side alone is above the limit [mV]
 U_max: the most that is allowed [mV]
 V: voltage of the rail [V]
 p: drop in percent of it [%]
@@ -82,41 +89,58 @@ n: other rails that are counted in the ground
 """
 
 
-@rule("PDN002", kinds=("rail_ir_drop", USUAL), over=_rails, formula=FORMULA)
+@rule("PDN002", kinds=("rail_ir_drop", USUAL), over=_rails, formula=FORMULA, reads_fills=True)
 def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
-    """Yield one finding per rail whose drop is, or may be, past its limit."""
+    """Yield one finding per rail whose drop exceeds its limit, or may exceed it with the thinnest copper."""
     limit_v = row.max_drop_v
     if limit_v is None:
         limit_v = row.voltage_v * (clause.limit.max or 100.0) / 100
-    whole = ctx.power_rails.whole(row)
-    _show(ctx, whole, limit_v)
-    drop = whole.worst_v
+    whole = PowerRails(ctx).whole(row)
+    load = _deciding(whole, limit_v)
+    _show(ctx, whole, load, limit_v)
+    drop = whole.of(load)
+    standing = drop.against(maximum=limit_v)
+    if whole.back is None and standing is not Standing.BEYOND:
+        raise _unknown_return(whole, drop, limit_v)
+    if standing is Standing.UNSURE:
+        limit = f"{figure(1000 * limit_v)} mV at most"
+        raise unsure(row.net, f"the drop of {row.net} there and back, in mV,", drop.times(1000), limit, sharper(whole))
     if drop.high <= limit_v:
         return
-    fails = drop.nominal > limit_v
-    solved, told = whole.there, 1000 * (drop.nominal if fails else drop.high)
     yield Draft(
-        title=_title(whole, limit_v),
+        title=_title(whole, load, limit_v),
         why=f"it is missing at the load, and {figure(_watts(whole), 2)} W of heat in the copper",
-        fix=_fix(whole),
+        fix=_fix(whole, load),
         ids=(row.net,),
-        measured=Measured(value=round(told, 4), unit="mV"),
+        measured=Measured(value=round(1000 * drop.nominal, 4), unit="mV"),
         limit_value=round(1000 * limit_v, 4),
         limit_unit="mV",
-        places=_places(solved),
-        severity=Severity.ERROR if drop.low > limit_v else Severity.WARNING,
+        places=_places(whole.there),
         inferred=_is_inferred(whole, limit_v),
-        fails=fails,
+        fails=standing is Standing.BEYOND,
     )
 
 
-def _show(ctx: Context, whole: WholeDrop, limit_v: float) -> None:
+def _deciding(whole: WholeDrop, limit_v: float) -> int:
+    """The load that loses most among those whose drop surely exceeds the limit, or of all where none does."""
+    loads = range(len(whole.there.drop.loads))
+    beyond = [k for k in loads if whole.of(k).against(maximum=limit_v) is Standing.BEYOND]
+    return max(beyond or loads, key=lambda k: whole.of(k).nominal)
+
+
+def _unknown_return(whole: WholeDrop, drop: Interval, limit_v: float) -> MissingFact:
+    row, missing = whole.there.row, whole.return_missing
+    name = f"the drop of {row.net} there and back: {_range_mv(drop)} on the supply side"
+    return MissingFact(f"{name}, {figure(1000 * limit_v)} mV at most; {missing.name}", missing.how_to_give)
+
+
+def _show(ctx: Context, whole: WholeDrop, load: int, limit_v: float) -> None:
     there, back = whole.there, whole.back
-    row, load = there.row, whole.worst
-    way = f", back through {back.net}" if back else ", the way back not counted"
+    row = there.row
+    way = f", return through {back.net}" if back else ", the return is not known"
     ctx.shows(
         f"{row.net} at {there.drop.loads[load].name}{way}",
-        U=whole.worst_v.times(1000),
+        U=whole.of(load).times(1000),
         U_there=there.ratio.of(there.drop.loads[load].drop_v).times(1000),
         U_back=back.of(load).times(1000) if back else 0.0,
         U_max=1000 * limit_v,
@@ -126,26 +150,27 @@ def _show(ctx: Context, whole: WholeDrop, limit_v: float) -> None:
     )
 
 
-def _title(whole: WholeDrop, limit_v: float) -> str:
-    """What the copper takes, how much of it on which way, and of what."""
+def _range_mv(drop: Interval) -> str:
+    mv = drop.times(1000)
+    return f"{figure(mv.nominal)} mV ({figure(mv.low)} to {figure(mv.high)})"
+
+
+def _title(whole: WholeDrop, number: int, limit_v: float) -> str:
+    """What the copper takes, how much of it on which side, and of what."""
     there, back, row = whole.there, whole.back, whole.there.row
-    load, drop = there.drop.loads[whole.worst], whole.worst_v.times(1000)
-    fails = whole.worst_v.nominal > limit_v
-    told = drop.nominal if fails else drop.high
-    verb = "takes" if fails else "may take, with the thinnest and hottest copper,"
-    range_mv = f"{figure(drop.nominal)} mV ({figure(drop.low)} to {figure(drop.high)})"
-    shown = range_mv if fails else f"{figure(drop.high)} mV"
-    title = f"{row.net} {verb} {shown} from {load.route[-1].name or 'its source'} to {load.name} at "
-    title += f"{figure(there.current_a)} A, {figure(told / row.voltage_v / 10, 2)} % of {row.voltage_v:g} V; "
+    load, drop = there.drop.loads[number], whole.of(number)
+    title = f"{row.net} takes {_range_mv(drop)} from {load.route[-1].name or 'its source'} to {load.name} at "
+    title += f"{figure(there.current_a)} A, {figure(100 * drop.nominal / row.voltage_v, 2)} % of {row.voltage_v:g} V; "
     title += f"{figure(1000 * limit_v)} mV at most"
     over = sum(whole.of(k).nominal > limit_v for k in range(len(there.drop.loads)))
     title += f"; {over} of {len(there.drop.loads)} loads" if over > 1 else ""
+    if drop.nominal <= limit_v:
+        title += ", exceeded with the thinnest and hottest copper"
     if back is None:
-        return f"{title}; the way back is not counted"
-    ways = [there.ratio.of(load.drop_v), back.of(whole.worst)]
-    one, other = (1000 * (volts.nominal if fails else volts.high) for volts in ways)
+        return f"{title}; on the supply side alone, its return is not known"
+    one, other = (1000 * volts.nominal for volts in (there.ratio.of(load.drop_v), back.of(number)))
     shared = f" that {', '.join(back.counted)} share{'s' if len(back.counted) == 1 else ''}" if back.counted else ""
-    return f"{title}; {figure(one)} mV on the way there, {figure(other)} mV back through {back.net}{shared}"
+    return f"{title}; {figure(one)} mV on the supply side, {figure(other)} mV in its return through {back.net}{shared}"
 
 
 def _watts(whole: WholeDrop) -> float:
@@ -154,16 +179,18 @@ def _watts(whole: WholeDrop) -> float:
 
 
 def _is_inferred(whole: WholeDrop, limit_v: float) -> bool:
-    """Tell whether a failure rests on currents that were shared out, or on ground pads of a part that nobody named."""
-    alone = max(load.drop_v.nominal for load in whole.there.drop.loads) > limit_v
+    """Tell whether a failure rests on currents that were shared out, or on ground pads of a part that is inferred."""
+    there = whole.there
+    drops = (there.ratio.of(load.drop_v) for load in there.drop.loads)
+    alone = any(drop.against(maximum=limit_v) is Standing.BEYOND for drop in drops)
     guessed = whole.back is not None and bool(whole.back.inferred) and not alone
-    return guessed or whole.there.confidence is not Confidence.HIGH
+    return guessed or there.confidence is not Confidence.HIGH
 
 
-def _fix(whole: WholeDrop) -> str:
-    """Name the way, and the layer or the holes in it, in which most is lost."""
+def _fix(whole: WholeDrop, load: int) -> str:
+    """Name the side, and the layer or the holes in it, in which most is lost."""
     solved, back = whole.there, whole.back
-    if back and back.of(whole.worst).nominal > solved.ratio.of(solved.drop.loads[whole.worst].drop_v).nominal:
+    if back and back.of(load).nominal > solved.ratio.of(solved.drop.loads[load].drop_v).nominal:
         return f"more ground copper and vias between the load and its source: {back.net} takes more than the supply"
     lost = dict(solved.drop.layer_power_w)
     worst = max(lost, key=lambda name: lost[name])

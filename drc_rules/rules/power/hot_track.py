@@ -5,8 +5,10 @@ What it checks
 The tracks of each `[[rail]]` that run outside its fills: the current that the solution finds in each, and the rise
 that follows. Two bounds, and the lower one counts: the chart of IPC-2221 for a long track alone, and the most that
 conduction along the copper allows, V2/(8 k rho), for the voltage V along the run of track; a short neck between wide
-copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Bridges
-inside fills are not judged here: see `max_a_per_mm2`.
+copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks
+that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not
+verifiable until `copper_um` declares the finished copper. Bridges inside fills are not judged here: see
+`max_a_per_mm2`.
 
 Why it matters
 --------------
@@ -34,28 +36,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.numbers import figure
-from drc_rules.power_rails import SolvedRail
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence
+from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
+from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, copper_ohm_m
-from stackup_lib.power.rail_models import TrackCurrent
+from stackup_lib.power.rail_drop.rail_models import TrackCurrent
 
 
 @dataclass(frozen=True)
 class WarmTrack:
-    """A track and its rise in degrees."""
+    """A track and its rise in degrees, with what its finished copper may be."""
 
     track: TrackCurrent
-    rise_c: float
+    rise: Interval
+
+    @property
+    def rise_c(self) -> float:
+        """With the copper as stated."""
+        return self.rise.nominal
 
 
 def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    return ctx.power_rails.declared
+    return PowerRails(ctx).declared
 
 
 FORMULA = """
@@ -80,16 +89,21 @@ rho: resistivity of copper at its temperature [ohm m]
 """
 
 
-@rule("PDN006", kinds=("rail_heating",), over=_rails, formula=FORMULA)
+@rule("PDN006", kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
 def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
-    solved = ctx.power_rails.solved(row)
+    solved = PowerRails(ctx).solved(row)
     outer = {layer.name for layer in (ctx.board.copper_layers[0], ctx.board.copper_layers[-1])}
-    warm = [WarmTrack(track, _rise_c(solved, track, outer)) for track in solved.drop.tracks]
+    warm = [WarmTrack(track, _rise(solved, track, outer)) for track in solved.drop.tracks]
     if warm:
         _show(ctx, solved, max(warm, key=lambda one: one.rise_c), outer, limit)
     over = sorted((one for one in warm if one.rise_c > limit), key=lambda one: -one.rise_c)
+    sure = [one for one in over if one.rise.against(maximum=limit) is Standing.BEYOND]
+    if over and not sure:
+        what = f"the rise of the warmest track of {row.net}, in degrees,"
+        raise unsure(row.net, what, over[0].rise, f"{limit:g} at most", copper_line_of(solved, over[0].track.layer))
+    over = sure
     if not over:
         return
     worst = over[0].track
@@ -130,6 +144,14 @@ def _show(ctx: Context, solved: SolvedRail, warmest: WarmTrack, outer: set[str],
     )
 
 
-def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str]) -> float:
-    chart = chart_rise_c(track.current_a, track.width_mm, track.thickness_mm, outer=track.layer in outer)
-    return min(chart, conduction_rise_c(track.run_v, solved.copper.temperature_c))
+def _rise(solved: SolvedRail, track: TrackCurrent, outer: set[str]) -> Interval:
+    """The rise with the copper as stated, and with the thickest and the thinnest that may be delivered for it."""
+    thin, stated, thick = solved.range_of(track.layer)
+    cool, middle, hot = (_rise_c(solved, track, outer, one / stated) for one in (thick, stated, thin))
+    return Interval(low=cool, nominal=middle, high=hot)
+
+
+def _rise_c(solved: SolvedRail, track: TrackCurrent, outer: set[str], share: float) -> float:
+    """The rise with a share of the stated thickness, the current unchanged."""
+    chart = chart_rise_c(track.current_a, track.width_mm, track.thickness_mm * share, outer=track.layer in outer)
+    return min(chart, conduction_rise_c(track.run_v / share, solved.copper.temperature_c))

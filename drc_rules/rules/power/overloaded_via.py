@@ -4,7 +4,7 @@ What it checks
 --------------
 The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, as the solution of
 the rail shares it out: the vias nearest to source and load carry most. One finding per rail, with the number of vias
-and the worst. Within 10 % of the limit it is a warning: so well is the share of a single via known.
+and the worst. Less than 10 % above the limit it is not verifiable: so well is the share of a single via known.
 
 Why it matters
 --------------
@@ -32,20 +32,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.numbers import figure
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import Confidence
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.analysis.power.rail_doubt import unsure
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.interval import Interval, Standing
 
 UNSURE = 1.1
 """The solved share of a single via is known to about 10 %."""
 
 
 def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
-    return (row for row in ctx.power_rails.declared if row.max_via_a is not None)
+    return (row for row in PowerRails(ctx).declared if row.max_via_a is not None)
 
 
 FORMULA = """
@@ -57,16 +61,26 @@ n: vias and plated holes of the rail
 """
 
 
-@rule("PDN005", kinds=("rail_via_current",), over=_rails, formula=FORMULA)
+@rule("PDN005", kinds=("rail_via_current",), over=_rails, formula=FORMULA, reads_fills=True)
 def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail with vias past its limit."""
     limit = row.max_via_a or float("inf")
-    solved = ctx.power_rails.solved(row)
+    solved = PowerRails(ctx).solved(row)
     most = max((hole.current_a for hole in solved.drop.holes), default=0.0)
     ctx.shows(f"vias of {row.net}", I=most, I_max=limit, n=len(solved.drop.holes))
-    over = [hole for hole in solved.drop.holes if hole.current_a > limit]
-    if not over:
+    found = Interval(low=most / UNSURE, nominal=most, high=most * UNSURE)
+    standing = found.against(maximum=limit)
+    if standing is Standing.WITHIN:
         return
+    if standing is Standing.UNSURE:
+        raise unsure(
+            row.net,
+            f"the current in the busiest via of {row.net}, in A,",
+            found,
+            f"{limit:g} A at most",
+            in_table(row.net, "add vias around source and load, or raise max_via_a"),
+        )
+    over = [hole for hole in solved.drop.holes if hole.current_a > limit]
     worst = over[0]
     what = "via" if worst.is_via else "plated hole"
     many = f"; {len(over)} of {len(solved.drop.holes)} holes are past it" if len(over) > 1 else ""
@@ -83,6 +97,5 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
             Place(layer=hole.from_layer, net=row.net, uuid=hole.uuid or None, x_mm=hole.x_mm, y_mm=hole.y_mm)
             for hole in over
         ),
-        severity=Severity.ERROR if worst.current_a > UNSURE * limit else Severity.WARNING,
         inferred=solved.confidence is not Confidence.HIGH,
     )

@@ -5,8 +5,9 @@ What it checks
 Rails with `core = true`: their resistance at direct current from the source to the loads and, where the ground pads of
 both are known, back through ground, with the range that delivered copper leaves it, against the target impedance of the
 profile. Too much even with the best copper fails the clause, unless `remote_sense` says that the regulator makes up for
-it. Enough copper proves nothing about 100 MHz: that takes capacitors, package and regulator, so the clause is not
-verifiable until `impedance_mohm` states what was simulated or measured. `ripple_pct` and `step_a` give the rail's own
+it. Too much with the copper as stated only is not verifiable, and says what to declare. Enough copper proves nothing
+about 100 MHz: that takes capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm`
+states what was simulated or measured. `ripple_pct` and `step_a` give the rail's own
 target, V ripple / dI, printed beside the profile's. A board whose accelerator sits on a module that makes its own core
 voltage says `core_on_module = true`.
 
@@ -25,8 +26,8 @@ What it cannot see
 From the board it knows direct current only: plane inductance, capacitors with their mounting, the regulator's loop and
 the package, which make the impedance from kilohertz on, are not read from any file. What `impedance_mohm` states is
 believed, whoever simulated it and up to whatever frequency; the one figure holds for all frequencies, while real
-targets rise. The resistance is one way, without the return through ground: copper that is too little for both ways
-together is not noticed. Which rail is the core's is told by declarations alone.
+targets rise. Where the return through ground is not known, the resistance is that of the supply side alone. Which rail
+is the core's is told by declarations alone.
 
 Sources
 -------
@@ -37,19 +38,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.config_power import RailDeclaration
-from drc_rules.context import Context
-from drc_rules.numbers import figure
-from drc_rules.power_rails import core_rail_lines, in_table
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
-from stackup_lib.interval import Interval
+from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
+from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.analysis.power.rail_doubt import sharper, unsure
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval, Standing
 
 
 def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
-    rails = tuple(row for row in ctx.power_rails.declared if row.core)
+    rails = tuple(row for row in PowerRails(ctx).declared if row.core)
     if not rails and ctx.declarations.config.core_on_module:
         return ()
     if not rails:
@@ -58,31 +61,33 @@ def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
 
 
 FORMULA = """
-Z_low ≤ Z_max
+Z ≤ Z_max
 
-Z_low: impedance as stated, or what copper alone has at DC at the least [mOhm]
-Z: the same, nominal [mOhm]
+Z: impedance as stated, or what copper alone has at DC [mOhm]
 Z_max: target [mOhm]
 """
 
 
-@rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails, formula=FORMULA)
+@rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails, formula=FORMULA, reads_fills=True)
 def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per core rail whose impedance is known to be too large; never pass on copper alone."""
     limit = clause.limit.max or float("inf")
     stated = row.impedance_mohm
     if stated is not None:
-        ctx.shows(f"{row.net}, as stated", Z_low=stated, Z=stated, Z_max=limit)
+        ctx.shows(f"{row.net}, as stated", Z=stated, Z_max=limit)
     if stated is not None and stated > limit:
         yield _draft(row, stated, limit, f"{row.net} has {stated:g} mOhm as stated; {clause.title}")
         return
     contradicts = bool(row.from_) and not row.remote_sense
-    dc = ctx.power_rails.whole(row).resistance_ohm.times(1000) if stated is None or contradicts else None
+    dc = PowerRails(ctx).whole(row).resistance_ohm.times(1000) if stated is None or contradicts else None
     if dc is not None and not row.remote_sense:
-        ctx.shows(f"{row.net}, copper alone at DC", Z_low=dc.low, Z=dc, Z_max=limit)
-    if dc is not None and dc.low > limit and not row.remote_sense:
+        ctx.shows(f"{row.net}, copper alone at DC", Z=dc, Z_max=limit)
+    if dc is not None and dc.against(maximum=limit) is Standing.BEYOND and not row.remote_sense:
         yield _draft(row, dc.nominal, limit, f"{row.net}: copper alone has {_range(dc)} mOhm at DC; {clause.title}")
         return
+    if dc is not None and dc.against(maximum=limit) is Standing.UNSURE and not row.remote_sense:
+        what, hint = f"the resistance of {row.net} at DC, in mOhm,", sharper(PowerRails(ctx).whole(row))
+        raise unsure(row.net, what, dc, f"{limit:g} mOhm at most", hint)
     own = row.target_ohm
     if stated is not None and own is not None and own * 1000 < limit:
         yield _remark(row, own * 1000, limit)

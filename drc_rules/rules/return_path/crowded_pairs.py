@@ -40,14 +40,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.documents import documents
-from drc_rules.pair_neighbours import Crowd, Victim, asked_heights, coupling_of, crowd, parts_with_pairs
-from drc_rules.report import Measured, Place
-from drc_rules.return_paths import PLACES_SHOWN, Referenced
-from drc_rules.rule import Draft, rule
-from stackup_lib.lines.pair_crosstalk import PairCoupling
+from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.documents import documents
+from drc_rules.rules.return_path._pair_neighbours import (
+    Crowd,
+    Victim,
+    asked_heights,
+    coupling_of,
+    crowd,
+    parts_with_pairs,
+)
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 
 
 def _parts(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
@@ -66,7 +73,7 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, piece="neighbours")
+@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, reads_fills=True)
 def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for the pairs of an interface on a layer of which one hears too much of its neighbours."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))

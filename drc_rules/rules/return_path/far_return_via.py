@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.plane_changes import layer_crossings, plane_changes
-from drc_rules.report import Measured, Place
-from drc_rules.return_paths import PLACES_SHOWN, FastGroup, too_long
-from drc_rules.rule import Draft, rule
-from stackup_lib.return_path_vias import LayerChange
+from drc_rules.analysis.return_path.plane_changes import layer_crossings, plane_changes
+from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, FastGroup, ReturnPaths, too_long
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.return_path.layer_changes import LayerChange
 
 LEAST_REACH_MM = 1.0
 """A via hardly fits nearer: the pitch of a pair's vias, or of a BGA."""
@@ -51,7 +51,7 @@ NOWHERE_MM = float("inf")
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[FastGroup, ...]:
-    return tuple(group for group in ctx.return_paths.groups if layer_crossings(ctx, group))
+    return tuple(group for group in ReturnPaths(ctx).groups if layer_crossings(ctx, group))
 
 
 FORMULA = """
@@ -62,7 +62,7 @@ d_max: what would not matter: a tenth of a wavelength at Nyquist, at least 1 mm 
 """
 
 
-@rule("RET003", kinds=("return_via",), over=_groups, formula=FORMULA, piece="return paths")
+@rule("RET003", kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
 def far_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))

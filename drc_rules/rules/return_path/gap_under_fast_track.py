@@ -38,15 +38,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.report import Measured, Place
-from drc_rules.return_paths import PLACES_SHOWN, REAL_SHARE, Referenced, count_of, too_long
-from drc_rules.rule import Draft, rule
-from stackup_lib.copper_map import NO_COPPER
-from stackup_lib.return_path import Gap, GapKind
-from stackup_lib.roles import is_ground
-from stackup_lib.slot_length import reach_aside_mm
+from drc_rules.analysis.return_path.return_paths import (
+    PLACES_SHOWN,
+    REAL_SHARE,
+    Referenced,
+    ReturnPaths,
+    count_of,
+    too_long,
+)
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.return_path.plane_gaps import Gap, GapKind
+from stackup_lib.return_path.slot_length import reach_aside_mm
 
 Crossing = tuple[int, GapKind, tuple[int, ...]]
 """Plane, kind, and nets on its sides: gaps that are one slot or split to a user."""
@@ -64,7 +71,7 @@ class Crossed:
 
 
 def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
-    return ctx.return_paths.referenced
+    return ReturnPaths(ctx).referenced
 
 
 FORMULA = """
@@ -75,19 +82,19 @@ L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split 
 """
 
 
-@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA, piece="return paths")
+@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA, reads_fills=True)
 def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
-    ctx.return_paths.need_fills(part)
-    shares = ctx.return_paths.shares(part)
+    ReturnPaths(ctx).need_fills(part)
+    shares = ReturnPaths(ctx).shares(part)
     if not shares:
         yield from _without_plane(ctx, part)
     found: dict[Crossing, list[Crossed]] = {}
     for plane, share in shares.items():
         if share < REAL_SHARE:
             continue
-        for gap in ctx.return_paths.gaps(part, plane):
+        for gap in ReturnPaths(ctx).gaps(part, plane):
             crossed = _crossed(ctx, part, gap)
             if gap.kind is GapKind.SPLIT or too_long(ctx, part.group, crossed.way_mm):
                 found.setdefault((plane, gap.kind, gap.plane_nets), []).append(crossed)
@@ -129,7 +136,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
     worst, gaps = widest.gap, [one.gap for one in crossed]
     layer, plane = (board.copper_layers[k].name for k in (worst.layer, worst.plane))
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
-    delay = worst.delay_ps(ctx.return_paths.dk(worst.layer, worst.plane))
+    delay = worst.delay_ps(ReturnPaths(ctx).dk(worst.layer, worst.plane))
     return Draft(
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
@@ -156,7 +163,7 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
 
 
 def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
-    length, net = ctx.return_paths.longest_of(part)
+    length, net = ReturnPaths(ctx).longest_of(part)
     if not too_long(ctx, part.group, length):
         return
     board, layer = ctx.board, ctx.board.copper_layers[part.layer].name

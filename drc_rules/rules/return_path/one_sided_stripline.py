@@ -34,13 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.report import Measured, Place
-from drc_rules.return_paths import PLACES_SHOWN, Referenced
-from drc_rules.rule import Draft, rule
-from stackup_lib.copper_map import NO_COPPER
-from stackup_lib.roles import is_ground
+from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced, ReturnPaths
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.copper.copper_map import NO_COPPER
 
 FORGIVEN_SHARE = 0.1
 """Antipads in breakouts and pin fields take so much of a layer's routed length."""
@@ -71,9 +71,9 @@ class Side:
 
 def _striplines(ctx: Context, _clause: Clause) -> Iterator[FastStripline]:
     found: dict[int, list[Referenced]] = {}
-    for part in ctx.return_paths.referenced:
+    for part in ReturnPaths(ctx).referenced:
         is_inner = 0 < part.layer < ctx.board.layer_count - 1
-        if is_inner and ctx.return_paths.longest_of(part)[0] > part.group.lumped_mm[0]:
+        if is_inner and ReturnPaths(ctx).longest_of(part)[0] > part.group.lumped_mm[0]:
             found.setdefault(part.layer, []).append(part)
     for layer, parts in sorted(found.items()):
         yield FastStripline(layer, tuple(parts))
@@ -89,7 +89,7 @@ L_max: a tenth of a wavelength at Nyquist, which would not matter [mm]
 """
 
 
-@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA, piece="return paths")
+@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA, reads_fills=True)
 def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
@@ -120,15 +120,15 @@ def _side(ctx: Context, line: FastStripline, word: str) -> Side:
     bad: dict[int, float] = {}
     rails: dict[int, float] = {}
     for part in line.parts:
-        ctx.return_paths.need_fills(part)
+        ReturnPaths(ctx).need_fills(part)
         layers = range(part.layer - 1, -1, -1) if word == "above" else range(part.layer + 1, ctx.board.layer_count)
         filled = [k for k, layer in enumerate(layers) if ctx.copper.is_filled(layer)]
         if not filled:
-            lengths = {(net, NO_COPPER): mm for net, mm in ctx.return_paths.lengths_of(part).items()}
+            lengths = {(net, NO_COPPER): mm for net, mm in ReturnPaths(ctx).lengths_of(part).items()}
         else:
             # what lies nearer than the usual plane, though under less than half of the way, counts where it is
             nearest, beyond = layers[filled[0]], layers[filled[0] + 1 :]
-            lengths = ctx.return_paths.paths.plane_nets_mm(part.rows, nearest, beyond)
+            lengths = ReturnPaths(ctx).paths.plane_nets_mm(part.rows, nearest, beyond)
         for (net, under), mm in lengths.items():
             total[net] = total.get(net, 0.0) + mm
             if under == NO_COPPER or not is_ground(ctx.board.nets[under]):

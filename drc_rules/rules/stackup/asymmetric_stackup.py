@@ -37,13 +37,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.dielectrics import DielectricPly
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import StackupLayer
-from stackup_lib.facts import MissingFact
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import StackupLayer
+from stackup_lib.core.facts import MissingFact
 
 DIELECTRIC_SHARE = 0.10
 COPPER_SHARE = 0.25
@@ -51,7 +51,7 @@ COPPER_SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class Row:
+class MirrorRow:
     """A row of the stackup with what is known of its plies; none for copper."""
 
     row: StackupLayer
@@ -62,14 +62,14 @@ class Row:
 class Mirror:
     """Two rows at the same distance from the middle."""
 
-    upper: Row
-    lower: Row
+    upper: MirrorRow
+    lower: MirrorRow
 
 
 def _mirrors(ctx: Context, _clause: Clause) -> Iterator[Mirror]:
     stackup, plies = ctx.stackup(), iter(ctx.plies)
-    copper = [Row(row) for row in stackup.copper]
-    dielectrics = [Row(row, tuple(islice(plies, len(row.plies)))) for row in stackup.dielectrics]
+    copper = [MirrorRow(row) for row in stackup.copper]
+    dielectrics = [MirrorRow(row, tuple(islice(plies, len(row.plies)))) for row in stackup.dielectrics]
     for rows in (copper, dielectrics):
         half = len(rows) // 2
         for upper, lower in zip(rows[:half], reversed(rows), strict=False):
@@ -129,11 +129,11 @@ def _need_all(ctx: Context, pair: Mirror) -> None:
             ctx.need(ply.laminate)
 
 
-def _families(row: Row) -> set[str]:
+def _families(row: MirrorRow) -> set[str]:
     """Laminate families of a row; none unless all are known: a glass style alone is no family."""
     found = [ply.laminate.value for ply in row.plies if ply.laminate.known]
     return {laminate.family for laminate in found if laminate is not None} if len(found) == len(row.plies) else set()
 
 
-def _materials(row: Row) -> str:
+def _materials(row: MirrorRow) -> str:
     return " + ".join(sorted({ply.stated or "no material" for ply in row.plies}))

@@ -33,31 +33,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.report import Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import LayerKind, StackupLayer
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Place
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import LayerKind, StackupLayer
 
 DK_AT_GHZ = 1.0
 """Where the catalogue is asked for a Dk."""
 
 
 @dataclass(frozen=True)
-class Row:
+class UnknownRow:
     """A copper or dielectric row, and the one under it."""
 
     row: StackupLayer
     below: StackupLayer | None
 
 
-def _rows(ctx: Context, _clause: Clause) -> list[Row]:
+def _rows(ctx: Context, _clause: Clause) -> list[UnknownRow]:
     rows = [row for row in ctx.stackup().layers if row.kind is LayerKind.COPPER or row.is_dielectric]
-    return [Row(row, below) for row, below in zip_longest(rows, rows[1:])]
+    return [UnknownRow(row, below) for row, below in zip_longest(rows, rows[1:])]
 
 
 @rule("STK003", kinds=("stackup_complete",), over=_rows)
-def incomplete_stackup(ctx: Context, clause: Clause, found: Row) -> Iterator[Draft]:
+def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Iterator[Draft]:
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below
     declared = None if ctx.declarations.stale else ctx.declarations.config.declared.dielectric.get(row.name)
@@ -83,4 +83,5 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: Row) -> Iterator[Dra
 
 def _lacks_dk(ctx: Context, row: StackupLayer) -> bool:
     """Tell whether any ply of a row has no Dk: none in the file, none declared, none in the catalogue."""
-    return any(not ply.dk_at(DK_AT_GHZ).known for ply in ctx.plies if ply.row == row.name)
+    plies = [ply for ply in ctx.plies if ply.row == row.name and ply.dk_fault is None]
+    return any(not ply.dk_at(DK_AT_GHZ).known for ply in plies)

@@ -28,20 +28,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.over import whole_board
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-
-NET_CLASSES_IN_PROJECT = 20200000
-"""Boards of this format version and later keep their net classes in the project file."""
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.advice import lacks_project
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
 
 
 @rule("STK004", kinds=("project_present",), over=whole_board)
 def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding when the project file is missing."""
-    if board.path is None or board.project.path is not None or board.format_version < NET_CLASSES_IN_PROJECT:
+    if board.path is None or not lacks_project(board):
         return
     wanted = board.path.with_suffix(".kicad_pro").name
     yield Draft(

@@ -38,16 +38,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, Context, FastLayer
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Floats
-from stackup_lib.broadside import met_mm
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.coupling import Pieces, pieces_of
-from stackup_lib.facts import Confidence, MissingFact
-from stackup_lib.pairs import NO_PAIR
+from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, FastLayer, fast_layers
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Floats
+from stackup_lib.copper.broadside import met_mm
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.coupling import TrackPieces, pieces_of
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.nets.diff_pairs import NO_PAIR
 
 MULTILAYER = 4
 """A two-layer board has no room for a plane between; that is a choice, not a mistake."""
@@ -79,7 +80,7 @@ class Meeting:
 
 def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
     """Yield what meets between each two layers, the worst first."""
-    fast = [layer for name in ctx.assignment.fast_interfaces() for layer in ctx.fast_layers(name)]
+    fast = [layer for name in ctx.assignment.fast_interfaces() for layer in fast_layers(ctx, name)]
     if not fast or ctx.board.layer_count < MULTILAYER:
         return
     ctx.filled_uses()
@@ -106,7 +107,7 @@ def _meeting(ctx: Context, fast: FastLayer, upper: int, lower: int) -> Meeting:
     return Meeting(upper, lower, fast, worst, float(met[worst]), lumped)
 
 
-def _by_net(ctx: Context, pieces: Pieces, lengths_mm: Floats) -> Floats:
+def _by_net(ctx: Context, pieces: TrackPieces, lengths_mm: Floats) -> Floats:
     sums: Floats = np.bincount(pieces.net, lengths_mm, len(ctx.board.nets)).astype(np.float64)
     return sums
 
@@ -129,7 +130,7 @@ L_max: what would not matter: a tenth of a wavelength at Nyquist [mm]
 """
 
 
-@rule("STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA)
+@rule("STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA, reads_fills=True)
 def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[Meeting, ...]) -> Iterator[Draft]:
     """Yield one finding for two layers whose tracks meet for longer than would not matter."""
     ctx.rests_on(Confidence.MEDIUM)

@@ -34,12 +34,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.over import whole_board
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
 
 
 @rule("STK001", kinds=("stackup_declared",), over=whole_board)

@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.over import whole_board
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-from stackup_lib.facts import Confidence, MissingFact
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.scopes import whole_board
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import Confidence, MissingFact
 
 ROUNDING_MM = 0.0005
 

@@ -6,10 +6,10 @@ Every `[[hot_part]]` for which a limit is declared: `max_k_per_w` from its therm
 the far side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of
 the array is an interval: wall between 18 and 35 um unless `plating_um` says, the hole as drilled or as finished, the
 fill as stored or declared, the pad's copper or the package's slug to spread the heat. Planes between pad and sink
-spread it too, which is not computed: it is an error where even the way to the nearest of them is above the limit, a
-warning where the array nominally is; a limit between its nominal and its highest figure is not verifiable until more is
-declared. `path_k_per_w` takes the place of the computed figure: a simulation or a measurement, and the only way for a
-copper coin.
+spread it too, which is not computed: it fails where even the way to the nearest of them is above the limit, and is not
+verifiable where only the array's nominal figure is, until more is declared. It passes where the nominal figure is
+within the limit, with a remark where the highest is not. `path_k_per_w` takes the place of the computed figure: a
+simulation or a measurement, and the only way for a copper coin.
 
 Why it matters
 --------------
@@ -37,15 +37,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.hot_parts import HotPartOnBoard, give, hot_parts
-from drc_rules.numbers import figure
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from drc_rules.thermal_path import HeatPath, heat_path, in_words, sink_of
-from stackup_lib.facts import MissingFact
-from stackup_lib.interval import Interval
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.report.numbers import figure
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.thermal._thermal_path import HeatPath, heat_path, in_words, sink_of
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval, Standing
 
 MORE = 'plating_um = "?"\nvia_fill = "?"  # none, resin, conductive epoxy or copper\n# or path_k_per_w, as simulated'
 
@@ -65,20 +65,23 @@ n: vias that lead there
 """
 
 
-@rule("THM003", kinds=("thermal_resistance",), over=_limited, formula=FORMULA)
+@rule("THM003", kinds=("thermal_resistance",), over=_limited, formula=FORMULA, reads_fills=True)
 def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part whose way of the heat is above the declared limit."""
     most = _most_k_per_w(part)
     path = _path(ctx, part)
     found = path.k_per_w
     ctx.shows(f"{part.reference} to {path.sink_name}", R=found, R_max=most, n=path.holes)
-    if found.nominal <= most < found.high:
+    known = Interval(low=path.least_k_per_w, nominal=found.nominal, high=found.high)
+    standing = known.against(maximum=most)
+    if standing is Standing.UNSURE:
         name = f"whether {_words(part, path)} stay below {figure(most)} K/W"
         raise MissingFact(name, give(part, MORE))
     if found.high <= most:
         return
+    fails = standing is Standing.BEYOND
     yield Draft(
-        title=f"{_words(part, path)}; {figure(most)} K/W is the most",
+        title=f"{_words(part, path)}; {figure(most)} K/W is the most{'' if fails else ', which it may exceed'}",
         why=f"what the board takes is missing at the junction{_least(path)}",
         fix="add vias, plate or fill them, lead the heat to a nearer plane, or cool the lid",
         ids=(part.reference,),
@@ -86,7 +89,7 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
         limit_value=round(most, 2),
         limit_unit="K/W",
         places=(part.place(),),
-        severity=None if path.least_k_per_w > most else Severity.WARNING,
+        fails=fails,
     )
 
 

@@ -35,11 +35,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, hot_parts_asked_for
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, hot_parts_asked_for
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
 
 
 def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:

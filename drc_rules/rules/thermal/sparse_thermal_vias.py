@@ -38,13 +38,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.hot_parts import HotPartOnBoard, holes_beside, hot_parts
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from drc_rules.thermal_path import heat_path, in_words
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, holes_beside, hot_parts
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.thermal._thermal_path import heat_path, in_words
+from stackup_lib.core.facts import MissingFact
 
 LARGE_COPPER = 20
 """From so many times the pad's area on, the copper around the pad spreads the heat by itself."""
@@ -80,7 +80,7 @@ p_max: one via every so far is usual [mm]
 """
 
 
-@rule("THM002", kinds=("thermal_via_array",), over=_through_board, formula=FORMULA)
+@rule("THM002", kinds=("thermal_via_array",), over=_through_board, formula=FORMULA, reads_fills=True)
 def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
     if not part.pads:

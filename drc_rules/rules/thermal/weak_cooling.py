@@ -30,12 +30,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.hot_parts import HotPartOnBoard, give, hot_parts_of_power
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts_of_power
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
 
 
 @rule("THM004", kinds=("cooling",), over=hot_parts_of_power)

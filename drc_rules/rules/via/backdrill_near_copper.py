@@ -39,17 +39,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import FILL_ZONES, Context
-from drc_rules.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
-from drc_rules.drilled_pads import pads_near
-from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import backdrill_clearance_mm
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.board import Board
-from stackup_lib.copper_map import unfilled_zones
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
+from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.holes import backdrill_clearance_mm
+from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.via._drilled_pads import pads_near
+from stackup_lib.board.board import Board
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.core.facts import MissingFact
 
 NANOMETRE = 1e-6
 
@@ -59,7 +60,7 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
 
 
 FORMULA = """
-g ≥ g_min
+g ≥ g_min - 0.001
 
 g: least gap from the backdrill's edge to copper of another net [mm]
 g_min: the least that is held [mm]
@@ -67,7 +68,7 @@ D: diameter of the backdrill [mm]
 """
 
 
-@rule("VIA007", kinds=("backdrill_clearance",), over=_drilled, formula=FORMULA)
+@rule("VIA007", kinds=("backdrill_clearance",), over=_drilled, formula=FORMULA, reads_fills=True)
 def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
     if not drilled.drill.size_mm:
@@ -77,7 +78,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     if nearest is not None:
         what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} beside it"
         ctx.shows(what, g=nearest[0], g_min=least, D=drilled.drill.size_mm)
-    if nearest is None or nearest[0] >= least - NANOMETRE:
+    if nearest is None or nearest[0] >= least - TOLERANCE_MM:
         _need_fills(ctx, drilled)
         return
     gap, layer, net = nearest

@@ -31,18 +31,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.fast_vias import unknown_use
-from drc_rules.rule import Draft, rule
+from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.analysis.via.fast_vias import unknown_use
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
     yield from drilled_holes(ctx)
 
 
-@rule("VIA005", kinds=("backdrill_spares_used",), over=_drilled)
+@rule("VIA005", kinds=("backdrill_spares_used",), over=_drilled, reads_fills=True)
 def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
     """Yield one finding per drill that passes used layers."""
     hole, drill = drilled.hole, drilled.drill

@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.build_up import ROUNDING_MM, class_name, usual_build_ups
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.report import Measured, Place
-from drc_rules.rule import Draft, rule
-from stackup_lib.build_ups import Bga, any_inside, bgas, build_ups, microvias
+from drc_rules.analysis.via.build_up import ROUNDING_MM, class_name, usual_build_ups
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.vias.build_ups import Bga, any_inside, bgas, build_ups, microvias
 
 
 def _bgas(ctx: Context, _clause: Clause) -> tuple[Bga, ...]:

@@ -35,11 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from drc_rules.clauses import Clause, Severity
-from drc_rules.context import Context
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from drc_rules.via_intents import (
+from drc_rules.analysis.via.via_intents import (
     AskedVia,
     asked_vias,
     broken_limit,
@@ -48,9 +44,13 @@ from drc_rules.via_intents import (
     routed_like,
     size_in_words,
 )
-from stackup_lib.board import Ints
-from stackup_lib.intended import Statement
-from stackup_lib.kicad.via_settings import BOARD_SETUP
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints
+from stackup_lib.kicad.design_rules.via_settings import BOARD_SETUP
+from stackup_lib.nets.design_widths import Statement
 
 
 def _asked(ctx: Context, _clause: Clause) -> Iterable[AskedVia]:

@@ -6,9 +6,11 @@ Depth over diameter of every via and plated hole, by kind and span: finished, as
 wider for the plating, or as far as the narrowest pad leaves room, which is 0.1 mm wider than the drill. Microvias, and
 blind vias of up to 0.15 mm over one dielectric, are measured over the dielectric that the laser goes through, without
 an allowance; what the file does not call a microvia is a warning at most. The drilled figure decides, for it is what
-drill and bath meet; but where the stored diameter itself, taken as the drill, is past the advanced tier, that is
-information. A diameter of less than 0.02 mm is a placeholder, and not verifiable. Where nobody has entered a stackup,
-holes pass that would be wide enough in a board twice as thick as the file says; others cannot be judged.
+drill and bath meet, and fabs state their ratios of it; but where the stored diameter itself, taken as the drill, is
+past the advanced tier, that is information, and a through hole of 0.15 mm or less that is deeper than 12 times its
+stored diameter is a warning. A diameter of less than 0.05 mm is a typing error, and not verifiable. Where nobody has
+entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot be
+judged.
 
 Why it matters
 --------------
@@ -30,24 +32,25 @@ Sources
 -------
 Capability lists of several fabs in three tiers (through: Rush PCB, HIC, Nanotech; buried: HIC, ILFA; laser: HIC,
 WEdirekt, ILFA; pads over drills: volume fabs): past the best is an error, past advanced a warning, past standard
-information. `[fab]` `aspect_ratio` and `microvia_aspect_ratio` take the place of all three.
+information. Fine deep holes: HIC (0.15 mm through 1.2 mm), Nanotech (12:1). `[fab]` `aspect_ratio` and
+`microvia_aspect_ratio` take the place of all three.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_holes import NO_DIAMETER_MM
-from drc_rules.fab_limits import Bar, bar_of, is_replaced, own_fab
-from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import greatest_aspect_ratio
-from drc_rules.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
-from drc_rules.numbers import at_precision
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, own_fab
+from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.report.numbers import at_precision
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.holes import greatest_aspect_ratio
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
 
 
 def _groups(ctx: Context, clause: Clause) -> tuple[HoleGroup, ...]:
@@ -68,6 +71,13 @@ def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
     return Bar(greatest_aspect_ratio(group.kind, tier), f"{tier} fabs", tier)
 
 
+FINE_MM = 0.15
+"""Finest drills of advanced fabs (Rush PCB, PCB Runner: 6 mil); HIC drills 0.15 mm through 1.2 mm at the most."""
+
+FINE_RATIO = 12.0
+"""What advanced fabs make of such holes (Nanotech 12:1, AdvancedPCB 12 to 16:1)."""
+
+
 FORMULA = """
 a = h / (d + p)
 round(a, 1) ≤ a_max
@@ -76,7 +86,7 @@ a: aspect ratio [to 1]
 h: depth [mm]
 d: finished diameter as KiCad stores it [mm]
 p: what the drill is wider, for the plating; 0 where the diameter is taken as the drill [mm]
-a_max: greatest that is made [to 1]
+a_max: greatest that is made; 12 of through holes of finished 0.15 + 0.001 mm and less, past the best fabs' tier [to 1]
 """
 
 
@@ -96,9 +106,11 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         raise
     drilled_mm = group.drilled_mm
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
-    is_doubtful = limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(
-        group.kind, Tier.ADVANCED
+    is_fine = _is_fine_and_deep(group, limit, finished)
+    is_doubtful = is_fine or (
+        limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(group.kind, Tier.ADVANCED)
     )
+    greatest = FINE_RATIO if is_fine and at_precision(drilled, 1) <= greatest else greatest
     ctx.shows(
         f"{group.in_words} of {group.drill_mm:g} mm, {limit.who}",
         a=finished if is_doubtful else drilled,
@@ -116,7 +128,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     yield Draft(
         title=(
             f"{group.in_words} of {drill} mm, {span}, {depth:.2f} mm deep: {_ratios(group, finished, drilled)}; "
-            f"{limit.says('make')} {greatest:g}:1"
+            f"{_who(limit, greatest)} {greatest:g}:1"
         ),
         why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
         fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
@@ -129,10 +141,21 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     )
 
 
+def _is_fine_and_deep(group: HoleGroup, limit: Bar, finished_ratio: float) -> bool:
+    """Tell whether a through hole as fine as the finest drills is too deep for these, were it drilled as stored."""
+    is_fine = group.kind == "through" and group.drill_mm <= FINE_MM + TOLERANCE_MM
+    return is_fine and limit.tier in (Tier.ADVANCED, Tier.STANDARD) and at_precision(finished_ratio, 1) > FINE_RATIO
+
+
+def _who(limit: Bar, greatest: float) -> str:
+    if greatest == FINE_RATIO and limit.value != FINE_RATIO:
+        return f"finished holes of {FINE_MM:g} mm and less are made to"
+    return limit.says("make")
+
+
 def _ratios(group: HoleGroup, finished: float, drilled: float) -> str:
     """Both ratios, or the one of a laser; of a drill that the pads keep narrow it says so."""
     if group.kind == "microvia":
         return f"{finished:.1f}:1{' by laser, blind over one dielectric' if group.is_guess else ''}"
-    if group.room_mm is None:
-        return f"{finished:.1f}:1 finished, {drilled:.1f}:1 drilled"
-    return f"{drilled:.1f}:1 as drilled, {group.room_mm:g} mm wide: the pads leave room for no more"
+    diameters = f"finished {group.drill_mm:g} mm {finished:.1f}:1, drilled {group.drilled_mm:g} mm {drilled:.1f}:1"
+    return diameters if group.room_mm is None else f"{diameters} (the pads leave room for no more)"

@@ -30,9 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fast_vias import (
+from drc_rules.analysis.via.fast_vias import (
     StubGroup,
     groups_of,
     ids_of,
@@ -43,8 +41,10 @@ from drc_rules.fast_vias import (
     places_of,
     span_of,
 )
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
 
 
 def _groups(ctx: Context, clause: Clause) -> tuple[StubGroup, ...]:
@@ -59,7 +59,7 @@ L_max: longest that the maker allows [mm]
 """
 
 
-@rule("VIA003", kinds=("via_stub",), over=_groups, formula=FORMULA)
+@rule("VIA003", kinds=("via_stub",), over=_groups, formula=FORMULA, reads_fills=True)
 def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
     """Yield a finding when the group's nominal stub is longer than the clause's length."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))

@@ -36,15 +36,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.fast_vias import ask_generation, figures_of, nets_in_words, unknown_use
-from drc_rules.interfaces import family
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
-from stackup_lib.rails import RailSign
+from drc_rules.analysis.nets.board_links import board_links
+from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.analysis.via.fast_vias import ask_generation, figures_of, grouped_stubs, nets_in_words, unknown_use
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import family
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.power_nets import RailSign
 
 PLACES_SHOWN = 20
 
@@ -81,7 +83,7 @@ def _drills(ctx: Context, _clause: Clause) -> Iterator[Alike]:
 
 def _is_supply(ctx: Context, net: int) -> bool:
     """Tell whether a net's name or bypass capacitors speak for a supply: an area of copper may feed an antenna."""
-    return bool(ctx.link_losses.links.rails.signs[net] & (RailSign.GROUND | RailSign.NAME | RailSign.BYPASS))
+    return bool(ctx.get(board_links).rails.signs[net] & (RailSign.GROUND | RailSign.NAME | RailSign.BYPASS))
 
 
 FORMULA = """
@@ -95,7 +97,7 @@ m_min: from here on no rule of thumb asks for a drill
 """
 
 
-@rule("VIA012", kinds=("backdrill_needed",), over=_drills, formula=FORMULA)
+@rule("VIA012", kinds=("backdrill_needed",), over=_drills, formula=FORMULA, reads_fills=True)
 def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[Draft]:
     """Yield one finding per depth and kind of net with needless drills."""
     first = alike.holes[0].hole
@@ -106,7 +108,7 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
         yield _draft(ctx, alike, "supply nets, which have no stub to lose")
         return
     of = family(alike.family)
-    ctx.rest_on_assignment(np.unique([d.hole.net for d in alike.holes]))
+    rest_on_assignment(ctx, np.unique([d.hole.net for d in alike.holes]))
     if not of.fast:
         yield _draft(ctx, alike, f"{of.title} nets, too slow for a stub to matter")
         return
@@ -132,7 +134,7 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
     missing = next(filter(None, unrouted), None)
     found: list[DrilledHole] = []
     worst = float("inf")
-    for group in ctx.stub_groups:
+    for group in ctx.get(grouped_stubs):
         drill = group.drill
         if drill is None or not group.stubs or group.family != alike.family:
             continue

@@ -23,7 +23,8 @@ key in `[fab]` that says so.
 
 Sources
 -------
-NCAB, Multi-CB and others: 0.20 mm over the via's drill.
+NCAB, Multi-CB and others: 0.20 mm over the via's drill. It is counted from the finished hole, because that is the size
+that KiCad stores beside the backdrill's, and Multi-CB gives its two sizes side by side (0.40 mm for a via of 0.20 mm).
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
+from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole, drilled_holes, place_of
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
-NANOMETRE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ def _sizes(ctx: Context, _clause: Clause) -> Iterator[SizedDrills]:
 
 FORMULA = """
 e = D - d
-e_min ≤ e ≤ e_max
+e_min - 0.001 ≤ e ≤ e_max + 0.001
 
 e: how much wider the backdrill is than its hole [mm]
 D: diameter of the backdrill [mm]
-d: finished diameter of the hole [mm]
+d: finished diameter of the hole, as KiCad stores it [mm]
 e_min: the least [mm]
 e_max: the most [mm]
 """
@@ -76,19 +78,20 @@ def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Ite
     """Yield one finding per pair of diameters outside the clause's range."""
     if drills.drill_mm is None:
         raise MissingFact(SIZE, DECLARE_SIZE)
+    need_drills([drills.hole_mm], "the backdrilled vias")
     excess = drills.drill_mm - drills.hole_mm
     least, most = clause.limit.min or 0.0, clause.limit.max or float("inf")
     what = f"{len(drills.holes)} backdrills"
     ctx.shows(what, e=excess, D=drills.drill_mm, d=drills.hole_mm, e_min=least, e_max=most)
-    if least - NANOMETRE <= excess <= most + NANOMETRE:
+    if least - TOLERANCE_MM <= excess <= most + TOLERANCE_MM:
         return
     limit = least if excess < least else most
     count = len(drills.holes)
     word = "at least" if excess < least else "at most"
     yield Draft(
         title=(
-            f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in holes of {drills.hole_mm:g} "
-            f"mm: {excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
+            f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in holes of finished "
+            f"{drills.hole_mm:g} mm: {excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
         ),
         why="a narrow drill leaves slivers of plating, a wide one eats into its neighbours' room",
         fix=f"backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",

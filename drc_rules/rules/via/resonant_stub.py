@@ -35,13 +35,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fast_vias import (
+from drc_rules.analysis.via.fast_vias import (
     StubFigures,
     StubGroup,
     ask_generation,
     figures_of,
+    grouped_stubs,
     ids_of,
     is_inferred,
     need_layers,
@@ -49,10 +48,12 @@ from drc_rules.fast_vias import (
     places_of,
     span_of,
 )
-from drc_rules.interfaces import Interface
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.lines.vias import LIGHT_MM_GHZ, loading
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import Interface
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.vias.stub_resonance import LIGHT_MM_GHZ, loading
 
 WORST = "stub_resonance_worst"
 
@@ -71,10 +72,10 @@ f_N: Nyquist frequency of the interface [GHz]
 
 
 def _groups(ctx: Context, _clause: Clause) -> tuple[StubGroup, ...]:
-    return tuple(group for group in ctx.stub_groups if any(one.nyquist_ghz for one in group.choices))
+    return tuple(group for group in ctx.get(grouped_stubs) if any(one.nyquist_ghz for one in group.choices))
 
 
-@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA)
+@rule("VIA002", kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA, reads_fills=True)
 def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
     """Yield a finding when the group's stubs resonate below the clause's multiple of Nyquist."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))

@@ -9,7 +9,7 @@ so that it could go deeper.
 Why it matters
 --------------
 The hole costs a second drilling either way; the rest of the stub costs signal for nothing. Whether what is left does
-harm is another clause's question.
+harm is another clause's question: where an interface demands backdrills, `missing-backdrill` reports what is left.
 
 How to fix
 ----------
@@ -32,16 +32,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import DECLARE_STACKUP, Context
-from drc_rules.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.facts import MissingFact
-from stackup_lib.holes import Stub, copper_faces_mm, residual_mm
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
+from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.vias.plated_holes import Stub, copper_faces_mm, residual_mm
 
 PLACES_SHOWN = 20
-MICROMETRE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,21 @@ def _depths(ctx: Context, _clause: Clause) -> Iterator[DrilledAlike]:
 
 
 FORMULA = """
-L ≤ L_max
+L ≤ L_max + 0.001
 
 L: stub that the backdrill leaves, nominally [mm]
 L_max: what a standard backdrill leaves [mm]
 """
 
 
-@rule("VIA011", kinds=("backdrill_depth",), over=_depths, formula=FORMULA)
+@rule(
+    "VIA011",
+    kinds=("backdrill_depth",),
+    over=_depths,
+    formula=FORMULA,
+    reads_fills=True,
+    gives_way_to=("VIA001",),
+)
 def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iterator[Draft]:
     """Yield one finding per depth at which drills leave more than they need to."""
     cuts_used = (alike.must_cut <= alike.first) if alike.start > alike.first else (alike.must_cut >= alike.first)
@@ -88,7 +95,7 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
     names = [layer.name for layer in ctx.board.copper_layers]
     what = f"{len(alike.holes)} backdrills from {names[alike.start]} to {names[alike.must_cut]}"
     ctx.shows(what, L=left, L_max=allowed)
-    if left.nominal <= allowed + MICROMETRE:
+    if left.nominal <= allowed + TOLERANCE_MM:
         return
     deeper = names[alike.first + (1 if alike.start > alike.first else -1)]
     count = len(alike.holes)

@@ -25,7 +25,8 @@ too strictly. The tiers are lists of a few fabs: whether the fab of this board m
 
 Sources
 -------
-The capability lists behind the rules on holes, rings and aspect ratios. `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio`
+The capability lists behind the rules on holes, rings and aspect ratios: drills and ratios are stated of the drilled
+hole, rings of the finished one (IPC-2221, 9.2.2, external ring). `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio`
 take the place of the tiers, each for itself. Past the best tier is a warning here, for nothing is drilled yet.
 """
 
@@ -37,17 +38,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.fab_limits import NANOMETRE, Bar, bar, bar_of, is_replaced, own_fab
-from drc_rules.fabs import Tier
-from drc_rules.fabs.holes import drilled_mm, greatest_aspect_ratio
-from drc_rules.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
-from drc_rules.numbers import at_precision
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from drc_rules.via_intents import AskedVia, asked_vias, need_no_doubt, routed_like, size_in_words
-from stackup_lib.facts import MissingFact
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, bar_of, is_replaced, own_fab
+from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
+from drc_rules.analysis.via.via_intents import AskedVia, asked_vias, need_no_doubt, routed_like, size_in_words
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.report.numbers import at_precision
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.holes import drilled_one_mm, greatest_aspect_ratio
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.core.facts import MissingFact
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,12 @@ def _limits(ctx: Context, clause: Clause) -> _Limits:
 
 
 FORMULA = """
-v_min ≤ v ≤ v_max
+v_min - t ≤ v ≤ v_max
 
-v: hole (of a tier as it is drilled) or ring of the via that is asked for in mm, or its aspect ratio as drilled
+v: hole (drilled for a tier, finished for your own fab), ring around the finished hole, or depth over the drilled hole
 v_min: the least that is made
 v_max: the most
+t: tolerance, 0.001 mm of a hole or ring and none of an aspect ratio
 """
 
 
@@ -124,13 +126,15 @@ def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> I
     drilled = _drilled_mm(placed_mm) if is_tier else hole
     for what, size, least in (("hole", drilled, limits.hole), ("ring", ring, limits.ring)):
         if least is not None:
-            ctx.shows(f"{what}, {least.who}", v=size, v_min=least.value, v_max=math.inf)
-    if limits.hole is not None and drilled < limits.hole.value - NANOMETRE:
+            ctx.shows(f"{what}, {least.who}", v=size, v_min=least.value, v_max=math.inf, t=TOLERANCE_MM)
+    if limits.hole is not None and drilled < limits.hole.value - TOLERANCE_MM:
         takes = f"{limits.hole.says('drill' if is_tier else 'make')} {limits.hole.value:g} mm"
-        words = f"a hole of {hole:g} mm{f', {drilled:g} mm drilled' if is_tier else ''}, {takes}"
+        words = f"a hole of finished {hole:g} mm{f', drilled {drilled:g} mm' if is_tier else ''}, {takes}"
         yield _Defect(words, Measured(value=drilled, unit="mm"), limits.hole.value)
-    if limits.ring is not None and ring < limits.ring.value - NANOMETRE:
-        words = f"a ring of {ring:.4g} mm, {limits.ring.says('hold')} {limits.ring.value:g} mm"
+    if limits.ring is not None and ring < limits.ring.value - TOLERANCE_MM:
+        words = (
+            f"a ring of {ring:.4g} mm around finished {hole:g} mm, {limits.ring.says('hold')} {limits.ring.value:g} mm"
+        )
         yield _Defect(words, Measured(value=round(ring, 4), unit="mm"), limits.ring.value)
 
 
@@ -142,14 +146,17 @@ def _too_deep(ctx: Context, greatest: Bar, placed_mm: tuple[float, float]) -> It
         if is_wide_for_any_board(ctx, through, greatest.value):
             return
         raise
-    ratio = depth / _drilled_mm(placed_mm)
-    ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value)
+    drilled = _drilled_mm(placed_mm)
+    ratio = depth / drilled
+    ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value, t=0.0)
     if at_precision(ratio, 1) > greatest.value:
-        words = f"{depth:.2f} mm deep, {ratio:.1f}:1 as drilled, {greatest.says('make')} {greatest.value:g}:1"
+        words = (
+            f"{depth:.2f} mm deep, drilled {drilled:g} mm {ratio:.1f}:1, {greatest.says('make')} {greatest.value:g}:1"
+        )
         yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
 
 
 def _drilled_mm(placed_mm: tuple[float, float]) -> float:
     """What is drilled for a via of this diameter and hole."""
     diameter, hole = placed_mm
-    return round(float(drilled_mm(np.array([hole]), np.array([diameter]))[0]), 6)
+    return drilled_one_mm(hole, diameter)

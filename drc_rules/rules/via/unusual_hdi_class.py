@@ -19,13 +19,14 @@ Fewer microvia layers, or through vias with backdrill, as the clause says; keep 
 What it cannot see
 ------------------
 The class is that of the vias that are drawn: a board that is not routed yet shows less than it will have, and one stray
-microvia makes it an HDI board. Blind and buried vias over more than one dielectric count for no build-up although they
-need presses of their own, so the presses told are the fewest. Sides that differ count as the higher one, and whether
-the stackup's cores and prepregs can be pressed in that order nobody checks here.
+microvia makes it an HDI board. Drilled blind and buried vias count for no class, only among the presses, which are the
+fewest that the spans allow. Sides that differ count as the higher one, and whether the stackup's cores and prepregs
+can be pressed in that order nobody checks here; spans that cross are `crossing-via-spans`'s.
 
 Sources
 -------
-Each clause names document, table and row; presses are the core's and one per build-up.
+Each clause names document, table and row. Presses follow from the spans: a drilled blind or buried via takes a package
+of its own, pressed before the next; each level of microvias takes one more; two layers alone are a core and need none.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.clauses import Clause
-from drc_rules.context import Context
-from drc_rules.drilled_holes import drilled_holes
-from drc_rules.report import Measured
-from drc_rules.rule import Draft, rule
-from stackup_lib.build_ups import BuildUps, build_ups
+from drc_rules.analysis.via.drilled_holes import drilled_holes
+from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.vias.build_ups import BuildUps, build_ups
 
 PLAIN = "through vias"
 BACKDRILLED = "through vias with backdrill"
@@ -63,7 +65,7 @@ def _builds(ctx: Context, clause: Clause) -> Iterator[Build]:
         yield Build(ups, ups.name)
     elif next(drilled_holes(ctx), None) is not None:
         yield Build(ups, BACKDRILLED)
-    elif stubs := sum(len(group.holes) for group in ctx.stub_groups if group.stubs):
+    elif stubs := sum(len(group.holes) for group in ctx.get(grouped_stubs) if group.stubs):
         yield Build(ups, PLAIN, stubs)
 
 
@@ -79,7 +81,8 @@ def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[D
         found = holes if build.stubs == 1 else f"{holes} of fast nets keep"
         title, fix = f"{found} a stub", "backdrill those whose stub does harm, or use microvias there"
     else:
-        presses = f", {build.ups.lamination_cycles} presses at least" if build.ups.per_side else ""
+        cycles = build.ups.lamination_cycles
+        presses = f", {cycles} press{'' if cycles == 1 else 'es'} at least" if build.ups.per_side and cycles else ""
         title, fix = f"the board needs {build.name}{presses}", "keep it where density or loss asks for it"
     yield Draft(
         title=f"{title}; usual are {', '.join(choices)}",

@@ -7,11 +7,11 @@ from itertools import groupby
 
 from docs.pages.markdown import Page, facts, link, page, prose, table, title
 from docs.pages.rules import asked, families, family_title, name_of, rule_of
-from drc_rules.clauses import Clause, Limit, Source
-from drc_rules.documents import documents
-from drc_rules.interfaces import families as interface_families
-from drc_rules.interfaces import interface
-from stackwright.commands.shipped import Shipped, shipped_clauses
+from drc_rules.requirements.clauses import Clause, Limit, Source
+from drc_rules.requirements.documents import documents
+from drc_rules.requirements.interfaces import families as interface_families
+from drc_rules.requirements.interfaces import interface
+from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
 
 
 def name_of_clause(clause_id: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import typer
 
 from docs.pages.markdown import Page, block, link, page, prose, table, title, tree
-from stackwright.cli import app
+from stackwright.cli.app import app
 
 WIDTH = 100
 

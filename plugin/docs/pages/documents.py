@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from docs.pages.markdown import Page, facts, folded, link, page, prose, table, title
-from drc_rules.documents import Document, Trust, documents
-from stackwright.commands.shipped import shipped_clauses
+from drc_rules.requirements.documents import Document, Trust, documents
+from stackwright.commands.lookup.shipped import shipped_clauses
 
 WORDS = {
     Trust.PRIMARY: "a standard, or a maker's own guide or data sheet",

@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 
-import drc_rules.fabs
+import drc_rules.requirements.fabs
 from docs.pages.forms import document_link
 from docs.pages.markdown import Page, code, page, prose, table, title
-from drc_rules.fabs import Tier, track_space_source, track_spaces
-from drc_rules.fabs.holes import HoleKind, backdrill_clearance_mm, greatest_aspect_ratio
-from drc_rules.fabs.process import typical_processes
+from drc_rules.requirements.fabs import Tier, track_space_source, track_spaces
+from drc_rules.requirements.fabs.holes import HoleKind, backdrill_clearance_mm, greatest_aspect_ratio
+from drc_rules.requirements.fabs.presets import presets
+from drc_rules.requirements.fabs.process import typical_processes
 
-FOLDER = Path(drc_rules.fabs.__file__).parent
+FOLDER = Path(drc_rules.requirements.fabs.__file__).parent
 COMMENTED = re.compile(r"((?:^# .*\n)+)\[(\w+)\]", re.MULTILINE)
 TIERS = tuple(Tier)
 
@@ -43,6 +44,9 @@ def pages() -> Iterator[Page]:
         title("Tolerances of processes", 2),
         prose(_head_comment(FOLDER / "process.toml")),
         *_processes(),
+        title("Presets of a process", 2),
+        prose(_head_comment(FOLDER / "presets.toml")),
+        *_presets(),
     )
 
 
@@ -61,6 +65,15 @@ def _processes() -> Iterator[str]:
             tolerance = typical.process.model_dump()[name]
             rows.append((code(name), prose(_tolerance(tolerance)), prose(source.text)))
         yield table(("of", "±", "from"), rows)
+
+
+def _presets() -> Iterator[str]:
+    for name, preset in presets().items():
+        yield title(preset.fab, 3)
+        taken = f'preset = "{name}"'
+        yield f"{code(taken)} under `[process]`."
+        rows = [(code(key), f"{value:g}", prose(preset.sources[key].text)) for key, value in preset.values.items()]
+        yield table(("key", "value", "from"), rows)
 
 
 def _tolerance(found: Mapping[str, float | None]) -> str:

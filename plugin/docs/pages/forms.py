@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from docs.pages.clauses import name_of_clause
 from docs.pages.markdown import Page, facts, link, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
-from drc_rules.documents import documents
-from drc_rules.forms import Form, forms
+from drc_rules.requirements.documents import documents
+from drc_rules.requirements.forms import Form, forms
 
 
 def name_of_form(name: str) -> str:

@@ -9,7 +9,7 @@ from docs.pages.forms import document_link
 from docs.pages.markdown import Page, code, facts, link, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
 from docs.pages.settings import explained
-from drc_rules.interfaces import Interface, families
+from drc_rules.requirements.interfaces import Interface, families
 
 SKIPPED = ("id", "title", "family", "words", "rate", "rate_unit", "modulation", "sources", "note", "clause")
 """Fields that stand elsewhere on the page than in the table of numbers."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from docs.pages.markdown import Page, code, facts, folded, link, page, prose, table, title, tree
-from stackup_lib.facts import Fact
+from stackup_lib.core.facts import Fact
 from stackup_lib.materials import (
     DielectricPoint,
     Laminate,
-    Source,
+    MaterialSource,
     Tg,
     catalogue,
     copper_weights,
@@ -99,7 +99,7 @@ def _points(points: Sequence[DielectricPoint]) -> str:
     for p in points:
         resin = f"RC {p.resin_content_pct:g} %" if p.resin_content_pct else ""
         of = " ".join(word for word in (p.construction or "", resin) if word)
-        typical = "typical" if p.typical else "single figure"
+        typical = "for design" if p.design else "typical" if p.typical else "single figure"
         rows.append((_number(p.frequency_ghz), _number(p.dk), _number(p.df), prose(of), typical, _from(p.source)))
     return table(("GHz", "Dk", "Df", "construction", "kind", "source"), rows)
 
@@ -135,7 +135,7 @@ def _glass_and_copper() -> Iterator[str]:
     yield table(("oz", "nominal um", "least finished, inner, um", "source"), copper)
 
 
-def _from(source: Source) -> str:
+def _from(source: MaterialSource) -> str:
     return prose(f"{source.text} ({source.grade.value})")
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from docs.pages.clauses import interface_link, limit_words, name_of_clause, source_words
 from docs.pages.markdown import Page, facts, link, page, prose, table, title, tree
 from docs.pages.rules import families, family_title, name_of, rule_of
-from drc_rules.clauses import Clause
-from drc_rules.forms import forms
-from drc_rules.requirements import BOARD, Profile, load_profile, profile_names
-from stackwright.commands.shipped import clauses_of
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.forms import forms
+from drc_rules.requirements.profiles.profile import BOARD, Profile, load_profile, profile_names
+from stackwright.commands.lookup.shipped import clauses_of
 
 
 def name_of_profile(name: str) -> str:

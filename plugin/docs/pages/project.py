@@ -12,6 +12,9 @@ ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "README.md"
 CI = ROOT / "plugin" / "ci" / "README.md"
 CHANGES = ROOT / "CHANGELOG.md"
+SECURITY = ROOT / "SECURITY.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+TEXTS = ROOT / "plugin" / "docs" / "pages" / "texts"
 REFERENCE = ROOT / "fixtures" / "reference" / "README.md"
 HONESTY, FUZZING, MUTATION = (REFERENCE.with_name(f"{name}.md") for name in ("honesty", "fuzzing", "mutation"))
 
@@ -19,10 +22,13 @@ PAGES = {
     README: "guide/index",
     CI: "ci/index",
     CHANGES: "changelog/index",
+    SECURITY: "security/index",
     REFERENCE: "validation/reference",
     HONESTY: "validation/honesty",
     FUZZING: "validation/fuzzing",
     MUTATION: "validation/mutation",
+    CONTRIBUTING: "development/index",
+    **{path: f"development/{path.stem}" for path in TEXTS.glob("*.md")},
 }
 COPIED = (".png", ".yml")
 """Endings of files that `html_extra_path` puts beside the pages."""
@@ -32,7 +38,7 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def pages() -> Iterator[Page]:
-    """Guide, CI and changelog."""
+    """Guide, CI, changelog, and what is promised of safety."""
     head, *sections = _sections(taken(README))
     names = [f"guide/{_slug(section)}" for section in sections]
     yield page("guide/index", re.sub(r"\A# .*\n", title("Guide") + "\n", head), tree(names, hidden=False))
@@ -40,6 +46,7 @@ def pages() -> Iterator[Page]:
         yield page(name, re.sub(r"^#(#+ )", r"\1", section, flags=re.MULTILINE))
     yield page("ci/index", taken(CI))
     yield page("changelog/index", taken(CHANGES))
+    yield page("security/index", taken(SECURITY))
 
 
 def taken(path: Path) -> str:

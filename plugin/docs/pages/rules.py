@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from docs.pages.markdown import Page, block, code, facts, folded, link, page, prose, table, title, tree
-from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
-from stackwright.commands.shipped import Shipped, shipped_clauses
-from stackwright.remarks import REMARKS
+from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
+from stackwright.commands.lookup.shipped import Shipped, shipped_clauses
+from stackwright.text.remarks import REMARKS
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "fixtures" / "rules"

@@ -14,11 +14,11 @@ from pydantic.fields import FieldInfo
 
 from docs.pages.markdown import Page, block, code, page, prose, table, title
 from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
-from drc_rules.check import prepare
-from drc_rules.config import FILE_NAME, Config
-from drc_rules.declared import CommandLine
+from drc_rules.engine.check import prepare
+from drc_rules.facts.declared import CommandLine
+from drc_rules.settings.config import FILE_NAME, Config
 from stackup_lib.kicad import read_board
-from stackwright.commands.settings_file import Answers, compose
+from stackwright.commands.setup.settings_file import InitAnswers, compose
 
 BOARDS = Path(__file__).resolve().parents[3] / "fixtures" / "boards"
 EXAMPLE = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
@@ -42,7 +42,7 @@ def pages() -> Iterator[Page]:
 
 def _written() -> str:
     context, _, _ = prepare(read_board(EXAMPLE), Config(), CommandLine())
-    return compose(context, Answers())
+    return compose(context, InitAnswers())
 
 
 def _model(model: type[BaseModel], place: tuple[str, ...], heading: str) -> Iterator[str]:

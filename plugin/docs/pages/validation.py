@@ -17,9 +17,9 @@ from docs.pages.charts import Mark, chart, group_axis, in_groups, log_axis, perc
 from docs.pages.markdown import Page, folded, link, page, prose, table, title, tree
 from docs.pages.project import FUZZING, HONESTY, MUTATION, REFERENCE, taken
 from docs.pages.validation_loss import blocks as loss_blocks
-from stackup_lib.lines.case_files import Case, read_cases
-from stackup_lib.lines.validation import Outcome, summarize, validate
-from tests.test_published_cases import GROUPS, group_of, outcomes
+from stackup_lib.validation.case_files import ReferenceCase, read_cases
+from stackup_lib.validation.compare import CaseOutcome, summarize, validate
+from tests.physics.test_published_cases import GROUPS, group_of, outcomes
 
 FOLDER = REFERENCE.parent
 EXACT, SKIN, PUBLISHED = (FOLDER / f"{name}_cases.toml" for name in ("exact", "loss", "published"))
@@ -55,7 +55,7 @@ def pages() -> Iterator[Page]:
 
 
 @cache
-def _cases(name: str) -> dict[tuple[str, str, str], Case]:
+def _cases(name: str) -> dict[tuple[str, str, str], ReferenceCase]:
     return {(c.id, c.geometry, c.quantity): c for c in read_cases(FOLDER / name)}
 
 
@@ -64,7 +64,7 @@ def sizes(*parts: float | None) -> float:
     return math.fsum(part or 0.0 for part in parts)
 
 
-def rows_of(outcomes: Sequence[Outcome]) -> str:
+def rows_of(outcomes: Sequence[CaseOutcome]) -> str:
     """Every outcome in a table."""
     rows = []
     for o in outcomes:
@@ -88,7 +88,7 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else f"{value:{form}}"
 
 
-def _sum_up(outcomes: Sequence[Outcome], limit_pct: float) -> str:
+def _sum_up(outcomes: Sequence[CaseOutcome], limit_pct: float) -> str:
     found = summarize(outcomes, limit_pct)
     counts = [
         (found.within, "within the uncertainty of the reference and our own estimate"),
@@ -102,11 +102,11 @@ def _sum_up(outcomes: Sequence[Outcome], limit_pct: float) -> str:
     return f"{found.rows} values: {said}."
 
 
-def _kind(case: Case) -> str:
+def _kind(case: ReferenceCase) -> str:
     return re.split(r"[,(;]", case.source)[0].strip()
 
 
-def _log_marks(outcomes: Sequence[Outcome], groups: Sequence[str]) -> list[Mark]:
+def _log_marks(outcomes: Sequence[CaseOutcome], groups: Sequence[str]) -> list[Mark]:
     """Differences by size, over all that they may be: own estimate and uncertainty of the reference."""
     marks = []
     for o, group in sorted(zip(outcomes, groups, strict=True), key=lambda pair: list(groups).index(pair[1])):

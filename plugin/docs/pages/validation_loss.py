@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from docs.pages.charts import Axis, Mark, chart, group_axis, in_groups, log_axis, percent_axis
 from docs.pages.markdown import folded, prose, table, title
-from stackup_lib.lines.tolerance import sensitivities
-from tests.test_lines_tolerance import CASES as SENSITIVITIES
-from tests.test_lines_tolerance import NAMES, _as_reference, _site_of
-from tests.test_measured_loss import (
+from stackup_lib.transmission_lines.tolerance import sensitivities
+from tests.physics.test_measured_loss import (
     BEYOND,
     CURVE,
     LINES,
@@ -18,8 +16,10 @@ from tests.test_measured_loss import (
     points,
     solver_loss_db_per_inch,
 )
-from tests.test_power_sheets import CASES as SHEETS
-from tests.test_power_sheets import solve as solve_sheet
+from tests.unit.stackup_lib.power.test_power_sheets import CASES as SHEETS
+from tests.unit.stackup_lib.power.test_power_sheets import solve as solve_sheet
+from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import CASES as SENSITIVITIES
+from tests.unit.stackup_lib.transmission_lines.test_lines_tolerance import NAMES, _as_reference, _site_of
 
 GHZ = (0.5, 1, 2, 5, 10, 20, 50, 100)
 

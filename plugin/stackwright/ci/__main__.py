@@ -7,7 +7,7 @@ import sys
 
 from stackwright.__main__ import guarded
 from stackwright.ci.job import run_job
-from stackwright.streams import prepare
+from stackwright.text.streams import prepare
 
 if __name__ == "__main__":
     prepare()

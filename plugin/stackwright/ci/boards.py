@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from stackwright.git import GitError, git, git_does, names
+from stackup_lib.core.files.plain_file import read_plain_text
+from stackwright.run.git import GitError, fetch_commit, git, git_does, names
 
 BOARD = ".kicad_pcb"
 OF_BOARD = (BOARD, ".kicad_pro", ".kicad_dru")
@@ -37,7 +38,22 @@ def touched(boards: Iterable[str], base: str, shared: Iterable[str] = ()) -> lis
         base: a commit that git has.
         shared: files that decide over every board, such as settings for all; when one differs, every board counts.
     """
-    changed = set(names(git("diff", "--name-only", "--no-renames", "--relative", "-z", base, "HEAD", "--")))
+    changed = set(
+        names(
+            git(
+                "diff",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--name-only",
+                "--no-renames",
+                "--relative",
+                "-z",
+                base,
+                "HEAD",
+                "--",
+            )
+        )
+    )
     given = list(boards)
     if changed & {PurePosixPath(path).as_posix() for path in shared}:
         return given
@@ -57,13 +73,10 @@ def base_of(environment: Mapping[str, str]) -> str | None:
     return commits[0] if commits else None
 
 
-def have(commit: str) -> bool:
-    """Tell whether git has a commit, fetching it into a shallow clone where that works."""
-    if git_does("cat-file", "-e", f"{commit}^{{commit}}"):
-        return True
-    return git_does("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) and git_does(
-        "cat-file", "-e", f"{commit}^{{commit}}"
-    )
+def have(commit: str, *, fetch: bool = False) -> bool:
+    """Tell whether git has a commit; with `fetch` it is fetched into a shallow clone, where that works."""
+    question = ("cat-file", "-e", f"{commit}^{{commit}}")
+    return git_does(*question) or (fetch and fetch_commit(commit) and git_does(*question))
 
 
 def _is_board(name: str) -> bool:
@@ -82,7 +95,7 @@ def _is_touched(board: PurePosixPath, changed: Iterable[str]) -> bool:
 
 def _event(path: Path) -> dict[str, object]:
     try:
-        event = json.loads(path.read_text(encoding="utf-8"))
+        event = json.loads(read_plain_text(path))
     except (OSError, ValueError):
         return {}
     return event if isinstance(event, dict) else {}

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from drc_rules.config import CheckOptions
-from stackup_lib.errors import ConfigError, did_you_mean
+from drc_rules.settings.config import CheckOptions
+from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
-from stackwright.commands.check import BROKEN, CLEAN, Answer, Settings, check_all
-from stackwright.output import complain, show, write_file
-from stackwright.paths import relative_to_run
+from stackwright.commands.check.command import BROKEN, CLEAN, Answer, Settings, check_all
 from stackwright.reporters import gitlab, junit, markdown, sarif, text
 from stackwright.reporters.json_ import Unchecked
-from stackwright.words import clean, count, some
+from stackwright.run.paths import relative_to_run
+from stackwright.text.markup import escape
+from stackwright.text.output import complain, show, write_file
+from stackwright.text.words import clean, count, some
 
 PREFIX = "STACKWRIGHT_"
 MOST_RUNS = 20
@@ -26,7 +27,7 @@ SUMMARY_LIMIT = 900_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class JobChoice:
     """The boards of this job, and how they were chosen, in one sentence."""
 
     boards: Sequence[str]
@@ -56,7 +57,7 @@ def run_job(environment: Mapping[str, str]) -> int:
     return code
 
 
-def choose(environment: Mapping[str, str], settings: Settings) -> Choice:
+def choose(environment: Mapping[str, str], settings: Settings) -> JobChoice:
     """Return the boards to check: those that the event touches, or all where that cannot be told; of them, our share.
 
     `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
@@ -67,7 +68,7 @@ def choose(environment: Mapping[str, str], settings: Settings) -> Choice:
         return choice
     mine = choice.boards[part - 1 :: parts]
     why = f"{choice.why} Part {part} of {parts}: {count(len(mine), 'board')}."
-    return Choice(mine, why, complete=choice.complete and not choice.boards)
+    return JobChoice(mine, why, complete=choice.complete and not choice.boards)
 
 
 def _shard(environment: Mapping[str, str]) -> tuple[int, int]:
@@ -80,23 +81,23 @@ def _shard(environment: Mapping[str, str]) -> tuple[int, int]:
     raise ConfigError("shard", f'"{typed}" is no part of a whole', "write 2/8 for the second of eight jobs")
 
 
-def _touched(environment: Mapping[str, str], settings: Settings) -> Choice:
+def _touched(environment: Mapping[str, str], settings: Settings) -> JobChoice:
     changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
     patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
     boards = tracked_boards([pattern for pattern in patterns if pattern])
     if not boards:
-        return Choice((), "There is no .kicad_pcb file that git knows.", complete=True)
+        return JobChoice((), "There is no .kicad_pcb file that git knows.", complete=True)
     everything = f"{count(len(boards), 'board')} to check"
     if not changed_only:
-        return Choice(boards, f"{everything}.", complete=True)
+        return JobChoice(boards, f"{everything}.", complete=True)
     base = base_of(environment)
     if base is None:
-        return Choice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
-    if not have(base):
-        return Choice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
+        return JobChoice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
+    if not have(base, fetch=_flag(environment, "FETCH_BASE", default=False)):
+        return JobChoice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
     shared = [relative_to_run(str(path))[0] for path in (settings.config, settings.baseline) if path]
     changed = touched(boards, base, shared)
-    return Choice(
+    return JobChoice(
         changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False
     )
 
@@ -120,7 +121,7 @@ def _settings(environment: Mapping[str, str]) -> Settings:
 def _base(environment: Mapping[str, str]) -> str | None:
     """Return the commit whose findings do not count; None where the event has none, or git does not have it."""
     base = base_of(environment)
-    return base if base and have(base) else None
+    return base if base and have(base, fetch=_flag(environment, "FETCH_BASE", default=False)) else None
 
 
 def _given(environment: Mapping[str, str], name: str) -> bool:
@@ -169,14 +170,14 @@ def _log(environment: Mapping[str, str], words: str) -> None:
     show(f"::stop-commands::{token}\n{words.rstrip()}\n\n::{token}::\n")
 
 
-def _summarize(environment: Mapping[str, str], choice: Choice, answers: Sequence[Answer]) -> None:
-    parts = [f"# Stackwright\n\n{markdown.escape(choice.why)}\n"]
+def _summarize(environment: Mapping[str, str], choice: JobChoice, answers: Sequence[Answer]) -> None:
+    parts = [f"# Stackwright\n\n{escape(choice.why)}\n"]
     size = len(parts[0])
     for index, answer in enumerate(answers):
         part = markdown.render([answer.outcome])
         size += len(part.encode())
         if size > SUMMARY_LIMIT:
-            left = [markdown.escape(str(board)) for board in choice.boards[index:]]
+            left = [escape(str(board)) for board in choice.boards[index:]]
             parts.append(f"No room for {count(len(left), 'more board')}: {some(left)}.\n")
             break
         parts.append(part)

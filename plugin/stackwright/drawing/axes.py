@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from stackwright.words import clean
+from stackwright.text.words import clean
 
 Point = tuple[float, float]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from drc_rules.stackup_view import StackupRow, StackupView
-from stackup_lib.board import LayerKind
-from stackup_lib.roles import LayerRole
+from drc_rules.report.stackup_rows import StackupRow, StackupView
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.layer_roles import LayerRole
 from stackwright.drawing import words
-from stackwright.words import clean
+from stackwright.text.words import clean
 
 WIDTH = 16
 FULL, TRACKS = "█" * WIDTH, "█ " * (WIDTH // 2)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.context import Context
-from drc_rules.interfaces import families, interface
-from drc_rules.report import Finding
-from stackup_lib.board import Board, Ints
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Finding
+from drc_rules.requirements.interfaces import families, interface
+from stackup_lib.board.board import Board, Ints
 
 UNITS_PER_MM = 100
 SHARPEST_MM, COARSEST_MM = 0.05, 1.6

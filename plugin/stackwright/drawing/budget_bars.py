@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from drc_rules.copper_tables import LinkLossRow
-from stackwright.words import clean
+from drc_rules.report.link_rows import LinkLossRow
+from stackwright.text.words import clean
 
 WIDTH, LEFT, TOP, BAR, GAP = 760, 150, 36, 22, 30
 PLOT = WIDTH - LEFT - 20

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drc_rules.check import CheckUp
-from drc_rules.impedance_spread import TargetSpread, impedance_spreads
-from drc_rules.loss_curve import LossCurve, loss_curves
-from stackwright.reporters.losses import by_interface
+from drc_rules.analysis.impedance.impedance_spread import TargetSpread, impedance_spreads
+from drc_rules.analysis.loss.loss_curve import LossCurve, loss_curves
+from drc_rules.engine.check import CheckUp
+from stackwright.tables.losses import by_interface
 
 MOST_CURVES = 12
 """Interfaces that are drawn."""

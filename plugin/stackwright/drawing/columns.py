@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, zip_longest
 from typing import Literal
 
-from drc_rules.board_diff import RowPair
-from drc_rules.stackup_view import StackupRow
-from stackup_lib.board import LayerKind
+from drc_rules.engine.board_diff import RowPair
+from drc_rules.report.stackup_rows import StackupRow
+from stackup_lib.board.board import LayerKind
 from stackwright.drawing import words
 from stackwright.drawing.svg import Band, describe, escape_text, label, patterns, readable_height, rect, sheet
 
@@ -51,7 +51,7 @@ def paired(pairs: Sequence[RowPair], changed: frozenset[str]) -> tuple[tuple[Slo
     """Return two columns of equal heights: the rows of two stackups, what differs marked in both.
 
     Args:
-        pairs: see `drc_rules.board_diff.row_pairs`.
+        pairs: see `drc_rules.engine.board_diff.row_pairs`.
         changed: names, in the second stackup, of the rows that both have and that differ.
     """
     old, new = [], []

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from drc_rules.loss_curve import LossCurve, LossPoint
-from stackup_lib.interval import Interval
+from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint
+from stackup_lib.core.interval import Interval
 from stackwright.drawing.axes import Point, Scale, apart, between, named, path
 from stackwright.drawing.budget_bars import PARTS, PATTERNS
 

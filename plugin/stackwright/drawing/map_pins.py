@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stackwright.drawing.board_map import UNITS_PER_MM, BoardMap
-from stackwright.reporters.grouping import Group
+from stackwright.tables.grouping import Group
 
 COLOURS = ("#1a6fb5", "#b3541e", "#1f8a4c", "#8b3fa8", "#a38600", "#c2185b", "#00838f", "#5d4037")
 """Of interfaces on the map, told apart on light and dark paper; the legend names them."""

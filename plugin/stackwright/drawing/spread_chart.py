@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from drc_rules.impedance_spread import LineSpread, TargetSpread
+from drc_rules.analysis.impedance.impedance_spread import LineSpread, TargetSpread
 from stackwright.drawing.axes import Point, Scale, label, named, path
-from stackwright.words import count
+from stackwright.text.words import count
 
 WIDTH, LEFT, RIGHT = 790, 200, 112
 TOP, BOTTOM, ROW, CURVE = 40, 26, 84, 52

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from drc_rules.stackup_view import StackupRow, StackupView, ViaSpan
-from stackup_lib.board import LayerKind
-from stackup_lib.roles import LayerRole
+from drc_rules.report.stackup_rows import StackupRow, StackupView, ViaSpan
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.layer_roles import LayerRole
 from stackwright.drawing import words
-from stackwright.words import clean, count
+from stackwright.text.words import clean, count
 
 WIDTH = 960
 SHEET_X, SHEET_WIDTH = 262, 252

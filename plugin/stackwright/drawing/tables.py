@@ -8,11 +8,11 @@ import json
 
 from rich.text import Text
 
-from drc_rules.stackup_view import StackupRow, StackupView
+from drc_rules.report.stackup_rows import StackupRow, StackupView
 from stackwright.drawing import words
-from stackwright.page import Column, Page, styled
-from stackwright.reporters.markdown import escape
-from stackwright.words import clean, number
+from stackwright.text.markup import escape
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import clean, number
 
 FORMAT = "stackwright-stackup"
 VERSION = 1

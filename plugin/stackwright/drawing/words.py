@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drc_rules.stackup_view import Carried, Figure, StackupRow, StackupView, Stated, ViaSpan
-from stackup_lib.board import LayerKind
-from stackup_lib.facts import Confidence, Origin
-from stackup_lib.roles import LayerRole
-from stackwright.words import count
+from drc_rules.report.stackup_rows import Carried, Figure, StackupRow, StackupView, Stated, ViaSpan
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.facts import Confidence, Origin
+from stackwright.text.words import count
 
 UNDECLARED = "not declared"
 

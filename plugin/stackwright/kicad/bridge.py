@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from stackup_lib.errors import StackwrightError
-from stackwright.kicad.live import AGAIN, KicadError, NeverSavedError
+from stackup_lib.core.errors import StackwrightError
+from stackwright.kicad.errors import KicadError, NeverSavedError
+from stackwright.kicad.live import AGAIN
 
 T = TypeVar("T")
 QUEUE_S = 5.0

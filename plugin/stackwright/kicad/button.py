@@ -7,9 +7,8 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from stackup_lib.errors import StackwrightError
-from stackwright.__main__ import SINGLE_THREAD
-from stackwright.commands.check import Settings, check_one
+from stackup_lib.core.errors import StackwrightError
+from stackwright.commands.check.command import Settings, check_one
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.live import PLUGIN, connect, is_there, reconnect
 from stackwright.kicad.markers import Canvas, markers_of, replace
@@ -17,7 +16,8 @@ from stackwright.kicad.report_file import opener, show_report, write_report
 from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
 from stackwright.kicad.single import noted, running_session
-from stackwright.output import complain
+from stackwright.run.limits import SINGLE_THREAD
+from stackwright.text.output import complain
 
 DONE, FAILED = 0, 2
 
@@ -31,7 +31,7 @@ FAREWELL_S = 90
 """How long the server outlives KiCad, to tell the page."""
 
 
-class OpenBoard(Canvas, Protocol):
+class ButtonBoard(Canvas, Protocol):
     """What a click needs of a live board."""
 
     path: Path
@@ -61,7 +61,7 @@ def run() -> int:
     return serve(live)
 
 
-def serve(live: OpenBoard) -> int:
+def serve(live: ButtonBoard) -> int:
     """Show the page at once, check the board, and serve until the page or KiCad has gone.
 
     Where no browser opens, the report is made as a file and the click says where it lies.
@@ -105,7 +105,7 @@ def wait(session: Session) -> None:
             return
 
 
-def press(live: OpenBoard) -> int:
+def press(live: ButtonBoard) -> int:
     """Check a live board; a report is shown even when KiCad takes no markers, and the other way round.
 
     Raises:

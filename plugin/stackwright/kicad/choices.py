@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from drc_rules.config import FILE_NAME
-from stackup_lib.errors import StackwrightError
+from drc_rules.settings.config import FILE_NAME
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.kicad.report_file import cache_folder, name_of
-from stackwright.output import write_file
-from stackwright.programs import command_line
+from stackwright.run.programs import command_line
+from stackwright.text.output import write_file
 
 CI = """\
 # .github/workflows/boards.yml; other systems: stackwright check BOARD, its exit code is the answer
@@ -21,8 +22,8 @@ jobs:
   boards:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v5
-      - uses: OWNER/stackwright/plugin/ci@REF   # the repository and tag that you trust
+      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
+      - uses: OWNER/stackwright/plugin/ci@COMMIT   # all 40 digits of the commit that you trust
 """
 
 
@@ -43,7 +44,7 @@ class Choices:
     def of(cls, board: Path) -> Choices:
         """Read what is remembered; what cannot be read was never said."""
         try:
-            read = json.loads(_file(board).read_text(encoding="utf-8"))
+            read = json.loads(read_plain_text(_file(board)))
         except (OSError, ValueError):
             read = {}
         profile = read.get("profile") if isinstance(read, dict) else None
@@ -56,7 +57,7 @@ class Choices:
             ConfigError: there is no such workload.
             OutputError: the cache cannot be written.
         """
-        from drc_rules.requirements import load_profile
+        from drc_rules.requirements.profiles.profile import load_profile
 
         if profile:
             load_profile(profile)
@@ -105,6 +106,6 @@ def equivalents(board: Path, profile: str | None, *, asked: bool) -> Mapping[str
 
 @cache
 def _profiles() -> list[dict[str, str]]:
-    from drc_rules.requirements import load_profile, profile_names
+    from drc_rules.requirements.profiles.profile import load_profile, profile_names
 
     return [{"name": name, "title": load_profile(name).title} for name in profile_names()]

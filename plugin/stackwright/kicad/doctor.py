@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.kicad.live import PLUGIN
-from stackwright.programs import command_line
+from stackwright.run.programs import command_line
 
 ACTION = f"{PLUGIN}.check"
 OLDEST_KICAD = 10
@@ -34,7 +35,7 @@ OK, BAD, MIND = "ok", "bad", "mind"
 
 
 @dataclass(frozen=True)
-class Place:
+class InstallPlace:
     """Folders of one KiCad version of this user.
 
     Attributes:
@@ -55,7 +56,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Answer:
+class DoctorAnswer:
     """One thing that was looked at.
 
     Attributes:
@@ -68,12 +69,14 @@ class Answer:
     cure: str = ""
 
 
-def diagnose(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> list[Answer]:
+def diagnose(environ: Mapping[str, str] | None = None, platform: str = sys.platform) -> list[DoctorAnswer]:
     """Return what was looked at, in the order in which a button comes to be; after a first fault, the rest waits."""
     env = os.environ if environ is None else environ
     place = newest(env, platform)
     if place is None:
-        return [Answer(BAD, "no settings of a KiCad were found for this user", "start KiCad 10 once, then come back")]
+        return [
+            DoctorAnswer(BAD, "no settings of a KiCad were found for this user", "start KiCad 10 once, then come back")
+        ]
     answers = [_kicad(place)]
     if answers[0].state == BAD:
         return answers
@@ -83,7 +86,7 @@ def diagnose(environ: Mapping[str, str] | None = None, platform: str = sys.platf
     return [*answers, *_hints(place, env, platform)]
 
 
-def newest(env: Mapping[str, str], platform: str) -> Place | None:
+def newest(env: Mapping[str, str], platform: str) -> InstallPlace | None:
     """Return the folders of the newest KiCad that has settings, None where there is none."""
     settings, documents, cache = _roots(env, platform)
     found = [
@@ -95,7 +98,7 @@ def newest(env: Mapping[str, str], platform: str) -> Place | None:
         return None
     version = max(found)
     name = f"{version[0]}.{version[1]}"
-    return Place(version, settings / name, documents / name, cache / name)
+    return InstallPlace(version, settings / name, documents / name, cache / name)
 
 
 def _roots(env: Mapping[str, str], platform: str) -> tuple[Path, Path, Path]:
@@ -143,17 +146,17 @@ def documents_stated() -> str | None:
         return None
 
 
-def _kicad(place: Place) -> Answer:
+def _kicad(place: InstallPlace) -> DoctorAnswer:
     name = f"KiCad {place.version[0]}.{place.version[1]}"
     if place.version[0] < OLDEST_KICAD:
         cure = f"install KiCad {OLDEST_KICAD}; until then, `stackwright check BOARD` needs no KiCad"
-        return Answer(BAD, f"{name} is the newest that was used here, which has no such buttons", cure)
-    return Answer(OK, f"{name}, settings in {place.settings}")
+        return DoctorAnswer(BAD, f"{name} is the newest that was used here, which has no such buttons", cure)
+    return DoctorAnswer(OK, f"{name}, settings in {place.settings}")
 
 
-def _settings(place: Place, name: str) -> dict[str, object]:
+def _settings(place: InstallPlace, name: str) -> dict[str, object]:
     try:
-        read = json.loads((place.settings / name).read_text(encoding="utf-8"))
+        read = json.loads(read_plain_text(place.settings / name))
     except (OSError, ValueError):
         return {}
     return read if isinstance(read, dict) else {}
@@ -164,34 +167,36 @@ def _part(settings: Mapping[str, object], name: str) -> Mapping[str, object]:
     return part if isinstance(part, dict) else {}
 
 
-def _api(place: Place) -> Answer:
+def _api(place: InstallPlace) -> DoctorAnswer:
     if _part(_settings(place, "kicad_common.json"), "api").get("enable_server") is True:
-        return Answer(OK, "KiCad's API is on")
+        return DoctorAnswer(OK, "KiCad's API is on")
     cure = "tick Preferences > Preferences > Plugins > Enable KiCad API, then start KiCad again"
-    return Answer(BAD, "KiCad's API is off: without it no plugin has a button", cure)
+    return DoctorAnswer(BAD, "KiCad's API is off: without it no plugin has a button", cure)
 
 
-def _plugin(place: Place) -> Answer:
+def _plugin(place: InstallPlace) -> DoctorAnswer:
     folder = plugin_folder(place)
     if folder is None:
         cure = "install it: Plugin and Content Manager > Install from File, with Stackwright's package"
-        return Answer(BAD, f"the plugin is not installed below {place.documents}", cure)
+        return DoctorAnswer(BAD, f"the plugin is not installed below {place.documents}", cure)
     if not (folder / "requirements.txt").is_file():
-        return Answer(BAD, f"{folder} has no requirements.txt: KiCad never makes it ready", "install the whole package")
+        return DoctorAnswer(
+            BAD, f"{folder} has no requirements.txt: KiCad never makes it ready", "install the whole package"
+        )
     shown = _part(_settings(place, "pcbnew.json"), "plugins").get("actions")
     for row in shown if isinstance(shown, list) else ():
         if isinstance(row, dict) and row.get(ACTION) is False:
             cure = "tick it in Preferences > PCB Editor > Plugins"
-            return Answer(BAD, "the button is switched off in the PCB editor", cure)
-    return Answer(OK, f"the plugin lies in {folder}")
+            return DoctorAnswer(BAD, "the button is switched off in the PCB editor", cure)
+    return DoctorAnswer(OK, f"the plugin lies in {folder}")
 
 
-def plugin_folder(place: Place) -> Path | None:
+def plugin_folder(place: InstallPlace) -> Path | None:
     """Return where the plugin is installed, by hand or by the Plugin and Content Manager."""
     for root in (place.documents / "3rdparty" / "plugins", place.documents / "plugins"):
         for file in sorted(root.rglob("plugin.json")) if root.is_dir() else ():
             try:
-                described = json.loads(file.read_text(encoding="utf-8"))
+                described = json.loads(read_plain_text(file))
             except (OSError, ValueError):
                 continue
             if isinstance(described, dict) and described.get("identifier") == PLUGIN:
@@ -199,7 +204,7 @@ def plugin_folder(place: Place) -> Path | None:
     return None
 
 
-def _brought_along(place: Place, env: Mapping[str, str], platform: str) -> str | None:
+def _brought_along(place: InstallPlace, env: Mapping[str, str], platform: str) -> str | None:
     """The Python that KiCad brings along, where KiCad is installed in its usual place."""
     version = f"{place.version[0]}.{place.version[1]}"
     programs = env.get("PROGRAMFILES") or r"C:\Program Files"
@@ -211,49 +216,49 @@ def _brought_along(place: Place, env: Mapping[str, str], platform: str) -> str |
     return str(found) if found is not None and found.is_file() else None
 
 
-def _python(place: Place, env: Mapping[str, str], platform: str) -> Answer:
+def _python(place: InstallPlace, env: Mapping[str, str], platform: str) -> DoctorAnswer:
     """Look at the interpreter of which KiCad makes environments."""
     given = _part(_settings(place, "kicad_common.json"), "api").get("interpreter_path")
     if not isinstance(given, str) or not given:
         own = _brought_along(place, env, platform)
         if own is None and platform in ("win32", "darwin"):
-            return Answer(OK, "KiCad uses the Python that it brings along")
+            return DoctorAnswer(OK, "KiCad uses the Python that it brings along")
         given = own or "/usr/bin/python3"
     cure = "choose another one in Preferences > Plugins > Python interpreter"
     version = _said([given, "-c", "import sys; print(*sys.version_info[:2])"])
     if version is None:
-        return Answer(BAD, f"{given}, with which KiCad makes environments, does not run", cure)
+        return DoctorAnswer(BAD, f"{given}, with which KiCad makes environments, does not run", cure)
     found = tuple(int(part) for part in version.split()[:2])
     if not PYTHONS[0] <= found <= PYTHONS[1]:
         between = " to ".join(f"{major}.{minor}" for major, minor in PYTHONS)
         what = f"{given} is Python {found[0]}.{found[1]}; the packages are there for {between}"
-        return Answer(BAD, what, cure)
+        return DoctorAnswer(BAD, what, cure)
     if _said([given, "-c", "import venv, ensurepip; print(1)"]) is None:
         cure = f"install python3-venv, delete {place.environment}, and start KiCad again"
-        return Answer(BAD, f"{given} cannot make environments: its venv module is not installed", cure)
-    return Answer(OK, f"{given} is Python {found[0]}.{found[1]}")
+        return DoctorAnswer(BAD, f"{given} cannot make environments: its venv module is not installed", cure)
+    return DoctorAnswer(OK, f"{given} is Python {found[0]}.{found[1]}")
 
 
-def _environment(place: Place, platform: str) -> Answer:
+def _environment(place: InstallPlace, platform: str) -> DoctorAnswer:
     folder = place.environment
     again = f"be online, delete {folder}, start KiCad again, open the PCB editor and wait half a minute"
     if not folder.is_dir():
         cure = "be online, start KiCad, open the PCB editor and wait half a minute"
-        return Answer(BAD, "KiCad has not made the plugin's environment yet", cure)
+        return DoctorAnswer(BAD, "KiCad has not made the plugin's environment yet", cure)
     python = folder / _python_in(platform)
     if _said([str(python), "-c", "import pip; print(1)"]) is None:
-        return Answer(BAD, f"the environment {folder} is half made: it has no pip", again)
+        return DoctorAnswer(BAD, f"the environment {folder} is half made: it has no pip", again)
     wanted = "; ".join(f"print({name!r}) if f({name!r}) is None else 0" for name in PACKAGES)
     missing = _said([str(python), "-c", f"from importlib.util import find_spec as f; {wanted}"])
     if missing is None:
-        return Answer(BAD, f"the environment {folder} is broken: its Python does not run", again)
+        return DoctorAnswer(BAD, f"the environment {folder} is broken: its Python does not run", again)
     if missing:
         names = ", ".join(missing.split())
-        return Answer(BAD, f"packages are missing in the environment ({names}): pip could not fetch them", again)
+        return DoctorAnswer(BAD, f"packages are missing in the environment ({names}): pip could not fetch them", again)
     broken = _said([str(python), "-c", "import kipy, numpy, pydantic; print(1)"])
     if broken is None:
-        return Answer(BAD, "the environment's packages cannot be loaded", again)
-    return Answer(OK, "the plugin's environment is complete")
+        return DoctorAnswer(BAD, "the environment's packages cannot be loaded", again)
+    return DoctorAnswer(OK, "the plugin's environment is complete")
 
 
 def _python_in(platform: str) -> str:
@@ -261,16 +266,16 @@ def _python_in(platform: str) -> str:
     return "Scripts/python.exe" if platform == "win32" else "bin/python"
 
 
-def _hints(place: Place, env: Mapping[str, str], platform: str) -> Iterator[Answer]:
+def _hints(place: InstallPlace, env: Mapping[str, str], platform: str) -> Iterator[DoctorAnswer]:
     if any(env.get(name) for name in ("HTTPS_PROXY", "https_proxy", "PIP_INDEX_URL", "PIP_CONFIG_FILE")):
         pip_settings = PIP_SETTINGS.get(platform, "/etc/pip.conf")
         what = "you have a proxy or a package index set in the environment: KiCad's pip does not see it"
-        yield Answer(MIND, what, f"state it in pip's system-wide configuration ({pip_settings})")
+        yield DoctorAnswer(MIND, what, f"state it in pip's system-wide configuration ({pip_settings})")
     folder = plugin_folder(place)
     if folder is not None and place.environment.is_dir():
         python, wanted = str(place.environment / _python_in(platform)), str(folder / "requirements.txt")
         words = [python, "-m", "pip", "install", "--only-binary", ":all:", "-r", wanted]
-        yield Answer(MIND, "to see what pip says, which KiCad does not show", command_line(words, platform))
+        yield DoctorAnswer(MIND, "to see what pip says, which KiCad does not show", command_line(words, platform))
 
 
 def _said(command: list[str]) -> str | None:

@@ -6,26 +6,40 @@ classes are KiCad's own while it has the project open, so those are left for the
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from drc_rules.config import FILE_NAME
-from stackup_lib.errors import NotWrittenError, StackwrightError
-from stackup_lib.kicad.file_edit import FileEdit, Written, apply_edit, apply_together, diff_text, digest
-from stackwright.kicad.live import KicadError
-from stackwright.output import write_file
-from stackwright.programs import command_line, program
+from drc_rules.settings.config import FILE_NAME
+from stackup_lib.core.errors import NotWrittenError, StackwrightError
+from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
+from stackup_lib.core.files.sole_writer import sole_writer
+from stackup_lib.core.files.whole_file import real_path
+from stackup_lib.kicad.write.file_edit import (
+    FileEdit,
+    Written,
+    apply_edit,
+    apply_together,
+    diff_text,
+    digest,
+    refuse_unwritable,
+)
+from stackwright.kicad.errors import KicadError
+from stackwright.run.programs import command_line, program
+from stackwright.text.output import write_file
 
 if TYPE_CHECKING:
-    from drc_rules.plan_file import Plan
-    from stackwright.commands.apply import Parts, Proposal
-    from stackwright.commands.suggest import Suggested
+    from drc_rules.stackup_design.plan_file import Plan
+    from stackwright.commands.apply.apply import PlanParts, Proposal
+    from stackwright.commands.suggest.model import Suggested
 
 BESIDE = (".kicad_pro", ".kicad_dru")
+UNSAFE = "changes what is built"
+CONSENT = 'tick "It changes what is built, and I want that", then press Apply'
+PREVIEW_AGAIN = "preview it again"
 READING_S = 120
 """How long kicad-cli may take to read the new board."""
 
@@ -60,10 +74,10 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     Raises:
         StackwrightError: nothing can be suggested; says why.
     """
-    from drc_rules.plan_file import write_plan
-    from stackwright.commands.apply import propose
+    from drc_rules.stackup_design.plan_file import write_plan
+    from stackwright.commands.apply.apply import propose
 
-    with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+    with for_the_page(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
         copy = _copy(board, live, Path(folder))
         found = _suggested(copy, profile)
         plan = found.plans[0]
@@ -83,7 +97,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
                 if f.differs
             ],
             "plan": str(plan_path),
-            "board_digest": digest(live.read_bytes()),
+            "board_digest": digest(read_board_bytes(live)),
             "file_digest": _digest_of(board),
             "later": command if plan.net_class else "",
         }
@@ -92,33 +106,33 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
 def _copy(board: Path, live: Path, folder: Path) -> Path:
     """Copy what a check reads, the live board in place of the file."""
     target = folder / board.name
-    shutil.copyfile(live, target)
+    target.write_bytes(read_board_bytes(live))
     for file in (*(board.with_suffix(suffix) for suffix in BESIDE), board.with_name(FILE_NAME)):
         if file.exists():
-            shutil.copyfile(file, folder / file.name)
+            (folder / file.name).write_bytes(read_plain(file))
     return target
 
 
-def _parts(plan: Plan, *, consent: bool) -> Parts:
+def _parts(plan: Plan, *, consent: bool) -> PlanParts:
     """What is written while KiCad has the project open: all but the net classes."""
-    from stackwright.commands.apply import Parts
+    from stackwright.commands.apply.apply import PlanParts
 
-    return Parts(write=True, change_stackup=consent, rules=bool(plan.rule))
+    return PlanParts(write=True, change_stackup=consent, rules=bool(plan.rule))
 
 
 def _suggested(copy: Path, profile: str | None) -> Suggested:
-    from drc_rules.check import find_config
-    from drc_rules.declared import CommandLine
-    from drc_rules.goals import project_of
+    from drc_rules.engine.check import find_config
+    from drc_rules.facts.declared import CommandLine
+    from drc_rules.stackup_design.goals import project_of
     from stackup_lib.kicad import read_board
-    from stackwright.commands.suggest import suggestion_for
+    from stackwright.commands.suggest.model import suggestion_for
 
     where = "the stackup"
     project = project_of(read_board(copy), find_config(copy, None), CommandLine(profile=profile))
-    declared = project.context.declarations
-    if declared.profile.value is None:
+    profile, form = project.context.profile, project.context.form
+    if profile is None:
         raise StackwrightError(where, "cannot be judged without a workload", "choose one first")
-    found = suggestion_for(copy, project, declared.profile.value, declared.form.value, new=False)
+    found = suggestion_for(copy, project, profile, form, new=False)
     if found.why_no_change:
         what, _, how = found.why_no_change.partition(": ")
         raise StackwrightError(where, f"cannot be the base of a change: {what}", how or "see the report")
@@ -134,40 +148,83 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
 def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[str, object]:
     """Bring a previewed plan into the board that is open: save, replace the files, let KiCad read them, look at it.
 
+    All of it is tried on a copy first: nothing is saved, and nothing is written, before every condition holds.
+
     The former files are kept beside the new ones, also one that says something else than the board in the editor:
     KiCad saves over a file without a look at it. One that another program has changed since the preview is left alone.
 
     Raises:
         StackwrightError: says whether anything was changed.
     """
-    from drc_rules.plan_file import read_plan
-    from stackwright.commands.apply import propose, refuse_silent
+    from drc_rules.stackup_design.plan_file import read_plan
+    from stackwright.commands.apply.apply import propose
 
-    content = live.content()
-    if digest(content) != shown["board_digest"]:
-        raise NotWrittenError(str(live.path), "was changed since the preview; nothing was written", "preview it again")
-    if _digest_of(live.path) not in (shown["file_digest"], shown["board_digest"]):
-        what = "was changed on the disk by another program; nothing was written"
-        raise NotWrittenError(str(live.path), what, "decide in KiCad: save, or File > Revert; then preview it again")
-    kept = _kept(live.path, content)
-    live.save()
-    plan = read_plan(Path(shown["plan"]))
-    parts = _parts(plan, consent=consent)
-    proposal = propose(plan, live.path, parts)
-    refuse_silent(proposal, live.path, parts)
-    pending = [file for file in proposal.files if file.differs]
-    new = next((file.new for file in pending if file.path == live.path), None)
-    tried = new is None or _refuse_unreadable(new, live)
-    edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
-    written = apply_together(edits, even_if_open=True)
-    if new is not None:
-        live.reload()
-        _refuse_other_stackup(live, proposal)
+    with for_the_page(), sole_writer([real_path(live.path).parent]):
+        content = live.content()
+        _refuse_changed(live.path, content, shown)
+        plan = read_plan(Path(shown["plan"]))
+        parts = _parts(plan, consent=consent)
+        tried = _rehearsed(live, content, plan, parts)
+        kept = _kept(live.path, content)
+        live.save()
+        proposal = propose(plan, live.path, parts)
+        pending = [file for file in proposal.files if file.differs]
+        new = next((file.new for file in pending if file.path == live.path), None)
+        edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
+        written = apply_together(edits, even_if_open=True)
+        if new is not None:
+            live.reload()
+            _refuse_other_stackup(live, proposal)
     return {
         "files": [one.path.name for one in written if one.changed],
         "backups": [one.backup.name for one in (*kept, *written) if one.backup],
         "tried": tried,
     }
+
+
+@contextmanager
+def for_the_page() -> Iterator[None]:
+    """Within this block, what is said of options of the command line becomes what the page has: buttons and a box."""
+    try:
+        yield
+    except StackwrightError as error:
+        if "--" not in f"{error.what} {error.next_step}":
+            raise
+        what = error.what.partition(" --")[0]
+        raise type(error)(error.where, what, CONSENT if UNSAFE in what else PREVIEW_AGAIN) from error
+
+
+def _refuse_changed(board: Path, content: bytes, shown: Mapping[str, str]) -> None:
+    """Refuse a board or a file that is not the one of the preview."""
+    if digest(content) != shown["board_digest"]:
+        raise NotWrittenError(str(board), "was changed since the preview; nothing was written", PREVIEW_AGAIN)
+    if _digest_of(board) not in (shown["file_digest"], shown["board_digest"]):
+        what = "was changed on the disk by another program; nothing was written"
+        raise NotWrittenError(str(board), what, "decide in KiCad: save, or File > Revert; then preview it again")
+
+
+def _rehearsed(live: Reloading, content: bytes, plan: Plan, parts: PlanParts) -> bool:
+    """Apply the plan to a copy of the board as it is in the editor, and see that its files can be written.
+
+    Returns:
+        Whether kicad-cli has read the new board; False where there is none.
+
+    Raises:
+        StackwrightError: it does not work, nobody has agreed, or a file cannot be written.
+    """
+    from stackwright.commands.apply.apply import propose, refuse_silent
+
+    with tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
+        held = Path(folder) / "held"
+        held.write_bytes(content)
+        copy = _copy(live.path, held, Path(folder))
+        proposal = propose(plan, copy, parts)
+        refuse_silent(proposal, live.path, parts)
+        pending = [file for file in proposal.files if file.differs]
+        new = next((file.new for file in pending if file.path == copy), None)
+    for path in (live.path, *(live.path.with_name(file.path.name) for file in pending)):
+        refuse_unwritable(path)
+    return new is None or _refuse_unreadable(new, live)
 
 
 def _kept(file: Path, content: bytes) -> tuple[Written, ...]:
@@ -179,7 +236,7 @@ def _kept(file: Path, content: bytes) -> tuple[Written, ...]:
 
 
 def _digest_of(file: Path) -> str:
-    return digest(file.read_bytes()) if file.exists() else ""
+    return digest(read_board_bytes(file)) if file.exists() else ""
 
 
 def _refuse_unreadable(new: bytes, live: Reloading) -> bool:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stackup_lib.errors import StackwrightError
-from stackwright.__main__ import SINGLE_THREAD
+from stackup_lib.core.errors import StackwrightError
+from stackwright.run.limits import SINGLE_THREAD
 
 REPORT_IT = "please report it, with the board if you may"
 WORKER = "stackwright.kicad.worker"
@@ -51,7 +51,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
     folder = tempfile.TemporaryDirectory(prefix="stackwright-", ignore_cleanup_errors=True)
     board, order = Path(folder.name) / "live.kicad_pcb", Path(folder.name) / "job.json"
     board.write_bytes(live)
-    order.write_text(json.dumps({**wanted, "live": str(board)}), encoding="utf-8")
+    order.write_text(json.dumps({**wanted, "live": str(board), "watches_stdin": True}), encoding="utf-8")
     process = subprocess.Popen(  # noqa: S603 - our own module, no shell
         [sys.executable, "-P", "-m", WORKER, str(order)],  # -P: no module of the current folder is imported
         env={
@@ -60,7 +60,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
             "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
             "PYTHONUTF8": "1",
         },
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,  # nothing comes: it closes with this process, and the worker ends
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -17,8 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stackup_lib.errors import StackwrightError
-from stackwright.output import complain
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_board_bytes
+from stackwright.kicad import overlay
+from stackwright.kicad.errors import NM_PER_MM, KicadError, NeverSavedError
+from stackwright.text.output import complain
 
 if TYPE_CHECKING:
     from kipy import KiCad
@@ -42,7 +45,6 @@ GIVE_UP = 2
 BRING_INTO_VIEW = "common.Control.zoomFitSelection"
 """An action of the editor; such names are no stable interface, so that nothing depends on its success."""
 
-NM_PER_MM = 1_000_000
 COMPARED = ("TRACE", "ARC", "VIA", "PAD", "ZONE", "SHAPE", "TEXT")
 """Kinds of items by which a large board is compared; footprints are slow to ask for, but their pads are not."""
 
@@ -59,14 +61,6 @@ _SAID_NO = {
     6: ("says that it is not the one this was started from", f"close the other KiCad, then {AGAIN}"),
     7: ("is busy", f"finish the running tool or close the open window, then {AGAIN}"),
 }
-
-
-class KicadError(StackwrightError):
-    """KiCad cannot be asked, or its board cannot be checked."""
-
-
-class NeverSavedError(KicadError):
-    """The board that is open has no file."""
 
 
 @contextmanager
@@ -210,7 +204,7 @@ class LiveBoard:
             copy = Path(folder) / self.path.name
             try:
                 self._board.save_as(str(copy), overwrite=True, include_project=False)
-                return copy.read_bytes()
+                return read_board_bytes(copy)
             except (ApiError, OSError):
                 return self._board.get_as_string().encode("utf-8")
 
@@ -311,8 +305,6 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent, or the board has no user layer.
         """
-        from stackwright.kicad import overlay
-
         with asking(self._patience_s):
             return overlay.draw(self._board, rows)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from drc_rules.clauses import Severity
-from drc_rules.report import Finding
-from stackwright.output import OutputError, write_file
-from stackwright.words import clean, count
+from drc_rules.report.model import Finding
+from drc_rules.requirements.clauses import Severity
+from stackup_lib.core.files.plain_file import read_plain_text
+from stackwright.text.output import OutputError, write_file
+from stackwright.text.words import clean, count
 
 MOST = 200
 """Markers set at most: a DRC window with more is read by nobody, and each is one step of undo."""
@@ -119,7 +120,7 @@ class _Memory:
     def _boards(self) -> dict[str, list[str]]:
         """What was remembered; a file that is absent or damaged is no reason to refuse."""
         try:
-            read = json.loads(self.path.read_text(encoding="utf-8"))
+            read = json.loads(read_plain_text(self.path))
         except (OSError, ValueError):
             return {}
         rows = read.items() if isinstance(read, dict) else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stackwright.kicad.live import NM_PER_MM, KicadError
+from stackwright.kicad.errors import NM_PER_MM, KicadError
 
 if TYPE_CHECKING:
     from kipy.board import Board

@@ -8,11 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from stackwright.kicad.live import KicadError
-from stackwright.output import write_file
-from stackwright.programs import opening_command
+from stackwright.kicad.errors import KicadError
 from stackwright.reporters import html, json_
 from stackwright.reporters.json_ import Checked
+from stackwright.run.programs import opening_command
+from stackwright.text.output import write_file
 
 OPENER = "STACKWRIGHT_OPEN"
 """Environment variable: the command that opens a report; empty to open none."""

@@ -2,27 +2,40 @@
 
 It listens on the loopback address at a free port. Every path begins with a random token; the page is opened by a
 code that works once, so that the token stands in no process list. Requests that name another host (DNS rebinding) or
-come from another site are refused before anything is looked at.
+come from another site are refused before anything is looked at. A client has a few seconds for the head of a request,
+and again for its body; so many connections at a time, and no more.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import secrets
+import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from stackup_lib.errors import StackwrightError
+from stackup_lib.core.errors import StackwrightError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 LOOPBACK = "127.0.0.1"
 TOKEN_BYTES = 32
 MOST_BODY = 64 * 1024
-PATIENCE_S = 15
-"""How long a client may take to say what it wants."""
+HEAD_S = 10.0
+"""How long a client may take, from the connection or the answer before, until the head of a request is complete."""
+BODY_S = 10.0
+"""How long the body may take after that."""
+ANSWER_S = 15.0
+"""How long a client may take to receive an answer."""
+MOST_CONNECTIONS = 16
+"""Open at a time; a browser opens six for a page."""
 
 PAGE = Path(__file__).parent / "page"
 POLICY = (
@@ -107,6 +120,7 @@ class LiveServer(ThreadingHTTPServer):
         self.session = session
         self.door = Door()
         self.closed = False
+        self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
 
     @property
     def port(self) -> int:
@@ -136,8 +150,49 @@ class LiveServer(ThreadingHTTPServer):
         self.closed = True
         super().shutdown()
 
+    def process_request(self, request: socket.socket | tuple[bytes, socket.socket], client_address: object) -> None:
+        """Serve a connection in a thread of its own; hang up where there are too many."""
+        if not self._free.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
+    ) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing: a browser that hangs up is no mistake, and the error stream is KiCad's message window."""
+
+
+class _Within(io.RawIOBase):
+    """What a client sends, until a time; then `TimeoutError`, however little it sends at a time."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self.until = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        left_s = self.until - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left_s)
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(ANSWER_S)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -146,7 +201,19 @@ class _Handler(BaseHTTPRequestHandler):
     server: LiveServer
     server_version, sys_version = "Stackwright", ""
     protocol_version = "HTTP/1.1"
-    timeout = PATIENCE_S
+    timeout = ANSWER_S
+
+    def setup(self) -> None:
+        """Read what comes through a clock."""
+        super().setup()
+        self._within = _Within(self.connection)
+        self.rfile.close()
+        self.rfile = io.BufferedReader(self._within)
+
+    def handle_one_request(self) -> None:
+        """Answer one request; a client that takes too long is hung up on."""
+        self._within.until = time.monotonic() + HEAD_S
+        super().handle_one_request()
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep no log: paths hold the token."""
@@ -236,6 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not length.isdecimal() or int(length) > MOST_BODY:
             self._refuse(413, "the request is too long")
             return None
+        self._within.until = time.monotonic() + BODY_S
         try:
             read = json.loads(self.rfile.read(int(length)) or b"{}")
         except (ValueError, RecursionError):

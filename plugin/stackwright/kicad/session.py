@@ -10,11 +10,13 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any, Protocol
 
-from stackup_lib.errors import StackwrightError
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_board_bytes
 from stackwright.kicad import fixing, jobs
 from stackwright.kicad.bridge import TRY_AGAIN, Bridge
 from stackwright.kicad.choices import Choices, equivalents
-from stackwright.kicad.live import PLUGIN, READING_S, KicadError
+from stackwright.kicad.errors import KicadError
+from stackwright.kicad.live import PLUGIN, READING_S
 from stackwright.kicad.markers import Canvas, Marker, replace
 from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.settings_files import BoardFile, SettingsFiles
@@ -67,7 +69,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Checked:
+class SessionCheck:
     """The last check: what the worker said, and the fingerprint of the board it saw."""
 
     result: Mapping[str, Any]
@@ -89,7 +91,7 @@ class Session:
         self._job: jobs.Job | None = None
         self._phase = IDLE
         self._runs = 0
-        self._checked: Checked | None = None
+        self._checked: SessionCheck | None = None
         self._error: StackwrightError | None = None
         self._notes: list[str] = []
         self._stale = False
@@ -105,7 +107,7 @@ class Session:
     def report(self) -> bytes:
         """Return the last report as HTML; empty before the first."""
         checked = self._checked
-        return Path(checked.result["page"]).read_bytes() if checked else b""
+        return read_board_bytes(Path(checked.result["page"])) if checked else b""
 
     def style(self) -> str:
         """Return the style sheet of the report."""
@@ -197,7 +199,7 @@ class Session:
             self._end(error)
             return
         with self._lock:
-            self._checked, self._stale = Checked(result, seen, self._settings.digest()), False
+            self._checked, self._stale = SessionCheck(result, seen, self._settings.digest()), False
             self._is_written = self._file.is_written()
             self._runs += 1
             self._fix, self._job, self._phase = None, None, MARKING

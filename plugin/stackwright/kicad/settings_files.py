@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from drc_rules.config import FILE_NAME
-from stackup_lib.errors import StackwrightError
-from stackup_lib.kicad.project import read_project
+from drc_rules.settings.config import FILE_NAME
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
+from stackup_lib.kicad.read.project import read_project
 
 
 class SettingsFiles:
@@ -53,7 +54,7 @@ class BoardFile:
 
     def _digest(self) -> str:
         try:
-            return hashlib.sha256(self._file.read_bytes()).hexdigest()
+            return hashlib.sha256(read_board_bytes(self._file)).hexdigest()
         except OSError:
             return ""
 
@@ -70,6 +71,6 @@ def _said(file: Path) -> bytes:
     try:
         if file.suffix == ".kicad_pro":
             return repr(read_project(file if file.exists() else None, [])).encode()
-        return file.read_bytes()
+        return read_plain(file)
     except (OSError, StackwrightError):
         return b""

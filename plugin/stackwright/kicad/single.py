@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from stackup_lib.core.files.plain_file import read_plain_text
 from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.server import LOOPBACK, LiveServer
 
@@ -34,7 +35,7 @@ def running_session(board: Path) -> str | None:
     end = time.monotonic() + BIRTH_S
     while note.exists():
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            said = json.loads(note.read_text(encoding="utf-8"))
+            said = json.loads(read_plain_text(note))
             return _ask_again(int(said["port"]), str(said["token"]))
         if time.monotonic() > end or _age_s(note) > BIRTH_S:
             return None
@@ -78,5 +79,5 @@ def noted(board: Path, server: LiveServer) -> Iterator[None]:
         yield
     finally:
         with contextlib.suppress(OSError):
-            if note.read_text(encoding="utf-8") == said:
+            if read_plain_text(note) == said:
                 note.unlink()

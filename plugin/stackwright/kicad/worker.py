@@ -1,7 +1,7 @@
 """A check or a preview in a process of its own: it can be stopped, and its memory is given back.
 
 Reads a job as JSON from the file named on its command line. Writes lines of JSON to standard output: `doing` while it
-works, then `done` with the result or `error`.
+works, then `done` with the result or `error`. Where the job says so, the end of standard input ends it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from drc_rules.report import Finding
-from stackup_lib.errors import StackwrightError
-from stackup_lib.stopwatch import Stopwatch, measuring
-from stackwright.__main__ import GARBAGE_EVERY
-from stackwright.reporters.grouping import groups
+from drc_rules.report.model import Finding
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
+from stackup_lib.core.orphans import end_with_pipe
+from stackup_lib.core.stopwatch import Stopwatch, measuring
+from stackwright.run.limits import GARBAGE_EVERY
+from stackwright.tables.grouping import groups
 
 MOST_MEMBERS = 100
 """As many as the page lists one by one."""
@@ -27,7 +29,9 @@ def main() -> int:
     gc.set_threshold(*GARBAGE_EVERY)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    job = json.loads(read_plain_text(Path(sys.argv[1])))
+    if job.get("watches_stdin"):
+        end_with_pipe(sys.stdin.fileno())
     try:
         with measuring(Stopwatch(tell=lambda name: _say("doing", name))):
             _say("done", _fix(job) if job["kind"] == "fix" else _check(job))
@@ -43,12 +47,12 @@ def _say(kind: str, value: object) -> None:
 
 
 def _check(job: Mapping[str, str]) -> dict[str, object]:
-    from stackwright.commands.check import Settings, check_one
+    from stackwright.commands.check.command import Settings, check_one
     from stackwright.kicad.markers import markers_of
     from stackwright.kicad.report_file import write_report
 
     settings = Settings(profile=job.get("profile") or None)
-    outcome, _ = check_one(Path(job["board"]), settings, live=Path(job["live"]).read_bytes())
+    outcome, _ = check_one(Path(job["board"]), settings, live=read_board_bytes(Path(job["live"])))
     _say("doing", "report")
     page = write_report(outcome)
     report = outcome.report

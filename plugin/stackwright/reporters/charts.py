@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from drc_rules.fabs import Tier
-from drc_rules.fabs.process import typical_processes
-from drc_rules.impedance_spread import LineSpread, TargetSpread
-from drc_rules.lines import production_process
-from drc_rules.loss_curve import LossCurve, LossPoint
-from stackup_lib.lines.process import LengthTolerance
+from drc_rules.analysis.impedance.impedance_spread import LineSpread, TargetSpread
+from drc_rules.analysis.lines.solved_lines import production_process
+from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.process import typical_processes
+from stackup_lib.transmission_lines.process import LengthTolerance
 from stackwright.drawing import loss_chart as loss
 from stackwright.drawing import spread_chart as spread
 

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from drc_rules.clauses import Severity
-from drc_rules.config import FILE_NAME
-from drc_rules.report import ClauseVerdict, Finding, Missing, Report, Verdict
-from stackwright.paths import relative_to_run
-from stackwright.remarks import NOT_PROVEN, STALE
-from stackwright.reporters.grouping import groups
+from drc_rules.engine.missing_inputs import unproven
+from drc_rules.report.model import ClauseVerdict, Finding, Missing, Report
+from drc_rules.requirements.clauses import Severity
+from drc_rules.settings.config import FILE_NAME
 from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.run.paths import relative_to_run
+from stackwright.tables import kicad_drc
+from stackwright.tables.grouping import groups
+from stackwright.text.remarks import KICAD, NOT_PROVEN, STALE
 
 FACTS = 4
 """Missing facts of a clause that are listed."""
@@ -80,18 +82,16 @@ def _of_finding(finding: Finding, path: str, alike: Sequence[Finding] = ()) -> E
 
 
 def open_errors(report: Report) -> tuple[ClauseVerdict, ...]:
-    """Return the clauses of severity error that a rule could not decide: what stands between a board and `fit`."""
-    return tuple(
-        v
-        for v in report.verdicts
-        if v.has_rule and v.clause.severity is Severity.ERROR and v.verdict is Verdict.NOT_VERIFIABLE
-    )
+    """Return the clauses of severity error that are open or met on a guess: what stands between a board and `fit`."""
+    return tuple(v for v in unproven(report.verdicts) if v.clause.severity is Severity.ERROR)
 
 
 def what_it_needs(verdict: ClauseVerdict) -> str:
     """Return the facts that a clause lacks, with how to give each."""
-    more = f" and {len(verdict.missing) - FACTS} more" if len(verdict.missing) > FACTS else ""
-    return f"It needs: {'; '.join(_fact(one) for one in verdict.missing[:FACTS])}{more}"
+    facts = (*verdict.missing, *verdict.guesses)
+    more = f" and {len(facts) - FACTS} more" if len(facts) > FACTS else ""
+    said = f"It is {verdict.words}; it needs" if verdict.is_guess else "It needs"
+    return f"{said}: {'; '.join(_fact(one) for one in facts[:FACTS])}{more}"
 
 
 def _fact(missing: Missing) -> str:
@@ -117,6 +117,7 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
     else:
         for finding in report.findings:
             yield _of_finding(finding, path)
+    yield from _kicad_entries(report, path)
     for stale in report.stale_suppressions:
         config = relative_to_run(checked.config_path or FILE_NAME)[0]
         title = f"the suppression of {stale.entry} {stale.problem}"
@@ -126,3 +127,19 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
         title = f"not proven: {verdict.clause.title}"
         key = f"{NOT_PROVEN.code}-{verdict.clause.id}"
         yield Entry(Level.NOT_PROVEN, path, 1, NOT_PROVEN.code, title, f"{what_it_needs(verdict)}.", key)
+
+
+def _kicad_entries(report: Report, path: str) -> Iterator[Entry]:
+    """One entry for each type of KiCad's violations."""
+    drc = report.kicad_drc
+    if drc is None:
+        return
+    if drc.failed:
+        yield Entry(
+            Level.BROKEN, path, 1, KICAD.code, "KiCad DRC did not run", f"{drc.failed}; {drc.next_step}.", KICAD.code
+        )
+    for group in kicad_drc.groups(drc):
+        more = f" And {group.more} more." if group.more else ""
+        key = f"{KICAD.code}-{group.type}-{group.severity.value}"
+        text = " ".join(f"{place}." for place in group.places) + more
+        yield Entry(LEVELS[group.severity], path, 1, KICAD.code, f"KiCad DRC: {group.title}", text, key)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from stackwright.reporters.entries import Entry, Level, entries
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.words import clean
+from stackwright.text.words import clean
 
 COMMANDS = {
     Level.BROKEN: "error",

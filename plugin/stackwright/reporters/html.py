@@ -14,20 +14,21 @@ from pathlib import PurePath
 from jinja2 import Environment
 from markupsafe import Markup
 
-from drc_rules.clauses import Severity
-from drc_rules.copper_tables import LinkLossRow
-from drc_rules.documents import Document, documents
-from drc_rules.report import ClauseVerdict, Finding, Place, Report, Verdict
-from drc_rules.stackup_view import StackupRow
+from drc_rules.report.link_rows import LinkLossRow
+from drc_rules.report.model import ClauseVerdict, Finding, Place, Report, Verdict
+from drc_rules.report.stackup_rows import StackupRow
+from drc_rules.requirements.clauses import Severity
+from drc_rules.requirements.documents import Document, documents
 from stackwright.drawing import words as said
 from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
-from stackwright.reporters import charts, copper, losses, power
-from stackwright.reporters.grouping import Group, groups, not_verifiable
+from stackwright.reporters import charts
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.pages import NO_RULE, environment, labelled
-from stackwright.words import count, number
+from stackwright.tables import copper, kicad_drc, losses, pairs, power
+from stackwright.tables.grouping import Group, groups, not_verifiable
+from stackwright.text.words import count, number
 
 MOST_LISTED = 100
 """Findings listed one by one under the one that speaks for them; the JSON report has them all."""
@@ -95,8 +96,10 @@ def _environment() -> Environment:
     return environment(
         said=said,
         copper=copper,
+        pairs=pairs,
         power=power,
         losses=losses,
+        kicad_drc=kicad_drc,
         charts=charts,
         legend=legend,
         colour_of=colour_of,
@@ -174,7 +177,7 @@ def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
     waiting: dict[str, list[str]] = {}
     open_verdicts, left_out = not_verifiable(report.verdicts)
     for verdict in sorted(open_verdicts, key=lambda v: -v.clause.severity.rank):
-        for missing in verdict.missing:
+        for missing in (*verdict.missing, *verdict.guesses):
             waiting.setdefault(missing.fact, []).append(verdict.clause.id)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for fact, clauses in waiting.items():
@@ -182,6 +185,8 @@ def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
         alike.setdefault((what, tuple(dict.fromkeys(clauses))), []).append(of)
     for (what, blocked), objects in alike.items():
         yield f"{what} of {'; '.join(objects)}" if any(objects) else what, blocked
+    if report.unknown_pairs:
+        yield f"the interface of {'; '.join(report.unknown_pairs)}", ("coverage",)
     if left_out:
         yield "rules that --select or --ignore leaves out", (count(left_out, "clause"),)
 
@@ -194,16 +199,22 @@ def _sections(report: Report, shown: Sequence[Shown], keys: Sequence[str]) -> It
     """The clauses by verdict in the order of precedence, last those that nothing decides yet."""
     measured: dict[str, tuple[str, str]] = {}
     found = [(finding, one.id) for one in shown for finding in one.group.findings]
-    for finding, ident in [*found, *((one.finding, "") for one in report.accepted)]:
-        value = finding.measured
-        text = number(value.value, value.unit) if value else ""
-        measured.setdefault(finding.clause, (text, ident))
+    found += [(one.finding, "") for one in report.accepted]
+    for finding, ident in found:
+        measured.setdefault(finding.clause, (_measured(finding), ident))
+    for finding, ident in found:
+        for clause in finding.also:  # it has no finding of its own: this one speaks for it
+            measured.setdefault(clause, (_measured(finding), ident))
     for word in [*(verdict.value for verdict in Verdict), NO_RULE]:
         chosen = [v for v in report.verdicts if (v.verdict.value if v.has_rule else NO_RULE) == word]
         chosen.sort(key=lambda v: -v.clause.severity.rank)
         rows = tuple(_row(v, word, measured, keys) for v in chosen)
         if rows:
             yield word, rows
+
+
+def _measured(finding: Finding) -> str:
+    return number(finding.measured.value, finding.measured.unit) if finding.measured else ""
 
 
 def _row(verdict: ClauseVerdict, word: str, measured: Mapping[str, tuple[str, str]], keys: Sequence[str]) -> _Row:

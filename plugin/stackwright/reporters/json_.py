@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from drc_rules.report import ClauseVerdict, Finding, Report
-from stackup_lib.errors import StackwrightError
+from drc_rules.report.kicad_drc import KicadDrc
+from drc_rules.report.model import ClauseVerdict, Finding, Report
+from stackup_lib.core.errors import StackwrightError
 from stackwright import __version__
 
 if TYPE_CHECKING:
-    from stackwright.commands.check_full import Full
+    from stackwright.commands.check.full import Full
     from stackwright.drawing.board_map import BoardMap
     from stackwright.drawing.charts import Charts
 
@@ -79,6 +80,7 @@ def _report(checked: Checked) -> dict[str, object]:
         "verdicts": [_verdict(v) for v in report.verdicts],
         "coverage": {**report.coverage.model_dump(mode="json"), "percent": round(report.coverage.percent, 2)},
         "taken_as": [t.model_dump(mode="json") for t in report.taken_as],
+        "unknown_pairs": list(report.unknown_pairs),
         "proofs": list(report.proofs),
         "crashes": [c.model_dump(mode="json") for c in report.crashes],
         "notes": list(report.notes),
@@ -86,11 +88,14 @@ def _report(checked: Checked) -> dict[str, object]:
         "stale_suppressions": [one.model_dump(mode="json") for one in report.stale_suppressions],
         "fixed": [known.model_dump(mode="json") for known in report.fixed],
         "stackup": report.stackup.model_dump(mode="json") if report.stackup else None,
+        "process": report.process.model_dump(mode="json") if report.process else None,
         "impedances": [row.model_dump(mode="json") for row in report.impedances],
+        "pairs": [row.model_dump(mode="json") for row in report.pairs],
         "losses": [row.model_dump(mode="json") for row in report.losses],
         "backdrills": [row.model_dump(mode="json") for row in report.backdrills],
         "rails": [row.model_dump(mode="json") for row in report.rails],
         "backdrills_missing": [m.model_dump(mode="json") for m in report.backdrills_missing],
+        **({} if report.kicad_drc is None else {"kicad_drc": _kicad_drc(report.kicad_drc)}),
         "provenance": {
             "stackwright": __version__,
             "board_sha256": report.board.sha256,
@@ -108,6 +113,11 @@ def _timing(seconds: Mapping[str, float], beside_s: float) -> dict[str, object]:
     return {"total_s": round(sum(seconds.values()), 6), "beside_s": round(beside_s, 6), "seconds": rounded}
 
 
+def _kicad_drc(drc: KicadDrc) -> dict[str, object]:
+    counts = [{**row.model_dump(mode="json"), "or_more": row.is_capped} for row, _ in drc.by_type()]
+    return {**drc.model_dump(mode="json"), "counts": counts}
+
+
 def _finding(finding: Finding) -> dict[str, object]:
     return finding.model_dump(mode="json")
 
@@ -119,11 +129,13 @@ def _verdict(verdict: ClauseVerdict) -> dict[str, object]:
         "severity": verdict.clause.severity.value,
         "code": verdict.code or None,
         "verdict": verdict.verdict.value,
+        "words": verdict.words,
         "confidence": verdict.confidence.value,
         "checked": verdict.checked,
         "undecided": verdict.undecided,
         "has_rule": verdict.has_rule,
         "worst": verdict.worst.value if verdict.worst else None,
         "missing": [m.model_dump(mode="json") for m in verdict.missing],
+        "guesses": [m.model_dump(mode="json") for m in verdict.guesses],
         "source": verdict.source,
     }

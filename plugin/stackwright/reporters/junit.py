@@ -1,23 +1,27 @@
 """The report as JUnit XML: one suite per board, one test case per clause, for Jenkins, GitLab and the like.
 
 Ant's schema, which most readers follow, knows passed, failed, broken and skipped. Whatever is not proven, does not
-apply, was accepted or is below the severity that fails the check is skipped, and says why: it has not passed.
+apply, was accepted or is below the severity that fails the check is skipped, and says why: it has not passed. What
+has passed on a guess says so in the output of its case: the schema knows no doubt.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from drc_rules.clauses import Severity
-from drc_rules.report import ClauseVerdict, Finding, Report, Verdict
+from drc_rules.engine.one_finding import of_clause
+from drc_rules.report.model import ClauseVerdict, Finding, Report, Verdict
+from drc_rules.requirements.clauses import Severity
 from stackwright import __version__
-from stackwright.paths import relative_to_run
 from stackwright.reporters.entries import what_it_needs
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.run_date import run_date
-from stackwright.words import clean, count
+from stackwright.run.paths import relative_to_run
+from stackwright.run.run_date import run_date
+from stackwright.tables import kicad_drc
+from stackwright.text.remarks import KICAD
+from stackwright.text.words import clean, count
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
 """What XML 1.0 forbids beside the control characters and halves of pairs that `clean` writes out."""
@@ -70,12 +74,33 @@ def _cases(checked: Checked, suite: str) -> list[ET.Element]:
     for case, crash in zip(broken, report.crashes, strict=True):
         _outcome(case, "error", f"rule {crash.code} broke ({crash.error})", "rule broke")
     judged = [verdict for verdict in report.verdicts if verdict.has_rule]
-    return [*broken, *(_clause(verdict, checked, suite) for verdict in judged)]
+    return [*broken, *(_clause(verdict, checked, suite) for verdict in judged), *_kicad(checked, suite)]
+
+
+def _kicad(checked: Checked, suite: str) -> Iterator[ET.Element]:
+    """One case for each type of violation that KiCad's own check reports, or one for all where there is none."""
+    drc = checked.report.kicad_drc
+    if drc is None:
+        return
+    groups = list(kicad_drc.groups(drc))
+    if not groups:
+        case = _case(f"{kicad_drc.TITLE}: {kicad_drc.remark(drc)}", suite, KICAD.code)
+        if drc.failed:
+            _outcome(case, "error", f"{drc.failed}; {drc.next_step}", "did not run")
+        yield case
+    for group in groups:
+        case = _case(f"{kicad_drc.TITLE}: {group.type}", suite, KICAD.code)
+        if checked.fail_on != "never" and group.severity.rank >= Severity(checked.fail_on).rank:
+            more = [f"and {group.more} more"] if group.more else []
+            _outcome(case, "failure", group.title, group.severity.value, "\n".join([*group.places, *more]))
+        else:
+            _skipped(case, f"{group.severity.value}, below what fails the check: {group.title}")
+        yield case
 
 
 def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
     case = _case(f"{verdict.clause.id}: {verdict.clause.title}", suite, verdict.code)
-    findings = [f for f in checked.report.findings if (f.clause, f.code) == (verdict.clause.id, verdict.code)]
+    findings = of_clause(verdict, checked.report.findings)
     failing = [f for f in findings if _fails(f, checked.fail_on)]
     if failing:
         _outcome(case, "failure", _summary(failing), failing[0].severity.value, _details(findings))
@@ -87,6 +112,8 @@ def _clause(verdict: ClauseVerdict, checked: Checked, suite: str) -> ET.Element:
         _skipped(case, f"not verifiable. {what_it_needs(verdict)}")
     elif verdict.verdict is Verdict.NOT_APPLICABLE:
         _skipped(case, "not applicable")
+    if verdict.is_guess:
+        ET.SubElement(case, "system-out").text = _text(f"{verdict.words}. {what_it_needs(verdict)}")
     return case
 
 

@@ -10,12 +10,12 @@ import json
 import re
 from collections.abc import Sequence
 
-from drc_rules.report import Finding, Place
-from stackup_lib.errors import StackwrightError
+from drc_rules.report.model import Finding, Place
+from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters.entries import Entry, Level, entries
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.run_date import run_date
-from stackwright.words import clean
+from stackwright.run.run_date import run_date
+from stackwright.text.words import clean
 
 KICAD_VERSION = "10.0"
 """The KiCad whose report this follows; none was run."""

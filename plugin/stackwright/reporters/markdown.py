@@ -5,43 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from drc_rules.clauses import Severity
-from drc_rules.report import Finding, Headline, Report, Verdict
-from stackwright.reporters.grouping import Group, groups, not_verifiable
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report, Verdict
+from drc_rules.requirements.clauses import Severity
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.words import clean, count, number, some
+from stackwright.tables import kicad_drc, pairs
+from stackwright.tables.grouping import Group, groups, not_verifiable
+from stackwright.text.markup import escape
+from stackwright.text.words import clean, count, number, some
 
 SHOWN = 30
 """Rows of a table; hosts cut long comments off."""
 
-MARKS = {Headline.FIT: "✅", Headline.NOT_FIT: "❌", Headline.NOT_PROVEN: "⚠️"}
-_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~$!&@]|(?<=:)//|(?i:www)\.")
+MARKS = {Headline.FIT: "✅", Headline.NOT_FIT: "❌", Headline.NOT_PROVEN: "⚠️", Headline.NO_WORKLOAD: "❔"}
 
 
 def render(outcomes: Sequence[Checked | Unchecked]) -> str:
     """Return the Markdown text; same boards and settings give the same bytes."""
     parts = [_board(o.report) if isinstance(o, Checked) else _unchecked(o) for o in outcomes]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def escape(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, no link, nobody mentioned."""
-    return _SPECIAL.sub(_escaped, clean(text))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    special = {
-        "<": "&lt;",
-        ">": "&gt;",
-        "&": "&amp;",
-        "@": "@<!-- -->",
-        "//": "&#47;&#47;",
-        "$": "&#36;",
-        "|": "&#124;",
-    }
-    if found[0].endswith("."):
-        return f"{found[0][:-1]}&#46;"
-    return special.get(found[0], f"\\{found[0]}")
 
 
 def _unchecked(unchecked: Unchecked) -> Iterator[str]:
@@ -58,7 +39,9 @@ def _board(report: Report) -> Iterator[str]:
     yield ""
     yield _counts(report)
     yield from _findings(report)
+    yield from _kicad_drc(report)
     yield from _accepted(report)
+    yield from _pairs(report)
     yield from _not_proven(report)
     for crash in report.crashes:
         yield ""
@@ -75,11 +58,15 @@ def _counts(report: Report) -> str:
     by_severity = [(s, sum(f.severity is s for f in report.findings)) for s in Severity]
     found = [count(n, s.value) if s is not Severity.INFO else f"{n} info" for s, n in by_severity if n]
     verdicts = [(v, sum(one.verdict is v and one.has_rule for one in report.verdicts)) for v in Verdict]
-    cover = report.coverage
+    cover, guessed = report.coverage, sum(one.is_guess for one in report.verdicts)
+    pairs = count(cover.unknown_pairs, "differential pair") + " of unknown interface"
     cells = [
         f"findings: {', '.join(found) or 'none'}" + (f"; {len(report.accepted)} accepted" if report.accepted else ""),
-        f"clauses: {', '.join(f'{n} {v.value}' for v, n in verdicts if n) or 'none'}",
-        f"coverage: {cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)",
+        f"clauses: {', '.join(f'{n} {v.value}' for v, n in verdicts if n) or 'none'}"
+        + (f"; {guessed} of the passed met on a guess" if guessed else ""),
+        f"coverage: {cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)"
+        + (f"; {pairs}: {escape(some(report.unknown_pairs, SHOWN))}" if report.unknown_pairs else "")
+        + (f"; {count(cover.unjudged_pairs, 'differential pair')} not judged" if cover.unjudged_pairs else ""),
     ]
     return "\n".join(f"- {cell}" for cell in cells)
 
@@ -124,6 +111,32 @@ def _limit(finding: Finding) -> str:
     return "<br>".join(part for part in (asked, escape(finding.limit.source)) if part)
 
 
+def _kicad_drc(report: Report) -> Iterator[str]:
+    drc = report.kicad_drc
+    if drc is None:
+        return
+    yield ""
+    yield f"### {kicad_drc.TITLE}"
+    yield ""
+    yield f"{escape(kicad_drc.remark(drc))}."
+    if drc.failed:
+        yield ""
+        yield f"{escape(drc.failed)}; {escape(drc.next_step)}."
+    rows = [
+        (
+            group.severity.value,
+            f"**{escape(group.title)}**",
+            "<br>".join([*map(escape, group.places), *([f"{group.more} more"] if group.more else [])]),
+        )
+        for group in kicad_drc.groups(drc)
+    ]
+    if rows:
+        yield from table(("Severity", "Violations", "The first of them"), rows, "types of violations")
+    if drc.others:
+        yield ""
+        yield f"Others: {escape(kicad_drc.others(drc))}."
+
+
 def _accepted(report: Report) -> Iterator[str]:
     if report.accepted:
         yield ""
@@ -148,6 +161,18 @@ def _accepted(report: Report) -> Iterator[str]:
         yield from lines[:SHOWN]
 
 
+def _pairs(report: Report) -> Iterator[str]:
+    """Pairs that no clause judges; the page and the JSON report have every pair."""
+    rows = [cells for row in pairs.unjudged(report.pairs) for cells in pairs.cells(row, every_layer=True)]
+    if rows:
+        yield ""
+        yield "### Pairs not judged"
+        yield ""
+        lacks = pairs.missing(pairs.unjudged(report.pairs))
+        yield escape("; ".join([pairs.said(report.pairs), pairs.NOTE, *lacks])) + "."
+        yield from table(pairs.HEAD, [tuple(map(escape, cells)) for cells in rows], "rows")
+
+
 def _not_proven(report: Report) -> Iterator[str]:
     open_verdicts, left_out = not_verifiable(report.verdicts)
     if open_verdicts or left_out:
@@ -158,16 +183,19 @@ def _not_proven(report: Report) -> Iterator[str]:
         yield f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out."
     if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
-        rows = [
-            (v.clause.severity.value, escape(v.clause.title), escape(some((m.fact for m in v.missing), 2)))
-            for v in ordered
-        ]
+        rows = [(v.clause.severity.value, escape(v.clause.title), escape(_needs(v))) for v in ordered]
         yield from table(("Severity", "Demand", "It needs"), rows, "clauses")
     if report.proofs:
         yield ""
         yield "To prove more, fill in and put into `stackwright.toml` beside the board:"
         yield ""
         yield from fenced(report.proofs, "toml")
+
+
+def _needs(verdict: ClauseVerdict) -> str:
+    """The facts that are missing; of a clause that is met on a guess, that it is, and what was guessed."""
+    said = f"{verdict.words}: " if verdict.is_guess else ""
+    return said + some((m.fact for m in (*verdict.missing, *verdict.guesses)), 2)
 
 
 def fenced(lines: Iterable[str], language: str = "") -> Iterator[str]:

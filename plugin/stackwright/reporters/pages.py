@@ -11,8 +11,8 @@ from markupsafe import Markup
 from stackwright import __version__
 from stackwright.drawing.columns import NARROW, SIGNS, Slot, column
 from stackwright.drawing.svg import STYLE
-from stackwright.reporters import deltas
-from stackwright.words import clean, count, number, some
+from stackwright.tables import deltas
+from stackwright.text.words import clean, count, number, some
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLE_SHEETS = ("report.css", "charts.css", "side_by_side.css")
@@ -21,6 +21,7 @@ SYMBOLS = {
     "fit": "\u2713",
     "not fit": "\u2717",
     "not proven": "?",
+    "no workload": "\u2013",
     "error": "\u2717",
     "warning": "!",
     "info": "i",

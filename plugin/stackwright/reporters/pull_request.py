@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from drc_rules.board_diff import BoardDiff, RowChange, counted
-from drc_rules.line_effects import LineEffect, LineState, changed
-from drc_rules.report import Headline, Report
+from drc_rules.analysis.impedance.line_effects import LineEffect, LineState, changed
+from drc_rules.engine.board_diff import BoardDiff, RowChange, counted
+from drc_rules.report.model import Headline, Report
 from stackwright.drawing.blocks import cross_section
-from stackwright.reporters.grouping import groups
-from stackwright.reporters.markdown import MARKS, SHOWN, escape, fenced, table
-from stackwright.words import some
+from stackwright.reporters.markdown import MARKS, SHOWN, fenced, table
+from stackwright.tables.grouping import groups
+from stackwright.text.markup import escape
+from stackwright.text.words import some
 
 MM_PER_INCH = 25.4
 

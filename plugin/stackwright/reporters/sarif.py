@@ -12,16 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from drc_rules.clauses import Severity
-from drc_rules.config import FILE_NAME
-from drc_rules.report import Accepted, ClauseVerdict, Finding, Report, StaleSuppression
-from drc_rules.rule import PAGE_SECTIONS, Rule, all_rules
+from drc_rules.report.kicad_drc import KicadDrc
+from drc_rules.report.model import Accepted, ClauseVerdict, Finding, Report, StaleSuppression
+from drc_rules.requirements.clauses import Severity
+from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
+from drc_rules.settings.config import FILE_NAME
 from stackwright import __version__
-from stackwright.paths import relative_to_run
-from stackwright.remarks import NOT_PROVEN, REMARKS, STALE, Remark
 from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.reporters.json_ import Checked, Unchecked
-from stackwright.words import clean
+from stackwright.run.paths import relative_to_run
+from stackwright.tables import kicad_drc
+from stackwright.text.remarks import KICAD, NOT_PROVEN, REMARKS, STALE, Remark
+from stackwright.text.words import clean
 
 Json = dict[str, object]
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -52,6 +54,7 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
     results += [_finding(one.finding, report, (one,)) for one in accepted]
     results += [_stale(one, checked) for one in report.stale_suppressions]
     results += [_open(v, report) for v in open_errors(report)]
+    results += [_kicad(group, report) for group in kicad_drc.groups(report.kicad_drc or KicadDrc())]
     rules = _rules(report)
     index = {rule["id"]: number for number, rule in enumerate(rules)}
     for result in results:
@@ -61,7 +64,7 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
         artifact["hashes"] = {"sha-256": report.board.sha256}
     return {
         **_head(report.board.path, rules),
-        "invocations": [_invocation([_notice(f"rule {c.code} broke ({c.error})", uri, base) for c in report.crashes])],
+        "invocations": [_invocation([_notice(text, uri, base) for text in _broken(report)])],
         "artifacts": [artifact],
         "results": results,
         "properties": {
@@ -72,6 +75,13 @@ def _run(checked: Checked, *, with_accepted: bool) -> Json:
             "coveragePercent": round(report.coverage.percent, 2),
         },
     }
+
+
+def _broken(report: Report) -> list[str]:
+    """What of the check could not be made."""
+    drc = report.kicad_drc
+    failed = [f"KiCad DRC did not run: {drc.failed}; {drc.next_step}"] if drc is not None and drc.failed else []
+    return [*(f"rule {c.code} broke ({c.error})" for c in report.crashes), *failed]
 
 
 def _failed_run(unchecked: Unchecked) -> Json:
@@ -164,8 +174,23 @@ def _stale(stale: StaleSuppression, checked: Checked) -> Json:
     }
 
 
+def _kicad(group: kicad_drc.ViolationGroup, report: Report) -> Json:
+    """The violations of one type that KiCad's own check reports."""
+    uri, base = _uri(report.board.path)
+    more = f"And {group.more} more" if group.more else ""
+    return {
+        "ruleId": KICAD.code,
+        "level": LEVELS[group.severity],
+        "message": {"text": _sentences(f"KiCad DRC: {group.title}", *group.places, more)},
+        "locations": [_location(uri, base, 1)],
+        "partialFingerprints": {FINGERPRINT: f"{KICAD.code}-{group.type}-{group.severity.value}"},
+        "suppressions": [],
+        "properties": {"type": group.type},
+    }
+
+
 def _rules(report: Report) -> list[Json]:
-    """Every rule that had a say on this board, and our two remarks about the check itself."""
+    """Every rule that had a say on this board, and our remarks."""
     worst: dict[str, Severity] = {}
     for verdict in report.verdicts:
         severity = verdict.clause.severity

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from drc_rules.clauses import Severity
-from drc_rules.documents import documents
-from drc_rules.report import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
-from stackup_lib.facts import Confidence, Origin
-from stackwright.page import Column, Page, styled
-from stackwright.reporters import copper, losses, power
-from stackwright.reporters.grouping import Group, groups, not_verifiable
-from stackwright.words import count, number, some
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
+from drc_rules.requirements.clauses import Severity
+from drc_rules.requirements.documents import documents
+from stackup_lib.core.facts import Confidence, Origin
+from stackwright.tables import copper, kicad_drc, losses, pairs, power
+from stackwright.tables.grouping import Group, groups, not_verifiable
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import count, number, some
 
 SHOWN = 10
 """Findings shown unless all are asked for."""
 
-HEADLINE_STYLE = {Headline.FIT: "bold green", Headline.NOT_FIT: "bold red", Headline.NOT_PROVEN: "bold yellow"}
+PAIRS_SHOWN = 8
+"""Differential pairs of unknown interface that are named unless all are asked for."""
+
+HEADLINE_STYLE = {
+    Headline.FIT: "bold green",
+    Headline.NOT_FIT: "bold red",
+    Headline.NOT_PROVEN: "bold yellow",
+    Headline.NO_WORKLOAD: "bold",
+}
 SEVERITY_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-VERDICT_STYLE = {Verdict.FAILED: "bold red", Verdict.NOT_VERIFIABLE: "yellow", Verdict.PASSED: "green"}
+VERDICT_STYLE = {
+    Verdict.FAILED: "bold red",
+    Verdict.NOT_VERIFIABLE: "yellow",
+    Verdict.PASSED: "green",
+    Verdict.NOT_APPLICABLE: "dim",
+}
 LABEL = Column(min_width=8)
 BODY = Column(wraps=True)
 
@@ -34,8 +47,10 @@ def page(report: Report, *, show_all: bool = False) -> Page:
     out.rows([LABEL, BODY], [(styled("note", "yellow"), note) for note in report.notes])
     taken_as(out, report.taken_as)
     _findings(out, report, show_all=show_all)
+    _kicad_drc(out, report, show_all=show_all)
     _accepted(out, report, show_all=show_all)
     _impedances(out, report)
+    _pairs(out, report, show_all=show_all)
     _losses(out, report)
     _rails(out, report)
     _backdrills(out, report, show_all=show_all)
@@ -59,9 +74,11 @@ def _headline_word(report: Report) -> Text:
 def _headline(out: Page, report: Report) -> None:
     asked = f"for {report.profile}" if report.profile else "no workload stated"
     form = f", form {report.form}" if report.form else ""
-    out.rows(
-        [Column(), BODY], [(_headline_word(report), styled(asked + form, "bold")), ("", report.headline_why)], indent=0
-    )
+    said: list[Text] = [styled(asked + form, "bold"), styled(report.headline_why)]
+    if report.headline is Headline.NO_WORKLOAD and not form:
+        said = said[1:]
+    rows = [(_headline_word(report) if k == 0 else styled(""), line) for k, line in enumerate(said)]
+    out.rows([Column(), BODY], rows, indent=0)
     out.verbatim([report.board.path], indent=len(report.headline.value) + 2)
 
 
@@ -173,6 +190,24 @@ def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
         out.line(styled("`stackwright baseline` takes what is fixed out of the baseline", "dim"), indent=2)
 
 
+def _kicad_drc(out: Page, report: Report, *, show_all: bool) -> None:
+    """What KiCad's own check says, type by type."""
+    drc = report.kicad_drc
+    if drc is None:
+        return
+    out.heading(kicad_drc.TITLE, kicad_drc.remark(drc))
+    rows: list[tuple[str | Text, str | Text]] = []
+    for group in kicad_drc.groups(drc, len(drc.violations) if show_all else kicad_drc.SHOWN):
+        rows.append((styled(group.severity.value, SEVERITY_STYLE[group.severity]), styled(group.title, "bold")))
+        rows += [(styled("at", "dim"), place) for place in group.places]
+        rows += [("", styled(f"{group.more} more: --all shows them", "dim"))] if group.more else []
+    if drc.others:
+        rows.append((styled("others", "dim"), styled(kicad_drc.others(drc), "dim")))
+    if drc.failed:
+        rows = [(styled("error", SEVERITY_STYLE[Severity.ERROR]), drc.failed), (styled("fix", "dim"), drc.next_step)]
+    out.rows([LABEL, BODY], rows)
+
+
 def _impedances(out: Page, report: Report) -> None:
     """One row per target; the page and the JSON report have every link."""
     if not report.impedances:
@@ -181,6 +216,22 @@ def _impedances(out: Page, report: Report) -> None:
     rows = [(styled(copper.IMPEDANCE_HEAD[0], "dim"), *(styled(word, "dim") for word in copper.IMPEDANCE_HEAD[1:]))]
     columns = [Column(max_width=24), Column(), Column(), Column(max_width=16), BODY]
     out.rows(columns, [*rows, *copper.impedance_rows(report.impedances)])
+
+
+def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
+    """Pairs that no clause judges, with their impedance all the same; every pair and layer where all is asked for."""
+    shown = report.pairs if show_all else pairs.unjudged(report.pairs)[:SHOWN]
+    if not shown:
+        return
+    out.heading("Pairs" if show_all else "Pairs not judged", f"{pairs.said(report.pairs)}; {pairs.NOTE}")
+    head = tuple(styled(word, "dim") for word in pairs.HEAD)
+    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), BODY]
+    out.rows(columns, [head, *(cells for row in shown for cells in pairs.cells(row, every_layer=show_all))])
+    out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in pairs.missing(shown)])
+    if len(report.pairs) > len(shown):
+        left = len(pairs.unjudged(report.pairs)) - len(shown)
+        rest = f"{count(left, 'pair')} more not judged; " if left > 0 else ""
+        out.line(styled(f"{rest}--all shows every pair and layer", "dim"), indent=2)
 
 
 def _losses(out: Page, report: Report) -> None:
@@ -233,26 +284,55 @@ def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
 
 
 def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
-    """What is not verifiable, by missing fact; what blocks an error-tier clause first."""
+    """What is not proven, by missing fact; what blocks an error-tier clause first, and none of those is left out."""
     open_verdicts, left_out = not_verifiable(report.verdicts)
     blocked: dict[str, list[ClauseVerdict]] = {}
     for verdict in sorted(open_verdicts, key=_severity_first):
-        for missing in verdict.missing:
+        for missing in (*verdict.missing, *verdict.guesses):
             blocked.setdefault(missing.fact, []).append(verdict)
-    if not open_verdicts and not left_out:
+    if not open_verdicts and not left_out and not report.unknown_pairs:
         return
-    parts = [f"{count(len(open_verdicts), 'clause')} for want of a fact"] if open_verdicts else []
+    guessed = sum(v.is_guess for v in open_verdicts)
+    waiting = count(len(open_verdicts) - guessed, "clause waits", "clauses wait")
+    parts = [f"{waiting} for a fact"] if len(open_verdicts) > guessed else []
+    if guessed:
+        parts.append(f"{count(guessed, 'clause')} met on a guess")
+    if report.unknown_pairs:
+        parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
     if left_out:
         parts.append(f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out")
     out.heading("Not proven", ", ".join(parts))
-    rows = list(blocked.items()) if show_all else _like_facts_together(blocked)
-    shown = len(rows) if show_all else SHOWN
-    out.rows(
-        [Column(max_width=56), BODY],
-        [(fact, some(dict.fromkeys(v.clause.id for v in verdicts), 2)) for fact, verdicts in rows[:shown]],
-    )
+    rows, needed = _needed_first(list(blocked.items()) if show_all else _like_facts_together(blocked))
+    shown = len(rows) if show_all else max(SHOWN, needed)
+    pairs = report.unknown_pairs
+    told = [(fact, _waiting(verdicts)) for fact, verdicts in rows[:shown]]
+    if pairs:
+        named = some(pairs, len(pairs) if show_all else PAIRS_SHOWN)
+        told.append((f"the interface of {named}", "coverage: nothing is asked of pairs of unknown interface"))
+    out.rows([Column(max_width=56), BODY], told)
     if len(rows) > shown:
         out.line(styled(f"{count(len(rows) - shown, 'fact')} more: --all shows them", "dim"), indent=2)
+
+
+_Blocked = tuple[str, list[ClauseVerdict]]
+"""A missing fact and the clauses that wait for it."""
+
+
+def _waiting(verdicts: list[ClauseVerdict]) -> str:
+    """The clauses that wait for a fact: those of severity error all, of others the first."""
+    ids = list(dict.fromkeys(v.clause.id for v in verdicts))
+    errors = {v.clause.id for v in verdicts if v.clause.severity is Severity.ERROR}
+    return some(ids, max(2, len(errors)))
+
+
+def _needed_first(rows: Sequence[_Blocked]) -> tuple[list[_Blocked], int]:
+    """Return the rows with those first that an error-tier clause needs to be there at all, and how many these are."""
+    seen, needed, rest = set[str](), list[_Blocked](), list[_Blocked]()
+    for fact, verdicts in rows:
+        errors = {v.clause.id for v in verdicts if v.clause.severity is Severity.ERROR}
+        (rest if errors <= seen else needed).append((fact, verdicts))
+        seen |= errors
+    return needed + rest, len(needed)
 
 
 def _like_facts_together(blocked: Mapping[str, list[ClauseVerdict]]) -> list[tuple[str, list[ClauseVerdict]]]:
@@ -289,7 +369,8 @@ def _clauses(out: Page, report: Report) -> None:
     rows: list[tuple[str | Text, ...]] = []
     for judged_clause in ordered:
         clause, verdict = judged_clause.clause, judged_clause.verdict
-        word = styled(verdict.value, VERDICT_STYLE.get(verdict, "dim"))
+        style = VERDICT_STYLE[Verdict.NOT_VERIFIABLE if judged_clause.is_guess else verdict]
+        word = styled(judged_clause.words, style)
         where = f"{clause.id}, {clause.severity.value} [{keys.index(clause.source.document) + 1}]"
         rows += [(word, clause.title, answers[clause.id]), ("", styled(where, "dim"), "")]
     out.rows([Column(), BODY, Column(max_width=24)], rows)
@@ -307,7 +388,9 @@ def _document(key: str) -> str:
 
 def _tally(judged: list[ClauseVerdict]) -> str:
     counts = [(verdict, sum(v.verdict is verdict for v in judged)) for verdict in Verdict]
-    return ", ".join(f"{n} {verdict.value}" for verdict, n in counts if n)
+    guessed = sum(v.is_guess for v in judged)
+    of_them = {Verdict.PASSED: f" ({guessed} on a guess)"} if guessed else {}
+    return ", ".join(f"{n} {verdict.value}{of_them.get(verdict, '')}" for verdict, n in counts if n)
 
 
 def _answers(report: Report) -> dict[str, str]:
@@ -317,10 +400,13 @@ def _answers(report: Report) -> dict[str, str]:
         needs = verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing
         looked_at = f"{verdict.checked} checked" if verdict.checked else ""
         answers[verdict.clause.id] = f"needs {_short(verdict.missing[0].fact)}" if needs else looked_at
-    for group in reversed(groups([*report.findings, *(one.finding for one in report.accepted)])):
-        for finding in reversed(group.findings):
-            if finding.measured is not None:
-                answers[finding.clause] = number(finding.measured.value, finding.measured.unit)
+    shown = groups([*report.findings, *(one.finding for one in report.accepted)])
+    found = [finding for group in reversed(shown) for finding in reversed(group.findings) if finding.measured]
+    own = {finding.clause for finding in found}
+    for finding in found:
+        clauses = (finding.clause, *(clause for clause in finding.also if clause not in own))
+        value = number(finding.measured.value, finding.measured.unit) if finding.measured else ""
+        answers |= dict.fromkeys((clause for clause in clauses if clause in answers), value)
     return answers
 
 
@@ -333,6 +419,12 @@ def _end(out: Page, report: Report) -> None:
     cover = report.coverage
     later = count(cover.clauses_without_rule, "clause has", "clauses have")
     out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)")
+    if cover.unknown_pairs:
+        pairs = count(cover.unknown_pairs, "differential pair counts", "differential pairs count")
+        out.line(f"{pairs} as undecided: interface not known", indent=2)
+    if cover.unjudged_pairs:
+        pairs = count(cover.unjudged_pairs, "differential pair counts", "differential pairs count")
+        out.line(f'{pairs} as undecided: impedance not judged, see "Pairs not judged"', indent=2)
     if cover.clauses_without_rule:
         out.line(f"{later} no rule yet and count nowhere", indent=2)
     for crash in report.crashes:
@@ -345,7 +437,7 @@ def _end(out: Page, report: Report) -> None:
 
 def _next_step(report: Report) -> str:
     if report.profile is None:
-        return "stackwright profiles lists the workloads; then check again with --profile NAME"
+        return "stackwright fit BOARD judges every workload; then check again with --profile NAME"
     if report.findings:
         return f"stackwright explain {report.findings[0].code} tells why and how to mend it"
     if report.proofs:

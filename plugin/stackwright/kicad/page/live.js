@@ -260,6 +260,7 @@ async function showFix(number) {
   $("fix-later").querySelector("code").textContent = fix.later;
   $("fix-consent").hidden = !fix.unsafe;
   $("consent").checked = false;
+  allowApplying();
   $("fixing").scrollIntoView();
 }
 
@@ -287,10 +288,16 @@ $("fix").addEventListener("click", () => post("fix"));
 $("no-fix").addEventListener("click", () => {
   $("fixing").hidden = true;
 });
+/* What changes the build waits for the box beside the button. */
+function allowApplying() {
+  $("apply").disabled = ended || !($("fix-consent").hidden || $("consent").checked);
+}
+
+$("consent").addEventListener("change", allowApplying);
 $("apply").addEventListener("click", async () => {
   $("apply").disabled = true;
   const done = await post("apply", { consent: $("consent").checked });
-  $("apply").disabled = ended;
+  allowApplying();
   if (!done) return;
   $("fixing").hidden = true;
   const tried = done.tried ? "" : " There was no kicad-cli to try the new file with.";

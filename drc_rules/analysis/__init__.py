@@ -1,0 +1,1 @@
+"""What rules and reports need to know of a board, computed once each."""

@@ -1,0 +1,1 @@
+"""Holes, rings, spaces and edges as fabs limit them."""

@@ -1,0 +1,63 @@
+"""Copper beside the board's edge and beside unplated holes, as the fab clauses ask for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Place
+from stackup_lib.board.board import Board
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps
+from stackup_lib.copper.shapes import Piece
+from stackup_lib.core.facts import MissingFact
+
+PLACES_SHOWN = 20
+"""Places listed with one finding."""
+
+
+def _cut_gaps(ctx: Context) -> CutGaps:
+    own_mm = ctx.declarations.config.fab.edge_to_copper_mm or 0.0
+    return cut_gaps(ctx.copper, max(REACH_MM, own_mm))
+
+
+def at_edge(ctx: Context) -> CutGaps:
+    """Return what comes near the board's edge, or lies outside: the nearest piece of each net on each layer."""
+    found = ctx.get(_cut_gaps)
+    found = found.where(found.cut < 0)
+    return found.least_of(found.layer, found.net)
+
+
+def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
+    """Return what comes near unplated holes: the nearest piece of each hole; fills are left out where asked."""
+    found = ctx.get(_cut_gaps)
+    found = found.where((found.cut >= 0) & (with_fills | (found.kind != Piece.FILL)))
+    return found.least_of(found.cut)
+
+
+def copper_place(board: Board, found: CutGaps, row: int) -> Place:
+    """Return where one piece of copper comes near a cut."""
+    kind, item = int(found.kind[row]), int(found.row[row])
+    uuids = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
+    named = uuids.get(Piece(kind))
+    at = complex(found.at[row])
+    return Place(
+        layer=board.copper_layers[int(found.layer[row])].name,
+        net=board.nets[int(found.net[row])] or None,
+        uuid=(str(named[item]) or None) if named is not None else None,
+        x_mm=round(at.real, 6),
+        y_mm=round(at.imag, 6),
+    )
+
+
+def nearest_first(found: CutGaps) -> CutGaps:
+    """Return the rows by gap, the least first."""
+    return found.where(np.argsort(found.gap_mm, kind="stable"))
+
+
+def need_fills(ctx: Context) -> None:
+    """Raise `MissingFact` where a zone has no stored fill: it may come too near a cut."""
+    open_still = unfilled_zones(ctx.board, range(ctx.board.layer_count))
+    if len(open_still):
+        name = ctx.board.nets[int(ctx.board.zones.net[open_still[0]])] or "a zone without a net"
+        raise MissingFact(f"the filled copper of {name}", FILL_ZONES)

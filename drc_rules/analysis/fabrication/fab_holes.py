@@ -1,0 +1,155 @@
+"""Plated holes and their annular rings as a fab sees them: those that are drilled, and those that a laser makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drc_rules.report.model import Place
+from drc_rules.requirements.fabs.holes import drilled_mm
+from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.vias.via_spans import lasered
+
+PLACES_SHOWN = 20
+"""Places listed with one finding."""
+
+SHAPES_WITHOUT_RING = ("custom", "trapezoid")
+"""Shapes of pads whose size does not tell how far the copper reaches from the hole."""
+
+NO_DIAMETER_MM = 0.05
+"""Below this a diameter is a typing error or a placeholder: neither a drill nor a laser makes it."""
+
+ENTER_DIAMETER = "in KiCad, select them, enter the hole's diameter and save the board"
+
+NO_RING_MM = 0.001
+"""Below this a pad is as large as its hole: no ring is meant."""
+
+
+@dataclass(frozen=True)
+class HoleSet:
+    """All drilled holes of a board, or all microvias: vias first, then the plated holes of parts.
+
+    Attributes:
+        vias, pads: rows of the vias and of the pads.
+        drill_mm: finished diameter as KiCad stores it; of a slot its width.
+        ring_mm: least ring around the finished hole, over the layers with a pad; NaN where shape or diameter do not
+            tell.
+    """
+
+    is_micro: bool
+    vias: Ints
+    pads: Ints
+    drill_mm: Floats
+    ring_mm: Floats
+
+    @property
+    def noun(self) -> str:
+        """What they are, in one word; part of a finding's key."""
+        return "microvia" if self.is_micro else "hole"
+
+    def counted(self, chosen: Ints) -> str:
+        """How many of them, e.g. `3 of 41 vias and 1 plated hole`; positions in this set."""
+        many = int(np.sum(chosen < len(self.vias)))
+        parts = [(many, len(self.vias), "microvia" if self.is_micro else "via")]
+        parts.append((len(chosen) - many, len(self.pads), "plated hole"))
+        return " and ".join(
+            (f"{count} of {whole} {noun}s" if count < whole else f"{count} {noun}{'' if count == 1 else 's'}")
+            for count, whole, noun in parts
+            if count
+        )
+
+    @property
+    def drilled_mm(self) -> Floats:
+        """What is drilled: as drawn by a laser, else wider for the plating where the pads leave room for that."""
+        if self.is_micro:
+            return self.drill_mm
+        pad_mm = self.drill_mm + 2 * self.ring_mm
+        return drilled_mm(self.drill_mm, np.where(self.ring_mm < NO_RING_MM, np.nan, pad_mm))
+
+    @property
+    def drilled_ring_mm(self) -> Floats:
+        """Least ring around what is drilled; NaN where shape or diameter do not tell."""
+        return np.asarray(np.round(self.ring_mm - (self.drilled_mm - self.drill_mm) / 2, 6))
+
+    @property
+    def is_sized(self) -> NDArray[np.bool_]:
+        """Which of them have a diameter that can be meant."""
+        return np.asarray(self.drill_mm >= NO_DIAMETER_MM)
+
+    def need_diameters(self) -> None:
+        """Raise `MissingFact` where the file holds a placeholder for a diameter."""
+        unsized = np.flatnonzero(~self.is_sized)
+        if len(unsized):
+            name = f"the diameter of {self.counted(unsized)} (the file says less than {NO_DIAMETER_MM} mm)"
+            raise MissingFact(name, ENTER_DIAMETER)
+
+    def places(self, board: Board, chosen: Ints) -> tuple[Place, ...]:
+        """Where some of them are (positions in this set), the first of many."""
+        found = []
+        for position in chosen[:PLACES_SHOWN].tolist():
+            is_via = position < len(self.vias)
+            table = board.vias if is_via else board.pads
+            row = int(self.vias[position] if is_via else self.pads[position - len(self.vias)])
+            net, uuid = board.nets[int(table.net[row])] or None, str(table.uuid[row]) or None
+            found.append(Place(net=net, uuid=uuid, x_mm=float(table.x_mm[row]), y_mm=float(table.y_mm[row])))
+        return tuple(found)
+
+
+def need_drills(drill_mm: Iterable[float], whose: str) -> None:
+    """Raise `MissingFact` where one of some diameters is missing or cannot be meant: nothing is to be computed from it.
+
+    Args:
+        drill_mm: finished diameters, nan where the file states none.
+        whose: what has them, e.g. `the vias of GND`.
+    """
+    drill_mm = tuple(drill_mm)
+    if any(map(math.isnan, drill_mm)):
+        raise MissingFact(f"the diameter of {whose} (the file states none)", ENTER_DIAMETER)
+    if any(0 < size < NO_DIAMETER_MM for size in drill_mm):
+        raise MissingFact(f"the diameter of {whose} (the file says less than {NO_DIAMETER_MM} mm)", ENTER_DIAMETER)
+
+
+def need_vias_of(board: Board, net: int) -> None:
+    """Raise `MissingFact` where a via of a net has a diameter that cannot be meant."""
+    need_drills(board.vias.drill_mm[board.vias.net == net].tolist(), f"the vias of {board.nets[net] or 'no net'}")
+
+
+def hole_sets(board: Board, *, by_laser: bool = False) -> tuple[HoleSet, ...]:
+    """Return the drilled holes and the microvias of a board; what it has none of is left out.
+
+    Args:
+        board: the board.
+        by_laser: vias that a laser makes, though the file does not call them microvias, count among these.
+    """
+    vias, pads = board.vias, board.pads
+    is_laser = lasered(board) if by_laser else vias.kind == ViaKind.MICRO
+    narrow = np.fmin(pads.drill_x_mm, pads.drill_y_mm)
+    plated = np.flatnonzero((pads.kind == PadKind.THROUGH) & (narrow > 0) & (pads.layers != 0))
+    found = []
+    for is_micro in (False, True):
+        rows = np.flatnonzero((vias.drill_mm > 0) & (is_laser == is_micro))
+        own = plated[: 0 if is_micro else None]
+        drill = np.concatenate([vias.drill_mm[rows], narrow[own]])
+        ring = np.concatenate([_via_rings(board, rows), _pad_rings(board, own)])
+        ring = np.where(drill < NO_DIAMETER_MM, np.nan, ring)
+        if len(drill):
+            found.append(HoleSet(is_micro, rows, own, drill, ring))
+    return tuple(found)
+
+
+def _via_rings(board: Board, rows: Ints) -> Floats:
+    vias = board.vias
+    pads = vias.pad_size_mm[rows]
+    least = np.min(np.where(np.isnan(pads), np.inf, pads), axis=1, initial=np.inf)
+    return np.asarray((np.where(np.isinf(least), vias.size_mm[rows], least) - vias.drill_mm[rows]) / 2)
+
+
+def _pad_rings(board: Board, rows: Ints) -> Floats:
+    pads = board.pads
+    across = np.minimum(pads.size_x_mm[rows] - pads.drill_x_mm[rows], pads.size_y_mm[rows] - pads.drill_y_mm[rows])
+    return np.where(np.isin(pads.shape[rows], SHAPES_WITHOUT_RING), np.nan, across / 2)

@@ -1,0 +1,101 @@
+"""The limit of a fabrication clause on one board: a tier's number, or that of the fab that `[fab]` describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import STRICTEST_FIRST, Tier
+from drc_rules.requirements.fabs.limits import LimitName, limit_of
+from drc_rules.settings.config_fab import FabDeclaration
+from stackup_lib.board.board import Ints
+
+OWN = "own"
+"""Tier of the clauses that hold a board against the user's own fab."""
+
+TOLERANCE_MM = 1e-3
+"""Geometric limits are met to a micrometre: 0.1499986 mm is 0.15 mm, drawn in inches or rounded on the way."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A limit and who sets it.
+
+    Attributes:
+        value: the number; its unit is the limit's.
+        who: in words, e.g. `best fabs` or the name of one's own.
+        tier: None for one's own fab.
+        stricter: the limit of the next stricter tier that has one; what misses it is told there.
+    """
+
+    value: float
+    who: str
+    tier: Tier | None = None
+    stricter: Bar | None = None
+
+    def says(self, verb: str) -> str:
+        """Return who does what: `best fabs etch`, `our fab etches`."""
+        return f"{self.who} {verb}" if self.tier else f"{self.who} {_third_person(verb)}"
+
+
+def own_fab(ctx: Context) -> FabDeclaration:
+    """Return what is declared of the user's own fab; everything is None where nothing is."""
+    return ctx.declarations.config.fab
+
+
+def bar(ctx: Context, clause: Clause, name: LimitName, own: float | None) -> Bar | None:
+    """Return the limit that a clause sets; None where it does not apply.
+
+    One's own fab takes the place of all tiers: a clause of a tier does not apply where `own` is given, one of the own
+    fab only there.
+    """
+    found = bar_of(ctx, clause, own)
+    if found is not None or own is not None or clause.limit.at_least == OWN:
+        return found
+    return bar_of_tier(lambda tier: limit_of(name, tier), Tier(clause.limit.at_least or Tier.BEST))
+
+
+def bar_of_tier(limit: Callable[[Tier], float | None], tier: Tier) -> Bar | None:
+    """Return the limit of a tier with those of the stricter ones; None where the tier has none."""
+    value, found = limit(tier), None
+    if value is None:
+        return None
+    for one in STRICTEST_FIRST[: STRICTEST_FIRST.index(tier)]:
+        stricter = limit(one)
+        found = found if stricter is None else Bar(stricter, f"{one} fabs", one, found)
+    return Bar(value, f"{tier} fabs", tier, found)
+
+
+def untold(rows: Ints, misses: Callable[[Bar], NDArray[np.bool_]], least: Bar) -> tuple[Ints, bool]:
+    """Return which of the rows that miss a limit are told here, and whether all of them are told at a stricter tier.
+
+    Args:
+        rows: positions that miss `least`.
+        misses: tells of a limit which positions miss it.
+        least: the limit; those of stricter tiers hang on it.
+    """
+    if least.stricter is None:
+        return rows, False
+    rest = rows[~misses(least.stricter)[rows]]
+    return (rest, False) if len(rest) else (rows, len(rows) > 0)
+
+
+def bar_of(ctx: Context, clause: Clause, own: float | None) -> Bar | None:
+    """Return the own fab's limit for a clause that asks for it, None for any other clause."""
+    if clause.limit.at_least != OWN or own is None:
+        return None
+    return Bar(own, own_fab(ctx).name or "your fab")
+
+
+def is_replaced(clause: Clause, own: float | None) -> bool:
+    """Tell whether a clause does not apply: a tier's where the own fab is stated, the own fab's where it is not."""
+    return (clause.limit.at_least == OWN) is (own is None)
+
+
+def _third_person(verb: str) -> str:
+    return verb + ("es" if verb.endswith(("ch", "sh", "s")) else "s")

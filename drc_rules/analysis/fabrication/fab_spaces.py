@@ -1,0 +1,160 @@
+"""How narrow a space fabs etch on each copper layer: by copper weight inside, by the ordinary tiers outside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, own_fab
+from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier, TrackSpace, track_spaces
+from drc_rules.requirements.fabs.limits import limit_of
+from stackup_lib.board.board import Board
+from stackup_lib.board.project import Project
+from stackup_lib.copper.clearances import SpaceFinder
+from stackup_lib.copper.hole_to_fill import PostFills
+from stackup_lib.copper.shapes import copper_pads
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad.design_rules.board_minimums import CLEARANCE, board_minimums
+from stackup_lib.materials import copper_weights, ounce_class
+
+MIL_MM = 0.0254
+
+MIL_PRECISION_MM = 0.002
+"""What a limit of whole mils allows: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) are asked for."""
+
+NEAR_MIL = 0.02
+"""A limit this near to a whole number of mils is one, written down in micrometres."""
+
+HEAVY_OUTER_OZ = 2.0
+"""From this weight on outer copper is etched no finer than inner copper of that weight: what is stated is there."""
+
+LEAST_OF_NOMINAL = 0.8
+"""Finished copper keeps this much of its foil: the same share that tells ounce classes apart."""
+
+
+def precision_mm(limit_mm: float, *, is_own: bool = False) -> float:
+    """Return by how much a space may miss a limit: a micrometre as everywhere, more where a source states whole mils.
+
+    Args:
+        limit_mm: the least space.
+        is_own: one's own fab states it, as it is meant.
+    """
+    mils = limit_mm / MIL_MM
+    return TOLERANCE_MM if is_own or abs(mils - round(mils)) > NEAR_MIL else MIL_PRECISION_MM
+
+
+def is_outer(board: Board, layer: int) -> bool:
+    """Tell whether a layer is the top or the bottom one."""
+    return layer in (0, board.layer_count - 1)
+
+
+def weight_oz(ctx: Context, layer: int) -> float:
+    """Return the copper weight of a layer; of an outer one no less than the stackup states.
+
+    Raises:
+        MissingFact: the thickness is not known, or on an inner layer is that of no weight.
+    """
+    thickness = ctx.need(ctx.copper_thickness_mm(layer))
+    if not is_outer(ctx.board, layer):
+        return ctx.need(ounce_class(thickness, outer=False))
+    least = [w.oz for w in copper_weights() if w.nominal_um * LEAST_OF_NOMINAL <= thickness * 1000]
+    return max(least, default=copper_weights()[0].oz)
+
+
+def own_space_mm(ctx: Context, layer: int) -> float | None:
+    """Return the least space that one's own fab states for a layer; None where it, or the weight, is not known."""
+    own = own_fab(ctx)
+    if is_outer(ctx.board, layer):
+        return own.outer_space_mm
+    try:
+        return own.space_of(weight_oz(ctx, layer)) if own.space_mm else None
+    except MissingFact:
+        return None
+
+
+def least_space(ctx: Context, clause: Clause, layer: int) -> Bar | None:
+    """Return the least space of a clause on a layer; None where no source states one for its weight.
+
+    Raises:
+        MissingFact: the weight of an inner layer is not known.
+    """
+    own = own_space_mm(ctx, layer)
+    if own is not None or clause.limit.at_least == OWN:
+        return bar_of(ctx, clause, own)
+    tier = Tier(clause.limit.at_least or Tier.BEST)
+    return bar_of_tier(lambda one: tier_space_mm(ctx, layer, one), tier)
+
+
+def tier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
+    """Return the least space of a tier on a layer; an outer layer of unknown thickness is taken for an ordinary one."""
+    if not is_outer(ctx.board, layer):
+        row = _row(weight_oz(ctx, layer))
+        return None if row is None else row.least_mm(tier)
+    ordinary = limit_of("outer_track_mm", tier)
+    if ordinary is None or not ctx.copper_thickness_mm(layer).known:
+        return ordinary
+    weight = weight_oz(ctx, layer)
+    row = _heaviest_up_to(weight) if weight >= HEAVY_OUTER_OZ else None
+    return ordinary if row is None else max(ordinary, row.least_mm(tier))
+
+
+def heavier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
+    """Return the least space in the next heavier copper of which a source tells: lighter copper etches no coarser."""
+    weight = weight_oz(ctx, layer)
+    return next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight), None)
+
+
+def _row(copper_oz: float) -> TrackSpace | None:
+    return next((row for row in track_spaces() if row.copper_oz == copper_oz), None)
+
+
+def _heaviest_up_to(copper_oz: float) -> TrackSpace | None:
+    return next((row for row in reversed(track_spaces()) if row.copper_oz <= copper_oz), None)
+
+
+def layers_with_spaces(board: Board) -> tuple[int, ...]:
+    """Return the layers with copper of more than one net."""
+    vias, pads, tracks, zones = board.vias, board.pads, board.tracks, board.zones
+    has_copper, found = copper_pads(board), []
+    for layer in range(board.layer_count):
+        nets = [
+            tracks.net[tracks.layer == layer],
+            vias.net[(vias.start_layer <= layer) & (vias.end_layer >= layer)],
+            pads.net[has_copper & ((pads.layers >> np.uint64(layer)) & np.uint64(1) != 0)],
+            zones.net[zones.fill_zone[zones.fill_layer == layer]],
+            zones.net[(zones.is_rule_area == 0) & ((zones.layers >> np.uint64(layer)) & np.uint64(1) != 0)],
+        ]
+        there = [column for column in nets if len(column)]
+        if there and min(int(column.min()) for column in there) != max(int(column.max()) for column in there):
+            found.append(layer)
+    return tuple(found)
+
+
+def space_finder(ctx: Context) -> SpaceFinder:
+    """Return what measures the spaces of the board as far as any clause asks about them."""
+    reach = tuple(_widest_mm(ctx, layer) for layer in range(ctx.board.layer_count))
+    return SpaceFinder(ctx.copper, reach, PostFills(ctx.copper, REACH_MM, reach))
+
+
+def holes_to_copper(ctx: Context) -> HoleGaps | None:
+    """Return how near drilled holes come to copper of other nets on inner layers; not to fills that are out of date."""
+    spaces = ctx.get(space_finder)
+    return hole_gaps(ctx.copper, fills=spaces.posts, to_fills=not len(spaces.foreign))
+
+
+def _widest_mm(ctx: Context, layer: int) -> float:
+    """The widest space that any clause asks for on a layer, a tier's less its tolerance; 0 where none can be told."""
+    with ctx.aside():
+        try:
+            own = own_space_mm(ctx, layer)
+            least = own or tier_space_mm(ctx, layer, Tier.STANDARD) or heavier_space_mm(ctx, layer, Tier.STANDARD)
+        except MissingFact:
+            least = None
+    return max((least or 0.0) - TOLERANCE_MM, own_minimum_mm(ctx.board.project), 0.0)
+
+
+def own_minimum_mm(project: Project) -> float:
+    """Return the clearance that Board Setup asks for at least; 0 where it asks for none."""
+    return next((one.value_mm for one in board_minimums(project) if one.key == CLEARANCE.key), 0.0)

@@ -1,0 +1,183 @@
+"""How near drilled holes come to the copper of other nets on inner layers: tracks and filled zones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
+from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.copper.hole_to_fill import PostFills
+from stackup_lib.copper.stale_fills import TOUCH_MM
+
+REACH_MM = 0.25
+"""Copper further away from a hole than this is no fab's concern."""
+
+SHORTEST_MM = 1e-6
+"""KiCad's resolution: keeps the direction of an edge without length defined."""
+
+
+@dataclass(frozen=True)
+class HoleCuts:
+    """Holes that cut into copper of other nets, once for each net: where they do so deepest.
+
+    Attributes:
+        hole: position among the holes.
+        own, net: nets of the hole and of that copper.
+        gap_mm: less than 0.
+    """
+
+    hole: Ints
+    own: Ints
+    net: Ints
+    layer: Ints
+    gap_mm: Floats
+
+
+@dataclass(frozen=True)
+class HoleGaps:
+    """The least gap of every drilled hole.
+
+    Attributes:
+        holes: the drilled holes; microvias are left out.
+        gap_mm: from the wall of the finished hole to the nearest copper of another net that it does not cut into;
+            infinite beyond the reach.
+        layer, net: where that is and whose it is; -1 where there is none.
+        cuts: the copper that holes cut into.
+    """
+
+    holes: HoleSet
+    gap_mm: Floats
+    layer: Ints
+    net: Ints
+    cuts: HoleCuts
+
+
+@dataclass(frozen=True)
+class _Holes:
+    """Drilled holes that go through one layer: their rows, centres, radii and nets."""
+
+    row: Ints
+    centre: Complexes
+    radius_mm: Floats
+    net: Ints
+
+
+def hole_gaps(
+    copper: CopperMap, reach_mm: float = REACH_MM, fills: PostFills | None = None, *, to_fills: bool = True
+) -> HoleGaps | None:
+    """Return the gaps of every drilled hole of a board, None where it has no holes or no inner layer.
+
+    Args:
+        copper: of the board.
+        reach_mm: how far from the wall is looked.
+        fills: what the posts have around them, where it is looked up for others as well, at least as far.
+        to_fills: False where the fills are out of date: only tracks are looked at.
+    """
+    board = copper.board
+    around = fills or PostFills(copper, reach_mm, (0.0,) * board.layer_count)
+    holes = next((one for one in hole_sets(board) if not one.is_micro), None)
+    if holes is None or board.layer_count < 3:
+        return None
+    vias, pads, count = board.vias, board.pads, len(holes.drill_mm)
+    x = np.concatenate([vias.x_mm[holes.vias], pads.x_mm[holes.pads]])
+    y = np.concatenate([vias.y_mm[holes.vias], pads.y_mm[holes.pads]])
+    own = np.concatenate([vias.net[holes.vias], pads.net[holes.pads]])
+    top = np.concatenate([vias.start_layer[holes.vias], np.zeros(len(holes.pads), dtype=np.int16)])
+    bottom = np.concatenate([vias.end_layer[holes.vias], np.full(len(holes.pads), board.layer_count - 1)])
+    hole_of = np.full(len(vias) + len(pads), -1)
+    hole_of[np.concatenate([holes.vias, len(vias) + holes.pads])] = np.arange(count)
+    entries: list[tuple[int, Ints, Ints, Floats]] = []
+    for layer in range(1, board.layer_count - 1):
+        rows = np.flatnonzero((top <= layer) & (bottom >= layer) & (holes.drill_mm >= NO_DIAMETER_MM))
+        here = _Holes(rows, x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2, own[rows])
+        found = [_to_tracks(board, layer, here, reach_mm)]
+        if to_fills:
+            near = around.near(layer)
+            edge_net = copper.edges(layer).net[near.edge]
+            found.append(_to_fills(here, hole_of[near.post], (edge_net, near.distance_mm), reach_mm))
+        entries += [(layer, rows[hole], net, gaps) for hole, net, gaps in found]
+    cuts = _cuts(entries, own)
+    gap, where, whose = np.full(count, np.inf), np.full(count, -1), np.full(count, -1)
+    cut = _pair(cuts.hole, cuts.net, board)
+    for layer, hole, net, gaps in entries:
+        kept = np.flatnonzero(~np.isin(_pair(hole, net, board), cut))
+        order = kept[np.argsort(-gaps[kept], kind="stable")]  # the least of each hole is written last
+        least, nearest = np.full(count, np.inf), np.full(count, -1)
+        least[hole[order]], nearest[hole[order]] = gaps[order], net[order]
+        nearer = least < gap
+        gap[nearer], where[nearer], whose[nearer] = least[nearer], layer, nearest[nearer]
+    return HoleGaps(holes, gap, where, whose, cuts)
+
+
+def _pair(hole: Ints, net: Ints, board: Board) -> Ints:
+    """A number for each hole and net."""
+    return np.asarray(hole * (len(board.nets) + 1) + net + 1)
+
+
+def _cuts(entries: list[tuple[int, Ints, Ints, Floats]], own: Ints) -> HoleCuts:
+    """What holes cut into by more than curves are rounded."""
+    none = np.zeros(0, dtype=np.int64)
+    layer = np.concatenate([none, *(np.full(len(hole), k) for k, hole, _, _ in entries)])
+    hole, net = (np.concatenate([none, *(one[k] for one in entries)]) for k in (1, 2))
+    gap = np.concatenate([np.zeros(0), *(gaps for *_, gaps in entries)])
+    deep = np.flatnonzero(gap <= -TOUCH_MM)
+    order = deep[np.lexsort((layer[deep], gap[deep], net[deep], hole[deep]))]
+    pair = np.column_stack([hole[order], net[order]])
+    first = np.concatenate([np.ones(min(len(order), 1), dtype=np.bool_), np.any(pair[1:] != pair[:-1], axis=1)])
+    order = order[first]
+    return HoleCuts(hole[order], own[hole[order]], net[order], layer[order], gap[order])
+
+
+_Near = tuple[Ints, Ints, Floats]
+"""Row of the hole among those of the layer, net of the copper, gap in mm; one for each edge of another net in reach."""
+
+
+def _to_tracks(board: Board, layer: int, holes: _Holes, reach_mm: float) -> _Near:
+    """The tracks of a layer; an arc counts as its chord."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with inner layers needs it
+
+    tracks = board.tracks
+    rows = np.flatnonzero(tracks.layer == layer)
+    start = tracks.start_x_mm[rows] + 1j * tracks.start_y_mm[rows]
+    end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
+    half = tracks.width_mm[rows] / 2
+    x, y = np.stack([start.real, end.real]), np.stack([start.imag, end.imag])
+    boxes = diagonals((x.min(axis=0) - half, y.min(axis=0) - half, x.max(axis=0) + half, y.max(axis=0) + half))
+    hole, k = shapely.STRtree(boxes).query(diagonals(_around(holes, reach_mm)))
+    return _in_reach(holes, hole, (start[k], end[k]), (tracks.net[rows[k]], half[k]), reach_mm)
+
+
+def _to_fills(holes: _Holes, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
+    """The edges (net, distance from the middle) of filled zones around the holes with these numbers, -1 for none."""
+    net, distance_mm = edges
+    drilled = np.flatnonzero(np.isin(hole, holes.row))
+    own = np.searchsorted(holes.row, hole[drilled])
+    gaps = distance_mm[drilled] - holes.radius_mm[own]
+    kept = np.flatnonzero(gaps < reach_mm)
+    return own[kept], net[drilled[kept]], gaps[kept]
+
+
+def _around(holes: _Holes, reach_mm: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """The boxes in which copper is within reach."""
+    x, y, out = holes.centre.real, holes.centre.imag, holes.radius_mm + reach_mm
+    return x - out, y - out, x + out, y + out
+
+
+def _in_reach(
+    holes: _Holes, hole: Ints, ends: tuple[Complexes, Complexes], copper: tuple[Ints, Floats], reach_mm: float
+) -> _Near:
+    """The gaps to straight copper (net, half its width) of other nets, from wall to edge."""
+    net, half_mm = copper
+    foreign = np.flatnonzero(net != holes.net[hole])
+    hole, net, half_mm = hole[foreign], net[foreign], half_mm[foreign]
+    start, way = ends[0][foreign] - holes.centre[hole], ends[1][foreign] - ends[0][foreign]
+    long = np.maximum(way.real**2 + way.imag**2, SHORTEST_MM**2)
+    along = np.clip(-(start.real * way.real + start.imag * way.imag) / long, 0.0, 1.0)
+    gaps = np.abs(start + along * way) - holes.radius_mm[hole] - half_mm
+    kept = np.flatnonzero(gaps < reach_mm)
+    return hole[kept], net[kept], gaps[kept]

@@ -1,0 +1,70 @@
+"""Where narrow spaces are, and between what, in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drc_rules.report.model import Place
+from stackup_lib.board.board import Board, Ints
+from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.distances import cores
+from stackup_lib.copper.shapes import Piece, Pieces
+
+BEYOND_MM = 0.002
+"""So far beyond the middle of a space either side is still taken to reach."""
+
+CHORD_SHARE = 0.001
+"""More than the share of a radius that lies between a circle and its 128 chords."""
+
+
+def one_per_nets(board: Board, spaces: Spaces) -> Ints:
+    """Return the row of the narrowest space between every two nets, the narrowest first, those alike by their names."""
+    low, high = np.minimum(spaces.one.net, spaces.other.net), np.maximum(spaces.one.net, spaces.other.net)
+    _, first = np.unique(low << 32 | high, return_index=True)
+    rows = sorted((round(float(spaces.gap_mm[row]), 5), *_names(board, spaces, row), row) for row in first.tolist())
+    return np.array([row for *_, row in rows], dtype=np.int64)
+
+
+def _names(board: Board, spaces: Spaces, row: int) -> list[str]:
+    return sorted(board.nets[int(piece.net[row])] for piece in (spaces.one, spaces.other))
+
+
+def between(board: Board, spaces: Spaces) -> str:
+    """Return between what the narrowest space is."""
+    one, other = spaces.one, spaces.other
+    words = "between " + " and ".join(name or "copper of no net" for name in _names(board, spaces, 0))
+    if one.kind[0] == other.kind[0] == Piece.PAD:
+        parts = {int(board.pads.footprint[int(pieces.row[0])]) for pieces in (one, other)}
+        reference = str(board.footprints.reference[parts.pop()]) if len(parts) == 1 else ""
+        words += f" (pads of {reference})" if reference else " (pads of one part)" if not parts else ""
+    return words
+
+
+def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
+    """Return the middle of a space; net and item are those of the piece that is no fill."""
+    import shapely  # noqa: PLC0415 - heavy, and only a finding needs it
+
+    board, rows = copper.board, np.array([row])
+    one, other = spaces.one.where(rows), spaces.other.where(rows)
+    radii = [float(piece.radius_mm[0]) for piece in (one, other)]
+    half = float(spaces.gap_mm[row]) / 2 + BEYOND_MM + CHORD_SHARE * max(radii)
+    near = [
+        shapely.buffer(cores(board, piece)[0], radius + half, quad_segs=32)
+        for piece, radius in zip((one, other), radii, strict=True)
+    ]
+    # along parallels the space is as narrow everywhere: what is half-way from both has its middle there
+    x, y = shapely.get_coordinates(shapely.centroid(shapely.intersection(*near)))[0].tolist()
+    return Place(
+        layer=board.copper_layers[spaces.layer].name,
+        net=board.nets[int(one.net[0])] or None,
+        uuid=_uuid(board, one) or _uuid(board, other),
+        x_mm=x,
+        y_mm=y,
+    )
+
+
+def _uuid(board: Board, piece: Pieces) -> str | None:
+    tables = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
+    table = tables.get(Piece(int(piece.kind[0])))
+    return None if table is None else str(table[int(piece.row[0])]) or None

@@ -1,0 +1,79 @@
+"""The impedances that a board asks for: one target per group of nets, or what the command line says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from drc_rules.analysis.impedance.impedance_table import LineTarget
+from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines, counted
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import Interface, interface
+from stackup_lib.transmission_lines.inverse import Target
+
+
+def target_from_words(
+    *,
+    target_diff_ohm: float | None,
+    target_se_ohm: float | None,
+    gap_mm: float | None,
+    interface_id: str | None,
+    frequency_ghz: float | None,
+) -> tuple[LineTarget, ...]:
+    """Return the targets that the command line names; none when it names none.
+
+    Raises:
+        ConfigError: an unknown interface.
+        GeometryError: a target that is no impedance.
+    """
+    named = interface(interface_id) if interface_id else None
+    nyquist = frequency_ghz or (named.nyquist_ghz if named else None)
+    found = []
+    if target_diff_ohm is not None:
+        target = Target(ohm=target_diff_ohm, kind="differential")
+        found.append(LineTarget(title="--target-diff", target=target, nyquist_ghz=nyquist, gap_mm=gap_mm))
+    if target_se_ohm is not None:
+        target = Target(ohm=target_se_ohm, kind="single")
+        found.append(LineTarget(title="--target-se", target=target, nyquist_ghz=nyquist))
+    if not found and named:
+        found += [t.model_copy(update={"gap_mm": gap_mm, "nyquist_ghz": nyquist}) for t in _of_interface(named)]
+    return tuple(found)
+
+
+def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
+    """Return what the board's nets ask for, the most routed first, each with its routed geometries by layer."""
+    groups: dict[NetTarget, list[ControlledLine]] = {}
+    for found in counted(ctx.get(controlled_lines)):
+        groups.setdefault(found.target, []).append(found)
+    merged: dict[tuple[Target, float | None], LineTarget] = {}
+    for one in (_of_group(target, lines) for target, lines in groups.items()):
+        key = (one.target, one.nyquist_ghz)
+        merged[key] = _together(merged[key], one) if key in merged else one
+    return tuple(sorted(merged.values(), key=lambda t: -sum(line.length_mm for line in t.routed)))
+
+
+def _together(a: LineTarget, b: LineTarget) -> LineTarget:
+    """Join targets that ask for the same at the same frequency."""
+    title = ", ".join(dict.fromkeys((*a.title.split(", "), *b.title.split(", "))))
+    source = ", ".join(dict.fromkeys((*a.source.split(", "), *b.source.split(", "))))
+    return a.model_copy(update={"title": title, "source": source, "routed": (*a.routed, *b.routed)})
+
+
+def _of_group(target: NetTarget, lines: Sequence[ControlledLine]) -> LineTarget:
+    return LineTarget(
+        title=target.title,
+        target=Target(ohm=target.ohm, kind=target.kind),
+        nyquist_ghz=target.nyquist_ghz,
+        source=target.source,
+        routed=tuple(found.line for found in lines),
+    )
+
+
+def _of_interface(one: Interface) -> Iterator[LineTarget]:
+    if one.impedance_diff_ohm is not None:
+        target = Target(ohm=one.impedance_diff_ohm, kind="differential")
+        source = one.document_of("impedance_diff_ohm")
+        yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)
+    if one.impedance_single_ohm is not None:
+        target = Target(ohm=one.impedance_single_ohm, kind="single")
+        source = one.document_of("impedance_single_ohm")
+        yield LineTarget(title=one.title, target=target, nyquist_ghz=one.nyquist_ghz, source=source)

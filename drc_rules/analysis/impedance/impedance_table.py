@@ -1,0 +1,252 @@
+"""Layer by target: the geometry that meets an impedance, what it loses, and how a fab's spread moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.solved_lines import (
+    LINE_TOLERANCE,
+    Lines,
+    LossAt,
+    production_process,
+    routed_impedance_ohm,
+)
+from drc_rules.requirements.fabs import Tier, track_space
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials import ounce_class
+from stackup_lib.transmission_lines.inverse import (
+    GapPerWidth,
+    KeepGap,
+    PairRule,
+    Solved,
+    Target,
+    Unreachable,
+    WidthLimits,
+    solve_pair,
+    solve_width,
+)
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
+from stackup_lib.transmission_lines.site import LineSite
+from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
+
+WIDEST_MM = 5.0
+"""No controlled line of a board is wider."""
+
+WIDEST_GAP_MM = 2.0
+
+FALLBACK_LEAST_MM = 0.075
+"""Finest track and space of half-ounce copper at the best fabs; used where the copper weight is not known."""
+
+GAPS_PER_WIDTH = (1.0, 2.0)
+"""Gap of a pair of which nothing states one: as wide as the trace; twice as wide where that does not reach."""
+
+
+class LineTarget(Frozen):
+    """An impedance that is asked for.
+
+    Attributes:
+        title: for whom, e.g. `PCIe Gen5` or a net class.
+        nyquist_ghz: where its loss counts, None where nobody says.
+        gap_mm: of the pair, where the design states one.
+        source: who asks for it.
+        routed: in which geometries the board's nets of it were routed.
+    """
+
+    title: str
+    target: Target
+    nyquist_ghz: float | None = None
+    gap_mm: float | None = None
+    source: str = ""
+    routed: tuple[RoutedLine, ...] = ()
+
+
+class Routed(Frozen):
+    """A routed geometry and what it has: Z0, or Zdiff of a pair; None where it has no plane or cannot be solved."""
+
+    width_mm: float
+    gap_mm: float | None
+    length_mm: float
+    impedance_ohm: float | None
+
+
+class ImpedanceRow(Frozen):
+    """One target on one layer.
+
+    Attributes:
+        width_mm, gap_mm: what meets the target, at the base; None where nothing does.
+        impedance_ohm: of that geometry.
+        loss: at the target's Nyquist frequency.
+        model_pct: what is not known of Dk, etch taper, outer copper and mask, in percent of the impedance.
+        process_pct: standard deviation of a typical production, in percent.
+        yield_10_pct: share of it inside +-10 % of the target, in percent.
+        routed: what is on the board for this target on this layer, the longest first.
+        problem: why there is no geometry: a missing fact, or what cannot be reached.
+        loss_problem: why there is no loss.
+        cure: what to do about either.
+    """
+
+    layer: str
+    target: LineTarget
+    references: tuple[str, ...] = ()
+    width_mm: float | None = None
+    gap_mm: float | None = None
+    impedance_ohm: float | None = None
+    eps_eff: float | None = None
+    loss: LossAt | None = None
+    model_pct: float | None = None
+    process_pct: float | None = None
+    yield_10_pct: float | None = None
+    routed: tuple[Routed, ...] = ()
+    problem: str = ""
+    loss_problem: str = ""
+    cure: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+def limits_of(lines: Lines, index: int) -> WidthLimits:
+    """Return the finest width and gap that the best fabs etch in a layer's copper."""
+    thickness = lines.ctx.copper_thickness_mm(index).value
+    ounces = ounce_class(thickness, outer=False).value if thickness else None
+    row = track_space(ounces) if ounces else None
+    least = row.least_mm(Tier.BEST) if row else FALLBACK_LEAST_MM
+    return WidthLimits(min_width_mm=least, max_width_mm=WIDEST_MM, min_gap_mm=least, max_gap_mm=WIDEST_GAP_MM)
+
+
+@dataclass
+class ImpedanceTable:
+    """Solves targets on layers; equal surroundings, mirror images among them, are solved once."""
+
+    lines: Lines
+    _found: dict[tuple[LineSite, LineTarget, WidthLimits], tuple[Solved, ImpedanceSpread] | StackwrightError] = field(
+        default_factory=dict
+    )
+
+    def rows(
+        self,
+        layers: Iterable[int],
+        targets: Iterable[LineTarget],
+        references: tuple[int | None, int | None] | None = None,
+    ) -> Iterator[ImpedanceRow]:
+        """Solve every target on every layer, target by target."""
+        where = tuple(layers)
+        for target in targets:
+            for index in where:
+                yield self._row(index, target, references)
+
+    def _row(self, index: int, asked: LineTarget, references: tuple[int | None, int | None] | None) -> ImpedanceRow:
+        layer = self.lines.ctx.board.copper_layers[index].name
+        routed = self._routed(index, asked)
+        gap = asked.gap_mm if asked.gap_mm is not None or not routed else routed[0].gap_mm
+        target = asked.model_copy(update={"routed": (), "gap_mm": gap})
+        try:
+            site = self.lines.site(index, references).site
+            solved, production = self._solve(site, target, limits_of(self.lines, index))
+        except MissingFact as missing:
+            problem = f"{missing.name} is not known"
+            return ImpedanceRow(layer=layer, target=target, routed=routed, problem=problem, cure=missing.how_to_give)
+        except StackwrightError as error:
+            return ImpedanceRow(layer=layer, target=target, routed=routed, problem=error.what, cure=error.next_step)
+        loss, problem, cure = self._loss(index, target, solved, references)
+        planes = (
+            (site.reference_below, site.reference_above)
+            if site.is_turned
+            else (site.reference_above, site.reference_below)
+        )
+        return ImpedanceRow(
+            layer=layer,
+            target=target,
+            references=tuple(plane for plane in planes if plane),
+            width_mm=solved.width_mm,
+            gap_mm=solved.gap_mm,
+            impedance_ohm=solved.impedance_ohm,
+            eps_eff=solved.solution.eps_eff_odd if solved.solution.is_pair else solved.solution.eps_eff,
+            loss=loss,
+            model_pct=self.lines.uncertainty(index, solved.width_mm, solved.gap_mm, references).total_pct,
+            process_pct=production.sigma_pct,
+            yield_10_pct=100 * production.inside(10.0).share,
+            routed=routed,
+            loss_problem=problem,
+            cure=cure,
+            assumptions=loss.assumptions if loss else self.lines.site(index, references).assumptions,
+        )
+
+    def _routed(self, index: int, target: LineTarget) -> tuple[Routed, ...]:
+        """Sum the lengths of each width and gap on a layer; its impedance is that between the usual planes."""
+        lengths: dict[tuple[float, float | None], float] = {}
+        usual: dict[tuple[float, float | None], RoutedLine] = {}
+        for line in target.routed:
+            if line.layer == index:
+                key = (line.width_mm, line.gap_mm)
+                lengths[key] = lengths.get(key, 0.0) + line.length_mm
+                usual.setdefault(key, line)
+        ordered = sorted(lengths, key=lambda key: -lengths[key])
+        return tuple(
+            Routed(width_mm=key[0], gap_mm=key[1], length_mm=lengths[key], impedance_ohm=self._ohm(usual[key]))
+            for key in ordered
+        )
+
+    def _ohm(self, line: RoutedLine) -> float | None:
+        try:
+            return routed_impedance_ohm(self.lines, line)
+        except (MissingFact, StackwrightError):
+            return None
+
+    def _solve(self, site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+        key = (site.canonical(), target, limits)
+        if key not in self._found:
+            try:
+                self._found[key] = _solved(key[0], target, limits)
+            except StackwrightError as error:
+                self._found[key] = error
+        found = self._found[key]
+        if isinstance(found, StackwrightError):
+            raise found
+        return found
+
+    def _loss(
+        self,
+        index: int,
+        target: LineTarget,
+        solved: Solved,
+        references: tuple[int | None, int | None] | None,
+    ) -> tuple[LossAt | None, str, str]:
+        if target.nyquist_ghz is None:
+            return None, "no frequency: nobody says which interface this is", "name it with --interface or --frequency"
+        try:
+            return self.lines.loss(index, solved.width_mm, solved.gap_mm, target.nyquist_ghz, references), "", ""
+        except MissingFact as missing:
+            return None, f"{missing.name} is not known", missing.how_to_give
+        except DielectricDataError as error:
+            return None, str(error), ""
+
+
+def _solved(site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
+    if target.target.kind == "single":
+        solved = solve_width(site, target.target, limits=limits, tolerance=LINE_TOLERANCE)
+    else:
+        solved = _pair(site, target, limits)
+    production = spread(
+        site,
+        solved.width_mm,
+        solved.gap_mm,
+        production_process(),
+        target_ohm=target.target.ohm,
+        within_pct=(10.0,),
+        tolerance=LINE_TOLERANCE,
+    )
+    return solved, production
+
+
+def _pair(site: LineSite, target: LineTarget, limits: WidthLimits) -> Solved:
+    rules: list[PairRule] = [GapPerWidth(ratio=ratio) for ratio in GAPS_PER_WIDTH]
+    if target.gap_mm is not None:
+        rules = [KeepGap(gap_mm=max(target.gap_mm, limits.min_gap_mm))]
+    for how in rules[:-1]:
+        with suppress(Unreachable):
+            return solve_pair(site, target.target, limits, how=how, tolerance=LINE_TOLERANCE)
+    return solve_pair(site, target.target, limits, how=rules[-1], tolerance=LINE_TOLERANCE)

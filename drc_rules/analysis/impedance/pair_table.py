@@ -1,0 +1,212 @@
+"""Every routed differential pair with its impedance by layer, judged or not, and why not.
+
+What no clause judges still has an impedance: pairs of which nobody says what they are, and pairs too short to count.
+Geometries that a rule has solved cost nothing here; others are solved as far as the caller allows, the longest of pairs
+that are not judged first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.targets.controlled import NetTarget, controlled_lines, counted, nets_by_target
+from drc_rules.facts.context import Context
+from drc_rules.report.link_rows import PairOnLayer, PairRow
+from drc_rules.requirements.interfaces import family
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+
+MOST_SOLVED = 200
+"""Geometries that are solved for this table where all of it is asked for: a few seconds."""
+
+QUICKLY_SOLVED = 20
+"""The same where the table is not what the check is for."""
+
+NOT_SOLVED = "not solved"
+NO_PLANE = "no plane above or below it"
+
+
+_Key = tuple[int, float, float | None, References]
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """So much of a geometry on one pair, as the mean of both traces."""
+
+    line: RoutedLine
+    length_mm: float
+    is_counted: bool
+
+
+@dataclass
+class _Ohms:
+    """Impedances of geometries, as many new ones as are allowed."""
+
+    ctx: Context
+    left: int
+    _found: dict[_Key, tuple[float | None, str]] = field(default_factory=dict)
+
+    def of(self, line: RoutedLine) -> tuple[float | None, str]:
+        """Return the impedance, or why there is none."""
+        key = _key(line)
+        if key not in self._found:
+            self._found[key] = self._of(line)
+        return self._found[key]
+
+    def _of(self, line: RoutedLine) -> tuple[float | None, str]:
+        if line.references == (None, None):
+            return None, NO_PLANE
+        gap = None if line.gap_mm is None else round(line.gap_mm, 4)
+        known = Lines(self.ctx).is_solved((line.layer, round(line.width_mm, 4), gap, line.references))
+        try:
+            with self.ctx.recording():
+                Lines(self.ctx).site(line.layer, line.references)
+                if not known and self.left <= 0:
+                    return None, NOT_SOLVED
+                solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references)
+        except MissingFact as fact:
+            return None, f"{fact.name} is not known"
+        except StackwrightError as error:
+            return None, error.what
+        self.left -= not known
+        return solved.impedance_ohm * (2 if line.gap_mm is None else 1), ""
+
+
+def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
+    """Return every pair with tracks: those that are not judged first, then the longest.
+
+    Args:
+        ctx: the checked board, with the lines that its rules have solved.
+        most_solved: how many geometries may be solved that no rule has asked for.
+    """
+    targets = tuple(ctx.get(nets_by_target))
+    target_of = {net: number for number, nets in enumerate(ctx.get(nets_by_target).values()) for net in nets}
+    target = {net: targets[number] for net, number in target_of.items()}
+    found = [_Pair(ctx, pair, stretches, target) for pair, stretches in _stretches(ctx, target_of).items()]
+    ohms = _Ohms(ctx, most_solved)
+    ordered = sorted(found, key=lambda pair: (pair.is_counted, -pair.length_mm, pair.name))
+    rows = [pair.row(ohms) for pair in ordered]
+    return tuple(sorted(rows, key=lambda row: (row.is_judged, -row.length_mm, row.name)))
+
+
+def unjudged_pairs(ctx: Context) -> int:
+    """Count the routed pairs with a target of which no section is judged: too short, over no plane, or apart."""
+    pairs = ctx.pairs
+    judged = {net for one in counted(ctx.get(controlled_lines)) for net in one.line.nets}
+    asked = {net for nets in ctx.get(nets_by_target).values() for net in nets} & set(
+        np.unique(ctx.board.tracks.net).tolist()
+    )
+    paired = {net for net in asked if pairs.partner_of_net[net] >= 0}
+    return len(
+        {int(pairs.pair_of_net[net]) for net in paired} - {int(pairs.pair_of_net[net]) for net in judged & paired}
+    )
+
+
+def _stretches(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_Stretch]]:
+    """Return the geometries of each pair that has tracks; `target_of` is the number of each net's target."""
+    routed = np.unique(ctx.board.tracks.net)
+    nets = routed[routed >= 0]
+    nets = nets[ctx.pairs.partner_of_net[nets] >= 0].tolist()
+    judged: dict[_Key, set[int]] = defaultdict(set)
+    for counts in counted(ctx.get(controlled_lines)):
+        judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
+    found: dict[int, list[_Stretch]] = defaultdict(list)
+    for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets):
+        of_pair: dict[int, tuple[float, bool]] = {}
+        asks = judged.get(_key(line), set())
+        for net, length_mm in zip(line.nets, line.net_lengths_mm, strict=True):
+            pair = int(ctx.pairs.pair_of_net[net])
+            length, is_counted = of_pair.get(pair, (0.0, False))
+            of_pair[pair] = length + length_mm, is_counted or target_of.get(net) in asks
+        for pair, (length, is_counted) in of_pair.items():
+            found[pair].append(_Stretch(line, length / 2, is_counted))
+    return found
+
+
+def _key(line: RoutedLine) -> _Key:
+    return line.layer, line.width_mm, line.gap_mm, line.references
+
+
+class _Pair:
+    """One pair and what was routed of it."""
+
+    def __init__(self, ctx: Context, pair: int, stretches: list[_Stretch], targets: Mapping[int, NetTarget]) -> None:
+        self.ctx, self.stretches = ctx, stretches
+        self.nets = (int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair]))
+        self.name = ctx.pairs.name[pair]
+        self.target = next((targets[net] for net in self.nets if net in targets), None)
+        self.length_mm = sum(stretch.length_mm for stretch in stretches)
+        self.is_counted = any(stretch.is_counted for stretch in stretches)
+
+    def row(self, ohms: _Ohms) -> PairRow:
+        """Return it with the impedance of its longest geometry on each layer."""
+        layers = tuple(self._layers(ohms))
+        judged_on = [one for one in layers if one.is_judged]
+        problem = next((one.problem for one in layers if one.problem), "") if self.is_counted else ""
+        target = self.target
+        return PairRow(
+            name=self.name,
+            nets=(self.ctx.board.nets[self.nets[0]], self.ctx.board.nets[self.nets[1]]),
+            interface=target.title if target else self._family(),
+            target_ohm=target.ohm if target else None,
+            length_mm=round(self.length_mm, 4),
+            layers=layers,
+            is_judged=bool(judged_on),
+            why_not="" if judged_on else problem or self._why_not(),
+        )
+
+    def _layers(self, ohms: _Ohms) -> Iterator[PairOnLayer]:
+        by_layer: dict[int, list[_Stretch]] = defaultdict(list)
+        for stretch in self.stretches:
+            by_layer[stretch.line.layer].append(stretch)
+        for layer, here in sorted(by_layer.items(), key=lambda item: (-_total(item[1]), item[0])):
+            main = max(here, key=_worth)
+            ohm, problem = ohms.of(main.line)
+            yield PairOnLayer(
+                layer=self.ctx.board.copper_layers[layer].name,
+                width_mm=main.line.width_mm,
+                gap_mm=main.line.gap_mm,
+                length_mm=round(_total(here), 4),
+                impedance_ohm=ohm,
+                is_judged=any(stretch.is_counted for stretch in here) and (ohm is not None or problem == NOT_SOLVED),
+                problem=problem,
+            )
+
+    def _family(self) -> str:
+        role = self.ctx.assignment.role_of(self.nets[0])
+        return family(role.family).title if role else ""
+
+    def _why_not(self) -> str:
+        """Return why no section of the pair is judged: nothing asks, or what most of it is."""
+        if self.target is None:
+            known = self._family()
+            return f"no target known: {known} of unknown generation" if known else "no target known"
+        over_holes = _total(s for s in self.stretches if s.line.references == (None, None))
+        apart = _total(s for s in self.stretches if s.line.gap_mm is None and s.line.references != (None, None))
+        if over_holes > max(apart, self.length_mm - over_holes - apart):
+            return NO_PLANE
+        if apart > self.length_mm - over_holes - apart:
+            return "its traces run apart"
+        return f"too short to count: {2 * self.target.lumped_mm:.3g} mm are forgiven"
+
+
+def _total(stretches: Iterable[_Stretch]) -> float:
+    return sum(stretch.length_mm for stretch in stretches)
+
+
+def _worth(stretch: _Stretch) -> tuple[bool, bool, float, float, float]:
+    """Order geometries of a layer: judged ones, those with a plane, then the longest."""
+    line = stretch.line
+    return (
+        stretch.is_counted,
+        line.references != (None, None),
+        stretch.length_mm,
+        -line.width_mm,
+        -(line.gap_mm or 0.0),
+    )

@@ -1,0 +1,143 @@
+"""Impedance along the route of every link with a target: mean weighted by length, worst section, what was forgiven.
+
+What counts is what `IMP002` judges: sections that are longer than a breakout at each end. A section over a hole in the
+planes has no impedance of width and gap; its length is told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.nets.board_links import board_links
+from drc_rules.analysis.targets.controlled import ControlledLine, NetTarget, controlled_lines
+from drc_rules.facts.context import Context
+from drc_rules.report.link_rows import LinkImpedance, RouteSection
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import ZERO
+
+
+@dataclass(frozen=True)
+class ImpedanceStretch:
+    """So much of one geometry on a link: `length_mm` of one trace on average, `longest_mm` of one net."""
+
+    line: RoutedLine
+    length_mm: float
+    longest_mm: float
+
+
+def link_impedances(ctx: Context) -> tuple[LinkImpedance, ...]:
+    """Return the impedance of every link with a target; of each target the worst first, unknown ones last."""
+    found: list[LinkImpedance] = []
+    of_target: dict[NetTarget, list[ControlledLine]] = {}
+    for line in ctx.get(controlled_lines):
+        of_target.setdefault(line.target, []).append(line)
+    for target, lines in of_target.items():
+        nets = sorted({net for line in lines for net in line.line.nets})
+        rows = [_impedance(ctx, target, mine, traces, lines) for mine, traces in _links(ctx, nets)]
+        found += sorted(rows, key=lambda row: (row.problem != "", -abs(row.off_pct), row.name))
+    return tuple(found)
+
+
+def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yield the nets of each link, of a pair those of both traces, and how many traces they are."""
+    links, left = ctx.get(board_links), set(nets)
+    # of two links that share a net the first by name takes it, in whatever order the file numbers them
+    for link in sorted(links.of_nets(nets), key=lambda link: [ctx.board.nets[net] for net in link.nets]):
+        if not left.intersection(link.nets):
+            continue
+        partner = links.partner_of(link)
+        both = link.nets if partner is None else (*link.nets, *partner.nets)
+        mine = tuple(net for net in both if net in left)
+        left.difference_update(mine)
+        yield mine, 1 if partner is None or not set(mine).intersection(partner.nets) else 2
+    for net in nets:
+        if net in left:
+            mate = ctx.pairs.partner_of(net)
+            mine = (net, mate) if mate is not None and mate in left else (net,)
+            left.difference_update(mine)
+            yield mine, len(mine)
+
+
+def _impedance(
+    ctx: Context, target: NetTarget, nets: tuple[int, ...], traces: int, lines: Sequence[ControlledLine]
+) -> LinkImpedance:
+    stretches = [s for s in (_stretch(line.line, nets, traces) for line in lines) if s is not None]
+    solid = [s for s in stretches if s.line.references != (None, None)]
+    counted = [s for s in solid if s.longest_mm > 2 * target.lumped_mm]
+    total = sum(s.length_mm for s in stretches)
+    gaps = _gap_range([s for s in stretches if s.longest_mm > 2 * target.lumped_mm])
+    row = LinkImpedance(
+        name=_name(ctx, nets),
+        nets=tuple(ctx.board.nets[net] for net in nets),
+        target=target.title,
+        kind=target.kind,
+        target_ohm=target.ohm,
+        tolerance_pct=target.tolerance_pct,
+        inferred=target.inferred,
+        length_mm=total,
+        forgiven_mm=sum(s.length_mm for s in solid) - sum(s.length_mm for s in counted),
+        forgiven_up_to_mm=target.lumped_mm,
+        over_holes_mm=total - sum(s.length_mm for s in solid),
+        uncoupled_mm=sum(s.length_mm for s in stretches if s.line.is_pair and s.line.gap_mm is None),
+        gap_min_mm=gaps[0] if gaps else None,
+        gap_max_mm=gaps[1] if gaps else None,
+    )
+    if not counted:
+        return row
+    try:
+        with ctx.recording():
+            return row.model_copy(update=_weighted(ctx, target, counted))
+    except MissingFact as fact:
+        return row.model_copy(update={"problem": f"{fact.name} is not known", "cure": fact.how_to_give})
+    except StackwrightError as error:
+        return row.model_copy(update={"problem": error.what, "cure": error.next_step})
+
+
+def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceStretch]) -> dict[str, object]:
+    """Return the mean and the worst section of what counts; raises what solving raises."""
+    ohms = [ControlledLine(target, s.line).impedance_ohm(Lines(ctx)) for s in counted]
+    ranges = [
+        Lines(ctx).uncertainty(s.line.layer, s.line.width_mm, s.line.gap_mm, s.line.references).around(ohm)
+        for s, ohm in zip(counted, ohms, strict=True)
+    ]
+    length = sum(s.length_mm for s in counted)
+    mean = ZERO
+    for s, one in zip(counted, ranges, strict=True):
+        mean = mean.plus(one.times(s.length_mm / length))
+    ohm, worst = max(zip(ohms, counted, strict=True), key=lambda pair: (abs(pair[0] - target.ohm), pair[1].length_mm))
+    section = RouteSection(
+        layer=ctx.board.copper_layers[worst.line.layer].name,
+        width_mm=worst.line.width_mm,
+        gap_mm=worst.line.gap_mm,
+        length_mm=worst.length_mm,
+        impedance_ohm=ohm,
+    )
+    return {"mean_ohm": mean, "worst": section}
+
+
+def _gap_range(long: Sequence[ImpedanceStretch]) -> tuple[float, float] | None:
+    """Return the widest range of gaps that one width has on one layer, with planes or without.
+
+    Another width may go with another gap.
+    """
+    gaps: dict[tuple[int, float], list[float]] = {}
+    for s in long:
+        if s.line.gap_mm is not None:
+            gaps.setdefault((s.line.layer, s.line.width_mm), []).append(s.line.gap_mm)
+    ranges = [(min(of), max(of)) for of in gaps.values()]
+    return max(ranges, key=lambda ends: (ends[1] - ends[0], ends[0]), default=None)
+
+
+def _stretch(line: RoutedLine, nets: tuple[int, ...], traces: int) -> ImpedanceStretch | None:
+    """Return what a link has of a geometry, None for nothing."""
+    here = [length for net, length in zip(line.nets, line.net_lengths_mm, strict=True) if net in nets]
+    return ImpedanceStretch(line, sum(here) / traces, max(here)) if here else None
+
+
+def _name(ctx: Context, nets: tuple[int, ...]) -> str:
+    pair = ctx.pairs.pair_of(nets[0])
+    return ctx.board.nets[nets[0]] if pair is None else ctx.pairs.name[pair]

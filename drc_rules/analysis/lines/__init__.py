@@ -1,0 +1,1 @@
+"""The transmission lines of a board: surroundings, impedance, loss, uncertainty."""

@@ -1,0 +1,310 @@
+"""The lines of a board, solved: impedance and loss of any width and gap on any layer, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.sites import IMPEDANCE_GHZ, BoardSite, board_site
+from drc_rules.analysis.lines.uncertainty import LineUncertainty, Uncertainties
+from drc_rules.facts.context import Context
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.process import typical_processes
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
+from stackup_lib.field_solver.validity import ValidityLimit, microstrip_limit, stripline_limit
+from stackup_lib.materials import FoilGrade, find_foil
+from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
+from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample, PermittivityModel, loss_tangent
+from stackup_lib.transmission_lines.materials.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
+from stackup_lib.transmission_lines.materials.laminate_models import laminate_model, samples_of, through_point
+from stackup_lib.transmission_lines.materials.roughness import Roughness
+from stackup_lib.transmission_lines.process import Process
+from stackup_lib.transmission_lines.site import LineSite, Sheet
+
+DF_SLACK = 0.1
+"""A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
+
+LINE_TOLERANCE = 1e-3
+"""Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
+
+UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0, high_um=GRADE_RZ_UM[FoilGrade.STD][1])
+"""Foil that nobody has declared: from the smoothest to the roughest on the market."""
+
+WIDEST_MM = 20.0
+"""No line of a signal is wider, nor farther from its partner; the field solver's work grows with the width."""
+
+DRAW_IT = "give the track, its class or its rule a width and a gap of a line in KiCad"
+
+Triple = tuple[Roughness, Roughness, Roughness]
+Models = tuple[PermittivityModel, PermittivityModel, PermittivityModel]
+Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
+
+
+class LossAt(Frozen):
+    """Loss per length of a line at one frequency, in dB/mm.
+
+    Attributes:
+        total_db_per_mm: with the range that Df and roughness leave.
+        dielectric_db_per_mm, copper_db_per_mm, roughness_db_per_mm: nominal parts.
+        limit_ghz: up to where a quasi-static answer holds.
+        limit_reason: what ends it.
+        assumptions: what nobody has declared, one phrase each.
+    """
+
+    frequency_ghz: float
+    total_db_per_mm: Interval
+    dielectric_db_per_mm: float
+    copper_db_per_mm: float
+    roughness_db_per_mm: float
+    delay_ps_per_mm: float
+    limit_ghz: float
+    limit_reason: str
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def is_quasi_static(self) -> bool:
+        """False beyond the frequency up to which the model holds."""
+        return self.frequency_ghz <= self.limit_ghz
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`."""
+
+    ctx: Context
+
+    def site(self, index: int, references: tuple[int | None, int | None] | None = None) -> BoardSite:
+        """Return the site of a copper layer, between its nearest planes or those that are named."""
+        return self.ctx.get(board_site, index, references)
+
+    def is_solved(self, key: Key) -> bool:
+        """Tell whether a line, by layer, width, gap and planes, has been solved already."""
+        return self.ctx.knows(_solved, *key)
+
+    def solved(
+        self,
+        index: int,
+        width_mm: float,
+        gap_mm: float | None = None,
+        references: tuple[int | None, int | None] | None = None,
+    ) -> SolvedLine:
+        """Return the solved trace, or pair with `gap_mm`, on a copper layer; sizes are taken to 0.1 um."""
+        width, gap = round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4)
+        self.site(index, references)
+        if max(width, gap or 0.0) > WIDEST_MM:
+            size = f"{width_mm:g} mm" if gap_mm is None else f"{width_mm:g} mm with gaps of {gap_mm:g} mm"
+            raise MissingFact(f"a line that can be: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
+        return self.ctx.get(_solved, index, width, gap, references)
+
+    def uncertainty(
+        self,
+        index: int,
+        width_mm: float,
+        gap_mm: float | None = None,
+        references: tuple[int | None, int | None] | None = None,
+        coplanar_gap_mm: float | None = None,
+    ) -> LineUncertainty:
+        """Return what is not known of the impedance of a line, cause by cause; raises what solving raises."""
+        where = self.site(index, references)
+        shape = (round(width_mm, 4), None if gap_mm is None else round(gap_mm, 4), coplanar_gap_mm)
+        error = 0.0
+        if coplanar_gap_mm is None:
+            error = self.solved(index, width_mm, gap_mm, references).solution.error_estimate
+        return self.ctx.get(_uncertainties).of_line(self.ctx.process, where, shape, 100 * error)
+
+    def loss(
+        self,
+        index: int,
+        width_mm: float,
+        gap_mm: float | None,
+        frequency_ghz: float,
+        references: tuple[int | None, int | None] | None = None,
+    ) -> LossAt:
+        """Return the loss of a line at a frequency; raises `MissingFact` where a Df is not known there."""
+        line = self.solved(index, width_mm, gap_mm, references)
+        return self.loss_of(line, self.site(index, references), frequency_ghz)
+
+    def loss_of(self, line: SolvedLine, where: BoardSite, frequency_ghz: float) -> LossAt:
+        """Return the loss of a solved line of this board; raises `MissingFact` where a Df is not known there."""
+        low, nominal, high = (
+            loss_of(line, materials, frequency_ghz) for materials in self._materials(where, frequency_ghz)
+        )
+        limit = limit_of(line)
+        # Between copper faces a micrometre apart, the roughness of all of them changes the impedance as well: then the
+        # smoothest copper does not have the least loss.
+        totals = [float(one.total_db_per_mm) for one in (low, nominal, high)]
+        total = Interval(low=min(totals), nominal=totals[1], high=max(totals))
+        return LossAt(
+            frequency_ghz=frequency_ghz,
+            total_db_per_mm=total,
+            dielectric_db_per_mm=float(nominal.dielectric_db_per_mm),
+            copper_db_per_mm=float(nominal.copper_db_per_mm),
+            roughness_db_per_mm=float(nominal.roughness_db_per_mm),
+            delay_ps_per_mm=float(nominal.delay_ps_per_mm),
+            limit_ghz=limit.frequency_ghz,
+            limit_reason=limit.reason,
+            assumptions=self._assumptions(where),
+        )
+
+    def changed_loss_db_per_mm(
+        self, key: Key, frequency_ghz: float, *, foil: str | None = None, df_factor: float = 1.0
+    ) -> float:
+        """Return the nominal loss of a line whose copper had another foil, or whose laminates had another Df.
+
+        Args:
+            key: layer, width, gap and planes.
+            frequency_ghz: of loss and Df.
+            foil: of all copper; by default what is declared.
+            df_factor: by which the Df of every laminate beside it is multiplied; the mask keeps its own.
+        """
+        index, width, gap, references = key
+        line, where = self.solved(index, width, gap, references), self.site(index, references)
+        materials = self._materials(where, frequency_ghz, foil)[1]
+        if df_factor != 1.0:
+            dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
+            sheets = (
+                laminate_model((), sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
+                for sheet, df in zip(where.site.sheets, dfs, strict=True)
+            )
+            materials = replace(materials, sheets=tuple(sheets))
+        return float(loss_of(line, materials, frequency_ghz).total_db_per_mm)
+
+    def _materials(
+        self, where: BoardSite, frequency_ghz: float, foil: str | None = None
+    ) -> tuple[LineMaterials, LineMaterials, LineMaterials]:
+        """Return the least lossy, the nominal and the lossiest materials that the facts allow.
+
+        `foil` takes the place of what is declared.
+        """
+        models = [
+            self.ctx.get(_models, ply.label, sheet.dk, frequency_ghz)
+            for ply, sheet in zip(where.plies, where.site.sheets, strict=True)
+        ]
+        faces = self._faces(where, foil)
+        below, above = self._plane_copper_mm(where)
+        mask = where.site.mask
+        coat = through_point(mask.er, self.ctx.process.mask_df().value, frequency_ghz) if mask else None
+        nickel = (NICKEL_LOW, NickelGold().nickel, NICKEL_HIGH)
+        bare = self._is_enig() and mask is None
+
+        def at(k: int) -> LineMaterials:
+            return LineMaterials(
+                sheets=tuple(model[k] for model in models),
+                mask=coat,
+                faces=CopperFaces(*(face[k] for face in faces)),
+                plane_copper_mm=(below, above),
+                finish=NickelGold(nickel=nickel[k]) if bare else None,
+            )
+
+        return at(0), at(1), at(2)
+
+    def _faces(self, where: BoardSite, foil: str | None) -> tuple[Triple, Triple, Triple, Triple]:
+        """Roughness of the trace's base, its other faces, and of the planes' faces toward the trace."""
+        site = where.site
+        first, last = (where.above, where.below) if site.is_turned else (where.below, where.above)
+        return (
+            self._roughness(where.index, FoilFace.BONDED, foil),
+            self._roughness(where.index, FoilFace.OTHER, foil),
+            self._roughness(first, _face_toward(site.below[0] if site.below else None), foil),
+            self._roughness(last, _face_toward(site.above[-1] if site.above else None), foil),
+        )
+
+    def _roughness(self, index: int | None, face: FoilFace, foil: str | None) -> Triple:
+        if index is None:
+            return UNKNOWN_FOIL.laws()
+        stated = self.ctx.foil_name(index)
+        name = foil or (stated.value if stated.known else None)
+        if name is None:
+            rz = UNKNOWN_FOIL if face is FoilFace.BONDED else UNKNOWN_FOIL.model_copy(update={"low_um": 0.0})
+            return rz.laws()
+        fact = face_roughness(find_foil(name), face, self.ctx.board.copper_layers[index].name)
+        return (fact.value or UNKNOWN_FOIL).laws()
+
+    def _plane_copper_mm(self, where: BoardSite) -> tuple[float, float]:
+        above, below = (
+            (self.ctx.copper_thickness_mm(k).value or where.site.copper_mm) if k is not None else where.site.copper_mm
+            for k in (where.above, where.below)
+        )
+        return (above, below) if where.site.is_turned else (below, above)
+
+    def _is_enig(self) -> bool:
+        finish = self.ctx.stackup().copper_finish or ""
+        return any(word in finish.upper() for word in ("ENIG", "ENEPIG", "NICKEL"))
+
+    def _assumptions(self, where: BoardSite) -> tuple[str, ...]:
+        unknown_foil = not self.ctx.foil_name(where.index).known
+        foil = ("foil not declared: from HVLP to standard",) if unknown_foil else ()
+        df = self.ctx.process.mask_df()
+        mask = (f"Df of solder mask {df.value:g}",) if where.site.mask and not df.is_stated else ()
+        return (*where.assumptions, *foil, *mask)
+
+
+def _solved(
+    ctx: Context, index: int, width_mm: float, gap_mm: float | None, references: tuple[int | None, int | None] | None
+) -> SolvedLine:
+    site = Lines(ctx).site(index, references).site
+    return ctx.get(_image, site.canonical(), width_mm, gap_mm).on(site, site.section(width_mm, gap_mm))
+
+
+def _image(_ctx: Context, site: LineSite, width_mm: float, gap_mm: float | None) -> SolvedLine:
+    """Solve a line on a canonical site: layers that mirror one another share the solution."""
+    return solve_line(site, width_mm, gap_mm, tolerance=LINE_TOLERANCE)
+
+
+def _uncertainties(_ctx: Context) -> Uncertainties:
+    return Uncertainties()
+
+
+def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> Models:
+    """Return the least lossy, the nominal and the lossiest permittivity that a ply may have, by its label."""
+    ply = next(one for one in ctx.plies if one.label == label)
+    df = ctx.need(ply.df_at(frequency_ghz))
+    spread = ply.df_spread_at(frequency_ghz)
+    nominal = laminate_model(ctx.get(_samples, label), dk, IMPEDANCE_GHZ, df, frequency_ghz)
+    smooth = loss_tangent(nominal, frequency_ghz)
+    low, high = min(spread[0], smooth * (1 - DF_SLACK)), max(spread[1], smooth * (1 + DF_SLACK))
+    ends = [laminate_model((), dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
+    return ends[0], nominal, ends[1]
+
+
+def _samples(ctx: Context, label: str) -> tuple[DielectricSample, ...]:
+    ply = next(one for one in ctx.plies if one.label == label)
+    return samples_of(ply.match) if ply.match and ply.declaration.df is None else ()
+
+
+def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
+    """Solve a routed geometry: Z0, or Zdiff of a pair; a trace of a pair that runs alone has twice its Z0.
+
+    Raises:
+        MissingFact: a thickness, a Dk or the plane is not known.
+        GeometryError: it cannot exist.
+    """
+    solved = lines.solved(line.layer, line.width_mm, line.gap_mm, line.references)
+    return solved.impedance_ohm * (2 if line.is_pair and line.gap_mm is None else 1)
+
+
+def production_process() -> Process:
+    """Return the tolerances of a typical production, as long as nobody declares those of the fab."""
+    return typical_processes()[Tier.STANDARD].process
+
+
+def _face_toward(beside: Sheet | None) -> FoilFace:
+    """Tell which face of a plane looks at the trace: the bonded one where a core lies between."""
+    return FoilFace.BONDED if beside is not None and beside.kind == "core" else FoilFace.OTHER
+
+
+def limit_of(line: SolvedLine) -> ValidityLimit:
+    """Return up to which frequency the quasi-static answer of a line holds, and what ends it."""
+    site, section = line.site, line.section
+    dk = max(sheet.dk for sheet in site.sheets)
+    if section.plane_above:
+        strips = section.strips
+        span = max(s.centre_mm + s.base_width_mm / 2 for s in strips) - min(
+            s.centre_mm - s.base_width_mm / 2 for s in strips
+        )
+        return stripline_limit(span, section.height_mm, dk)
+    height = sum(sheet.thickness_mm for sheet in site.below)
+    return microstrip_limit(section.strips[0].base_width_mm, height, dk, line.eps_eff)

@@ -1,0 +1,1 @@
+"""Insertion loss of links, and what it asks of laminate and foil."""

@@ -1,0 +1,163 @@
+"""What the plated holes of a link lose at Nyquist: the stub that hangs on, and the barrel that does not match."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, need_layers
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.requirements.interfaces import Interface
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.nets.routes import Route
+from stackup_lib.vias.plated_holes import PlatedHole, copper_heights_mm
+from stackup_lib.vias.stub_resonance import LIGHT_MM_GHZ, ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
+
+SAME_MM = 0.001
+"""Positions that differ by less are one hole."""
+
+USUAL_OHM = 50.0
+"""Of a line whose interface states no impedance."""
+
+
+def barrel_loss_db(frequency_ghz: float, length_mm: float, dk: float, line_ohm: float, barrel_ohm: float) -> float:
+    """Return the loss by reflection of a lossless line of another impedance between two matched ones.
+
+    |S21|^2 = 1/(1 + ((Zb/Z - Z/Zb)/2)^2 sin^2(2 pi f l sqrt(Dk)/c)), exact (Pozar, Microwave Engineering, from the
+    ABCD matrix of a line).
+    """
+    angle = 2 * math.pi * frequency_ghz * length_mm * math.sqrt(dk) / LIGHT_MM_GHZ
+    step = (barrel_ohm / line_ohm - line_ohm / barrel_ohm) / 2
+    return 10 * math.log10(1 + (step * math.sin(angle)) ** 2)
+
+
+@dataclass
+class HoleLosses:
+    """Losses of the holes of one interface, each kind of hole computed once."""
+
+    ctx: Context
+    interface: Interface
+    groups: tuple[StubGroup, ...]
+    _stub_db: dict[int, Interval] = field(default_factory=dict)
+    _barrel_db: dict[tuple[ViaShape, float], Interval] = field(default_factory=dict)
+    _at: dict[tuple[int, int, int], list[int]] | None = None
+    _heights_mm: tuple[float, ...] = ()
+
+    def on(self, routes: Sequence[Route], share: float) -> tuple[Interval, float]:
+        """Return the loss of the holes on the paths of a link and their number, each weighed by `share`.
+
+        Raises:
+            MissingFact: stackup, thickness or Dk is not known, or which layers use a hole.
+        """
+        total, count = ZERO, 0.0
+        for route in routes:
+            self._need_vias(route)
+            for place in self._places(route):
+                rows = self._by_place.get(place, [])
+                barrels = set[
+                    tuple[int, int]
+                ]()  # a hole with a stub at both ends has two rows, vias on one another more
+                for k, row in enumerate(rows):
+                    group = self.groups[row]
+                    need_layers(self.ctx, group)
+                    total = total.plus(self._stub(row).times(share))
+                    for hole in self._holes(group, place):
+                        if (hole.top, hole.bottom) not in barrels:
+                            barrels.add((hole.top, hole.bottom))
+                            total = total.plus(self._barrel(group, hole).times(share))
+                    count += share if k == 0 else 0.0
+        return total, count
+
+    @property
+    def _by_place(self) -> dict[tuple[int, int, int], list[int]]:
+        if self._at is None:
+            self._at = {}
+            for row, group in enumerate(self.groups):
+                for hole in group.holes:
+                    self._at.setdefault(_place(hole.net, hole.x_mm, hole.y_mm), []).append(row)
+        return self._at
+
+    def _need_vias(self, route: Route) -> None:
+        """Refuse to count a via as nothing because its net, behind a series part, was not taken for the interface."""
+        vias = self.ctx.board.vias
+        for crossing in route.crossings:
+            k = crossing.via
+            if _place(route.net, float(vias.x_mm[k]), float(vias.y_mm[k])) not in self._by_place:
+                name, one = self.ctx.board.nets[route.net], self.interface
+                how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # beside those that are declared'
+                raise MissingFact(f"whether {name}, on a link of {one.title}, is of it too", how)
+
+    def _places(self, route: Route) -> set[tuple[int, int, int]]:
+        board = self.ctx.board
+        vias = [crossing.via for crossing in route.crossings]
+        pads = [row for row in (route.start_pad, route.end_pad, *route.passed_pads) if row is not None]
+        found = {_place(route.net, float(board.vias.x_mm[k]), float(board.vias.y_mm[k])) for k in vias}
+        return found | {_place(route.net, float(board.pads.x_mm[k]), float(board.pads.y_mm[k])) for k in pads}
+
+    def _holes(self, group: StubGroup, place: tuple[int, int, int]) -> list[PlatedHole]:
+        here = (hole for hole in group.holes if _place(hole.net, hole.x_mm, hole.y_mm) == place)
+        return sorted(here, key=lambda hole: (hole.top, hole.bottom))
+
+    def _stub(self, row: int) -> Interval:
+        if row not in self._stub_db:
+            group = self.groups[row]
+            self._stub_db[row] = self._stub_of(group) if group.stubs else ZERO
+        return self._stub_db[row]
+
+    def _stub_of(self, group: StubGroup) -> Interval:
+        figures, nyquist = figures_of(self.ctx, group), self.interface.nyquist_ghz or 0.0
+        length = figures.length_mm.nominal
+        if length <= 0:
+            return ZERO
+        ohm = via_ohm(group.shape, self._dk(nyquist), length)
+        loss = stub_loss_interval_db(nyquist, figures.resonance_ghz, self.line_ohm, ohm)
+        # at and past its resonance a stub costs much, but how much is not known: nothing is sure
+        return loss if math.isfinite(loss.low) else loss.model_copy(update={"low": 0.0})
+
+    def _barrel(self, group: StubGroup, hole: PlatedHole) -> Interval:
+        need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
+        heights = self._heights()
+        length = round(abs(heights[hole.used[-1]] - heights[hole.used[0]]), 4)
+        key = (group.shape, length)
+        if key not in self._barrel_db:
+            self._barrel_db[key] = self._barrel_of(group.shape, length)
+        return self._barrel_db[key]
+
+    def _barrel_of(self, shape: ViaShape, length_mm: float) -> Interval:
+        if length_mm <= 0:
+            return ZERO
+        nyquist = self.interface.nyquist_ghz or 0.0
+        dk = self._dk(nyquist)
+        ohm = via_ohm(shape, dk, length_mm)
+        loaded = loaded_dk(shape, Interval(low=dk, nominal=dk, high=dk), length_mm)
+        nominal = barrel_loss_db(nyquist, length_mm, loaded.nominal, self.line_ohm, ohm.nominal)
+        ends = [barrel_loss_db(nyquist, length_mm, loaded.high, self.line_ohm, z) for z in (ohm.low, ohm.high)]
+        return Interval(low=0.0, nominal=nominal, high=max(nominal, *ends))
+
+    @property
+    def line_ohm(self) -> float:
+        """Impedance that a via sees on either side: of a pair the odd-mode one, half of the differential."""
+        one = self.interface
+        return (one.impedance_diff_ohm or 0.0) / 2 or one.impedance_single_ohm or USUAL_OHM
+
+    def _heights(self) -> tuple[float, ...]:
+        if self._heights_mm:
+            return self._heights_mm
+        heights = copper_heights_mm(self.ctx.stackup())
+        if len(heights) != self.ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
+            raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        self._heights_mm = heights
+        return heights
+
+    def _dk(self, frequency_ghz: float) -> float:
+        """Mean Dk of the board by thickness: the via's impedance is not known well enough for more."""
+        rows = [(self.ctx.need(p.dk_at(frequency_ghz)), self.ctx.need(p.thickness)) for p in self.ctx.known_plies()]
+        return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows)
+
+
+def _place(net: int, x_mm: float, y_mm: float) -> tuple[int, int, int]:
+    return net, round(x_mm / SAME_MM), round(y_mm / SAME_MM)

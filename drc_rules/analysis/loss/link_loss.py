@@ -1,0 +1,354 @@
+"""Insertion loss of links at their Nyquist frequency: lines by length, layer and geometry, and every plated hole.
+
+The loss of a line is length times the solved loss per length of what was really routed, along the path from end to end;
+branches do not count, and leave a doubt where they are long. The loss of a hole is that of its stub, which shorts, and
+of its barrel, which does not match. A pair's loss is the mean of its traces'. Coupling capacitors, pads and bends count
+nothing. Losses in dB, lengths in mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.solved_lines import Lines, LossAt
+from drc_rules.analysis.loss.hole_loss import HoleLosses
+from drc_rules.analysis.loss.loss_shares import declarations_by_net
+from drc_rules.analysis.nets.board_links import board_links
+from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
+from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import Interface, interface
+from drc_rules.settings.config import InterfaceDeclaration
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import Confidence, MissingFact, least
+from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.nets.links import Link, Links, PadRole
+from stackup_lib.nets.routes import Route, RoutePiece
+from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
+
+RARE = 0.05
+"""Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
+
+LineKey = tuple[int, float, float | None, References | None]
+"""Layer, width, gap and planes of a stretch, as `Lines.loss` takes them."""
+
+
+@dataclass(frozen=True)
+class LossStretch:
+    """So much of a link in one geometry, mean of both traces of a pair."""
+
+    key: LineKey
+    length_mm: float
+    loss: LossAt
+
+
+@dataclass(frozen=True)
+class LinkLoss:
+    """Loss of one link, of a pair both traces together.
+
+    Attributes:
+        nets: of both traces.
+        name: the first net's.
+        stretches: what it runs in, the longest first.
+        holes_db: stubs and barrels of the plated holes on the path.
+        hole_count: how many holes those are, on the mean of both traces.
+        on_socket: one of its ends is a connector.
+        notes: what was assumed or left out, a phrase each.
+        traces: the links of its traces.
+    """
+
+    interface: Interface
+    nets: tuple[int, ...]
+    name: str
+    stretches: tuple[LossStretch, ...]
+    holes_db: Interval
+    hole_count: float
+    on_socket: bool
+    notes: tuple[str, ...]
+    traces: tuple[Link, ...] = ()
+
+    @property
+    def length_mm(self) -> float:
+        """From end to end."""
+        return sum(s.length_mm for s in self.stretches)
+
+    @cached_property
+    def length_mm_by_layer(self) -> Mapping[int, float]:
+        """Copper layer -> length on it."""
+        sums: dict[int, float] = {}
+        for s in self.stretches:
+            sums[s.key[0]] = sums.get(s.key[0], 0.0) + s.length_mm
+        return sums
+
+    @cached_property
+    def line_db(self) -> Interval:
+        """All lines together."""
+        total = ZERO
+        for s in self.stretches:
+            total = total.plus(s.loss.total_db_per_mm.times(s.length_mm))
+        return total
+
+    @property
+    def total_db(self) -> Interval:
+        """Lines and holes; `high` is infinite where a stub may resonate at Nyquist."""
+        return self.line_db.plus(self.holes_db)
+
+    @property
+    def dielectric_db(self) -> float:
+        """Nominal share of the dielectrics."""
+        return sum(s.length_mm * s.loss.dielectric_db_per_mm for s in self.stretches)
+
+    @property
+    def copper_db(self) -> float:
+        """Nominal share of smooth copper."""
+        return sum(s.length_mm * s.loss.copper_db_per_mm for s in self.stretches)
+
+    @property
+    def roughness_db(self) -> float:
+        """Nominal share of the copper's roughness."""
+        return sum(s.length_mm * s.loss.roughness_db_per_mm for s in self.stretches)
+
+
+@dataclass(frozen=True)
+class InterfaceLosses:
+    """The links of one interface.
+
+    Attributes:
+        known: the worst first.
+        missing: by nets, why the loss of others is not known.
+        confidence: how sure all is that the losses rest on, but for the Df: stackup, Dk, route.
+        df_confidence: how sure the Df is.
+    """
+
+    known: tuple[LinkLoss, ...]
+    missing: tuple[tuple[tuple[int, ...], MissingFact], ...]
+    confidence: Confidence
+    df_confidence: Confidence
+
+
+@dataclass(frozen=True)
+class LinkLosses:
+    """The losses of a board's fast links, computed for an interface when it is first asked for."""
+
+    ctx: Context
+
+    @property
+    def links(self) -> Links:
+        """The links of the board."""
+        return self.ctx.get(board_links)
+
+    @property
+    def rows(self) -> Mapping[int, InterfaceDeclaration]:
+        """Net -> the `[[interface]]` that decides on it."""
+        return self.ctx.get(declarations_by_net)
+
+    def of(self, interface_id: str, *, declared: bool) -> InterfaceLosses:
+        """Return the losses of an interface's declared links, or of those that were only inferred to be of it.
+
+        How sure they are is part of the answer: the asker rests on it where it uses them.
+        """
+        with self.ctx.aside():
+            return self.ctx.get(_losses_of, interface_id, declared=declared)
+
+    def nets_of(self, interface_id: str, *, declared: bool) -> tuple[int, ...]:
+        """Return the nets of an interface that are declared, or only inferred."""
+        nets = self.ctx.nets_of(interface_id).tolist()
+        return tuple(net for net in nets if self.ctx.assignment.is_declared(net) == declared)
+
+    def computed(
+        self, one: Interface, *, declared: bool
+    ) -> tuple[tuple[LinkLoss, ...], tuple[tuple[tuple[int, ...], MissingFact], ...]]:
+        """Return the links whose loss is known, the worst first, and by nets why that of others is not."""
+        nets = self.nets_of(one.id, declared=declared)
+        holes = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs))  # a net may be shared with another interface
+        known, missing = [], []
+        chosen = list(self._traces(one, nets))
+        self.links.prepare(trace for traces in chosen for trace in traces)
+        all_nets = [net for traces in chosen for trace in traces for net in trace.nets]
+        routed_lines(self.ctx.board, self.ctx.copper, self.ctx.pairs, all_nets)  # all in one go; it keeps them
+        for traces in chosen:
+            mine = tuple(net for trace in traces for net in trace.nets)
+            name = self.ctx.board.nets[mine[0]]
+            try:
+                known.append(self._loss(one, traces, holes))
+            except MissingFact as fact:
+                missing.append((mine, fact))
+            except StackwrightError as error:
+                missing.append((mine, MissingFact(f"the loss of {name} ({error.what})", error.next_step)))
+        known.sort(key=lambda link: (-link.total_db.nominal, -link.length_mm, link.name))
+        missing.sort(key=lambda row: [self.ctx.board.nets[net] for net in row[0]])
+        return tuple(known), tuple(missing)
+
+    def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
+        """Yield links, those of a pair together; nets with a single pad and no track lead nowhere."""
+        done: set[int] = set()
+        for link in self.links.of_nets(nets):
+            if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
+                continue
+            partner = self.links.partner_of(link)
+            traces = (link,) if partner is None or partner.index in done else (link, partner)
+            done.update(trace.index for trace in traces)
+            yield traces
+
+    def _is_another(self, one: Interface, link: Link) -> bool:
+        """Tell whether a link that shares a net with an interface's is of another family beyond the fork."""
+        beyond = [net for net in link.nets if len(self.links.rows_of_net[net]) == 1]
+        roles = [role for role in (self.ctx.assignment.role_of(net) for net in beyond) if role is not None]
+        return bool(roles) and all(role.family != one.family for role in roles)
+
+    def _loss(self, one: Interface, traces: tuple[Link, ...], holes: HoleLosses) -> LinkLoss:
+        routes = [route for trace in traces for route in self._complete_routes(trace)]
+        nets = tuple(net for trace in traces for net in trace.nets)
+        geometry = _Geometry(self.ctx, nets)
+        share = 1 / len(traces)
+        lengths: dict[LineKey, float] = {}
+        for route in routes:
+            for piece in route.pieces:
+                for key, length in geometry.spread(piece):
+                    lengths[key] = lengths.get(key, 0.0) + share * length
+        if not lengths:
+            raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
+        stretches = tuple(self._stretch(one, key, length) for key, length in lengths.items())
+        holes_db, count = holes.on(routes, share)
+        doubts = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
+        if doubts or any(not s.loss.is_quasi_static for s in stretches):
+            self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
+        return LinkLoss(
+            interface=one,
+            nets=nets,
+            name=self.ctx.board.nets[nets[0]],
+            stretches=tuple(sorted(stretches, key=lambda s: -s.length_mm)),
+            holes_db=holes_db,
+            hole_count=count,
+            on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
+            notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes, *doubts))),
+            traces=traces,
+        )
+
+    def at(self, link: LinkLoss, frequency_ghz: float) -> LinkLoss:
+        """Return what a link of this board loses at another frequency: the same lines and holes, computed the same way.
+
+        Raises:
+            MissingFact: a Dk or Df is not known there.
+            StackwrightError: a line cannot be solved there.
+        """
+        one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
+        routes = [route for trace in link.traces for route in self._complete_routes(trace)]
+        holes_db, _ = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
+        stretches = tuple(self._stretch(one, s.key, s.length_mm) for s in link.stretches)
+        return replace(link, interface=one, stretches=stretches, holes_db=holes_db)
+
+    def _forks(self, trace: Link) -> Iterator[str]:
+        """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""
+        yield from trace.notes
+        for net in trace.nets:
+            for other in self.links.of(net):
+                ends = {pad.name for pad in other.ends} - {pad.name for pad in trace.ends}
+                if other.index != trace.index and ends:
+                    name, where = self.ctx.board.nets[net], ", ".join(sorted(ends))
+                    yield f"{name} leads to {where} too: counted as if the parts on that way were not fitted"
+
+    def _complete_routes(self, link: Link) -> tuple[Route, ...]:
+        routes = self.links.routes(link)
+        for route in routes:
+            name = self.ctx.board.nets[route.net]
+            open_ends = [row for row in route.unreached_pads if self.links.pad_role[row] <= PadRole.SERIES]
+            if route.start_pad is None or open_ends:
+                raise MissingFact(f"the whole route of {name}", "route it from pad to pad, then check again")
+        return routes
+
+    def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> LossStretch:
+        layer, width, gap, references = key
+        Lines(self.ctx).solved(layer, width, gap, references)
+        with self.ctx.aside():  # only Df is needed in here, and how sure that is counts apart
+            return LossStretch(key, length_mm, self.ctx.get(_loss_at, key, one.nyquist_ghz or 0.0))
+
+    def df_confidence(self, link: LinkLoss) -> Confidence:
+        """Return how sure the least sure Df beside a link is."""
+        nyquist = link.interface.nyquist_ghz or 0.0
+        where = {(s.key[0], s.key[3]) for s in link.stretches}
+        return least(Confidence.HIGH, *(self.ctx.get(_df_sure, index, planes, nyquist) for index, planes in where))
+
+    def df_beside(self, link: LinkLoss, at_ghz: float) -> float | None:
+        """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
+        index, _, _, references = link.stretches[0].key
+        return self.ctx.get(_df_beside, index, references, at_ghz)
+
+    def _notes(self, stretches: Sequence[LossStretch]) -> Iterator[str]:
+        for s in stretches:
+            yield from s.loss.assumptions
+            if not s.loss.is_quasi_static:
+                name = self.ctx.board.copper_layers[s.key[0]].name
+                limit = f"{s.loss.limit_ghz:.0f} GHz ({s.loss.limit_reason})"
+                yield f"on {name} more is lost than is computed beyond {limit}"
+
+
+def _losses_of(ctx: Context, interface_id: str, *, declared: bool) -> InterfaceLosses:
+    losses, one = LinkLosses(ctx), interface(interface_id)
+    with ctx.recording() as used:
+        known, missing = losses.computed(one, declared=declared)
+    of_df = least(Confidence.HIGH, *(losses.df_confidence(link) for link in known))
+    return InterfaceLosses(known, missing, used.confidence, of_df)
+
+
+def _loss_at(ctx: Context, key: LineKey, frequency_ghz: float) -> LossAt:
+    layer, width, gap, references = key
+    return Lines(ctx).loss(layer, width, gap, frequency_ghz, references)
+
+
+def _df_beside(ctx: Context, index: int, references: References | None, at_ghz: float) -> float | None:
+    facts = [ply.df_at(at_ghz) for ply in Lines(ctx).site(index, references).plies]
+    values = [fact.value for fact in facts if fact.known and fact.value is not None]
+    return max(values) if values and len(values) == len(facts) else None
+
+
+def _df_sure(ctx: Context, index: int, references: References | None, frequency_ghz: float) -> Confidence:
+    plies = Lines(ctx).site(index, references).plies
+    return least(Confidence.HIGH, *(ply.df_at(frequency_ghz).confidence for ply in plies))
+
+
+def _long_branches(ctx: Context, one: Interface, routes: Sequence[Route]) -> Iterator[str]:
+    """Yield the branches that are long enough at Nyquist to reflect: they are not counted."""
+    lumped_mm = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (one.nyquist_ghz or 1.0)
+    for route in routes:
+        longest = max((branch.reach_mm for branch in route.branches), default=0.0)
+        if longest > lumped_mm:
+            yield f"the branch of {longest:.1f} mm on {ctx.board.nets[route.net]} is not counted"
+
+
+class _Geometry:
+    """In which gaps and between which planes a link's pieces run."""
+
+    def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
+        self.names = [layer.name for layer in ctx.board.copper_layers]
+        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        self.total_mm = sum(line.length_mm for line in self.lines)
+        self.notes: list[str] = []
+
+    def spread(self, piece: RoutePiece) -> Iterator[tuple[LineKey, float]]:
+        """Yield the lines of a piece of the path, each with its length."""
+        width = round(piece.width_mm, 4)
+        alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
+        total = sum(line.length_mm for line in alike)
+        if not total:  # all of it lies on pads
+            yield self._key(piece.layer, width, None), piece.length_mm
+        for line in alike:
+            yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total
+
+    def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
+        if line is None or line.references == (None, None) or line.length_mm < RARE * self.total_mm:
+            usual = self._usual(layer)
+            if usual is not None:
+                near = abs(usual.width_mm - width) < 1e-6 or line is None or line.length_mm < RARE * self.total_mm
+                return layer, usual.width_mm if near else width, usual.gap_mm, usual.references
+            self.notes.append(f"no copper above or below it on {self.names[layer]}: counted as over the nearest plane")
+            return layer, width, line.gap_mm if line else None, None
+        return layer, width, line.gap_mm, line.references
+
+    def _usual(self, layer: int) -> RoutedLine | None:
+        """Return in what most of the link runs on a layer, over copper."""
+        here = [line for line in self.lines if line.layer == layer and line.references != (None, None)]
+        return max(here, key=lambda line: line.length_mm, default=None)

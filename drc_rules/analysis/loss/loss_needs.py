@@ -1,0 +1,145 @@
+"""What a link would need to close: how long it may be, which Df, which foil; all from its loss. Losses in dB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses, LossStretch
+from drc_rules.analysis.loss.loss_shares import share_of
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import interface
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.materials import FoilGrade
+
+CLOSE_DB, STEPS = 1e-4, 5
+"""So near to the budget a Df has to come, and in so many steps of a secant it has."""
+
+WORST_DF = 0.1
+"""No laminate is worse: beyond this a Df by proportion is as good as a solved one."""
+
+ROUGHEST_FIRST = (FoilGrade.STD, FoilGrade.RTF, FoilGrade.LP, FoilGrade.VLP, FoilGrade.HVLP)
+
+
+def longest_length_mm(budget_db: float, holes_db: float, loss_db_per_mm: float) -> float:
+    """Return the length at which line and holes use a budget up; 0 where the holes alone do.
+
+    Args:
+        budget_db: what the board may lose, without package and connector.
+        holes_db: what the link's vias and pins lose, however long it is.
+        loss_db_per_mm: of the line.
+    """
+    return max(budget_db - holes_db, 0.0) / loss_db_per_mm
+
+
+def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
+    """Return how long a link may be in all if it ran on one of its layers alone, by layer, the longest part first.
+
+    Args:
+        link: its loss; on each layer the geometry counts in which most of it runs there.
+        budget_db: what the board may lose, without package and connector.
+    """
+    usual: dict[int, LossStretch] = {}
+    for stretch in link.stretches:
+        usual.setdefault(stretch.key[0], stretch)
+    holes = link.holes_db.nominal
+    return {layer: longest_length_mm(budget_db, holes, s.loss.total_db_per_mm.nominal) for layer, s in usual.items()}
+
+
+def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade | None:
+    """Return the roughest grade of foil with which a link closes if all copper has it; None where none does.
+
+    Args:
+        ctx: the board and its facts.
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+    """
+    nyquist, rest = link.interface.nyquist_ghz or 0.0, link.holes_db.nominal
+    for grade in ROUGHEST_FIRST:
+        lines_db = sum(
+            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, foil=grade.value) for s in link.stretches
+        )
+        if lines_db + rest <= budget_db:
+            return grade
+    return None
+
+
+def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
+    """Return the largest Df at which a link closes, all else as it is; None where even a lossless laminate does not.
+
+    Dielectric loss is proportional to Df. The Df of every dielectric beside the link is changed by the same factor.
+
+    Args:
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+        df: what one of its dielectrics has now, at the frequency at which the answer is wanted.
+    """
+    left = budget_db - (link.total_db.nominal - link.dielectric_db)
+    return df * left / link.dielectric_db if left > 0 and link.dielectric_db > 0 else None
+
+
+def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -> float | None:
+    """Return the largest Df at which a link closes as `df_needed`, but solved with the whole model of its lines.
+
+    With the Df the Dk at Nyquist moves, and the solder mask keeps its own Df.
+    """
+    nyquist = link.interface.nyquist_ghz or 0.0
+
+    def over(factor: float) -> float:
+        lines = sum(
+            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, df_factor=factor) for s in link.stretches
+        )
+        return float(lines) + link.holes_db.nominal - budget_db
+
+    if abs(link.total_db.nominal - budget_db) <= CLOSE_DB:
+        return df
+    guess = df_needed(link, budget_db, df)
+    if guess is None or guess > WORST_DF:
+        return guess
+    last, factor = (1.0, link.total_db.nominal - budget_db), guess / df
+    for _ in range(STEPS):
+        now = (factor, over(factor))
+        slope = (now[1] - last[1]) / (now[0] - last[0]) if now[0] != last[0] else 0.0
+        if abs(now[1]) <= CLOSE_DB or slope <= 0:
+            break
+        last, factor = now, max(factor - now[1] / slope, 0.0)
+    return df * factor if factor > 0 else None
+
+
+def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float | None = None) -> str | None:
+    """Return in words up to which Df a link closes: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
+
+    Args:
+        ctx: the board and its facts.
+        link: its loss.
+        budget_db: what the board may lose, without package and connector.
+        at_ghz: frequency of the Df, by default Nyquist.
+    """
+    frequency = at_ghz or link.interface.nyquist_ghz or 0.0
+    now = LinkLosses(ctx).df_beside(link, frequency)
+    needed = exact_df_needed(ctx, link, budget_db, now) if now else None
+    return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
+
+
+def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
+    """Return a sentence with the Df at which the worst declared link closes; empty where that cannot be computed.
+
+    Args:
+        ctx: the board and its facts.
+        interface_id: whose links.
+        at_ghz: frequency of the requirement's Df.
+    """
+    losses, one = LinkLosses(ctx), interface(interface_id)
+    nets = losses.nets_of(interface_id, declared=True)
+    try:
+        share = share_of(ctx, one, losses.rows.get(nets[0])) if nets and one.nyquist_ghz else None
+        if share is None:
+            return ""
+        known = losses.of(interface_id, declared=True).known
+        text = df_that_closes(ctx, known[0], share.db - share.allowance_db.nominal, at_ghz) if known else None
+    except (MissingFact, StackwrightError):
+        return ""
+    if text is None:
+        return ""
+    return f"; by its loss, the worst link ({known[0].name}, {known[0].length_mm:.0f} mm) closes with {text}"

@@ -1,0 +1,206 @@
+"""A board's share of an interface's loss budget: which share holds for this board, and what it holds besides copper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, RootModel
+
+from drc_rules.facts.context import Context
+from drc_rules.requirements.data_files import read_model
+from drc_rules.requirements.forms import Form, load_form
+from drc_rules.requirements.interfaces import Interface, family, interface
+from drc_rules.requirements.interfaces.model import ENGINEERING
+from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.settings.config import InterfaceDeclaration
+from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import ZERO, Interval
+
+FILE = Path(__file__).with_name("loss_shares.toml")
+
+ADD_IN_CARD = "add_in_card"
+CARD_EDGE = "x1 to x16 edge"
+"""Connector of the form factors that are PCIe add-in cards."""
+
+STATED = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
+"""Keys of an `[[interface]]` that a proposed table carries over."""
+
+ANY_BOARD = ("board", "board_and_connector", "per_end")
+"""Shares that hold for whatever board the interface is on: nobody has to say which it is."""
+
+
+class Share(Frozen):
+    """What a board may lose of an interface's budget.
+
+    Attributes:
+        role: which board of the channel it is, as in `Interface.board_loss_db`; "declared" where the user gives the dB.
+        db: the share at the Nyquist frequency, allowances included.
+        document: key of the document it stands in; "declared" for the user's own, None for engineering knowledge.
+        surely_db: share that a document states for the role at this Nyquist frequency: its own, or of an engineering
+            figure that of a slower link, which a faster one does not exceed; None where there is none. Only what is
+            beyond it can be an error.
+        allowances_db: what of it belongs to package, connector or module, by name.
+        assumed: names of the allowances that nobody has declared.
+        from_form: the role follows from the form factor, nobody has declared it for these nets.
+    """
+
+    role: str
+    db: float
+    document: str | None
+    surely_db: float | None = None
+    allowances_db: Mapping[str, Interval] = Field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    from_form: bool = False
+
+    @property
+    def allowance_db(self) -> Interval:
+        """All allowances together."""
+        total = ZERO
+        for one in self.allowances_db.values():
+            total = total.plus(one)
+        return total
+
+    @property
+    def board_db(self) -> Interval:
+        """What is left for the board's copper: least where the allowances are most."""
+        parts = self.allowance_db
+        return Interval(low=self.db - parts.high, nominal=self.db - parts.nominal, high=self.db - parts.low)
+
+    @property
+    def in_words(self) -> str:
+        """`9.5 dB of an add-in card`."""
+        kind = "declared" if self.role == "declared" else f"for role {self.role}"
+        return f"{self.db:g} dB {kind}"
+
+
+class _Allowances(RootModel[Mapping[str, Mapping[str, Mapping[str, tuple[float, float, float]]]]]):
+    """Interface -> role -> part -> least, usual and most in dB."""
+
+
+@cache
+def assumed_allowances(interface_id: str, role: str) -> Mapping[str, Interval]:
+    """Return what a published share holds besides the board, in dB; empty for the board alone."""
+    rows = read_model(FILE, _Allowances).root.get(interface_id, {}).get(role, {})
+    return {part: Interval(low=low, nominal=usual, high=most) for part, (low, usual, most) in rows.items()}
+
+
+def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> Share | None:
+    """Return a board's share of an interface's budget; None where no document states one for its role.
+
+    Args:
+        ctx: the board and its facts.
+        one: the interface.
+        row: how its nets were declared, None where they were only inferred.
+
+    Raises:
+        MissingFact: which board of the channel this is, is not known.
+    """
+    if row is not None and row.board_loss_db is not None:
+        declared = _declared_allowances(row)
+        db = row.board_loss_db
+        return Share(role="declared", db=db, document="declared", surely_db=db, allowances_db=declared)
+    if not one.board_loss_db:
+        return None
+    said = row.role if row else None
+    followed = _role_of_form(ctx, one)
+    role = said or followed or _only_role(one)
+    if role is None or role not in roles_of(one):
+        raise MissingFact(f"which board of the channel of {one.title} this is", _ask_role(ctx, one, row))
+    if role not in one.board_loss_db:
+        return None
+    documented = documented_share(one, role)
+    assumed = assumed_allowances(one.id, role)
+    declared = _declared_allowances(row) if row else {}
+    return Share(
+        role=role,
+        db=one.board_loss_db[role],
+        document=documented.document if documented and documented.interface is one else None,
+        surely_db=documented.db if documented else None,
+        allowances_db={**assumed, **declared},
+        assumed=tuple(part for part in assumed if part not in declared),
+        from_form=said is None and followed is not None,
+    )
+
+
+@dataclass(frozen=True)
+class DocumentedShare:
+    """A share that a document states, and the interface of which it states it."""
+
+    db: float
+    document: str
+    interface: Interface
+
+
+def documented_share(one: Interface, role: str) -> DocumentedShare | None:
+    """Return what a document states of a role: for the interface, else for a slower one at the same Nyquist frequency.
+
+    That is an earlier generation, or a link of `at_least_as`: PCIe Gen6 loses what Gen5 does and needs more signal.
+    """
+    generations = family(one.family).interfaces
+    earlier = generations[: [each.id for each in generations].index(one.id)]
+    others = (*reversed(earlier), *(interface(name) for name in one.at_least_as))
+    for each in (one, *(other for other in others if other.nyquist_ghz == one.nyquist_ghz)):
+        document = each.document_of(f"board_loss_db.{role}")
+        if role in each.board_loss_db and document != ENGINEERING:
+            return DocumentedShare(each.board_loss_db[role], document, each)
+    return None
+
+
+def roles_of(one: Interface) -> tuple[str, ...]:
+    """Return the roles that boards have in channels of an interface's family, in the order of its generations."""
+    return tuple(dict.fromkeys(role for each in family(one.family).interfaces for role in each.board_loss_db))
+
+
+def form_of(ctx: Context) -> Form | None:
+    """Return the form factor that is declared or that the profile brings; None for none."""
+    name = ctx.form
+    if name is None and ctx.profile:
+        name = load_profile(ctx.profile).form
+    return load_form(name) if name else None
+
+
+def declaration_lines(ctx: Context, one: Interface, row: InterfaceDeclaration | None, asked: str) -> str:
+    """Return an `[[interface]]` table that says what is said now, of the same nets, and asks for one more key."""
+    if row is not None:
+        chosen = {"net_classes": list(row.net_classes), "nets": list(row.nets)}
+        said = row.model_dump(include=set(STATED), exclude_none=True)
+        kept = {key: said[key] for key in STATED if key in said and not asked.startswith(f"{key} ")}
+        lines = [f"{key} = {toml_value(value)}" for key, value in (chosen | kept).items() if value != []]
+    else:
+        nets = ctx.nets_of(one.id).tolist()
+        lines = [nets_line(ctx.board, nets)] if nets else ['nets = ["?"]']
+    return "\n".join(["[[interface]]", f'is = "{one.id}"', *lines, asked])
+
+
+def declarations_by_net(ctx: Context) -> Mapping[int, InterfaceDeclaration]:
+    """Return the `[[interface]]` that decides on each net: the last one that chooses it."""
+    board = ctx.board
+    return {
+        net: row for row in ctx.declarations.config.interface for net in chosen_nets(board, row.net_classes, row.nets)
+    }
+
+
+def _ask_role(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> str:
+    further = [role for role in roles_of(one) if role not in one.board_loss_db]
+    unpublished = f"; no share is published for {', '.join(further)}" if further else ""
+    return declaration_lines(ctx, one, row, f'role = "?"  # {", ".join(one.board_loss_db)}{unpublished}')
+
+
+def _role_of_form(ctx: Context, one: Interface) -> str | None:
+    form = form_of(ctx)
+    return ADD_IN_CARD if form and form.connector == CARD_EDGE and ADD_IN_CARD in roles_of(one) else None
+
+
+def _only_role(one: Interface) -> str | None:
+    roles = tuple(one.board_loss_db)
+    return roles[0] if len(roles) == 1 and roles[0] in ANY_BOARD else None
+
+
+def _declared_allowances(row: InterfaceDeclaration) -> dict[str, Interval]:
+    stated = {"package": row.package_loss_db, "connector": row.connector_loss_db}
+    return {part: Interval(low=db, nominal=db, high=db) for part, db in stated.items() if db is not None}

@@ -1,0 +1,1 @@
+"""What nets are, and what is not known of them."""

@@ -1,0 +1,89 @@
+"""The copper layers that carry fast interfaces, and what is too short to count as routed there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import Interface, interface
+from stackup_lib.core.facts import MissingFact
+
+LUMPED_SHARE = 0.1
+"""A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
+MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
+"""Speed of light in mm GHz over sqrt(Dk) with Dk 4: wavelength in mm is this over the frequency in GHz."""
+
+
+@dataclass(frozen=True)
+class FastLayer:
+    """A copper layer on which an interface is routed.
+
+    Attributes:
+        index: copper layer.
+        interface: the interface that is routed there.
+        nets: its nets with a track on the layer that is longer than a lumped breakout.
+        longest_mm: longest of them on this layer.
+        inferred: True when none of them was declared to be that interface.
+    """
+
+    index: int
+    name: str
+    interface: Interface
+    nets: tuple[int, ...]
+    longest_mm: float
+    inferred: bool
+
+
+def fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
+    """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""
+    return ctx.get(_fast_layers, interface_id)
+
+
+def _fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
+    found, routed = interface(interface_id), ctx.get(_routed_mm)
+    shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (found.nyquist_ghz or 1.0)
+    by_layer: dict[int, list[tuple[int, float]]] = {}
+    for net in ctx.nets_of(interface_id).tolist():
+        for layer in range(ctx.board.layer_count):
+            length = routed.get((net, layer), 0.0)
+            if length > shortest:
+                by_layer.setdefault(layer, []).append((net, length))
+    return tuple(
+        FastLayer(
+            index=layer,
+            name=ctx.board.copper_layers[layer].name,
+            interface=found,
+            nets=tuple(net for net, _ in rows),
+            longest_mm=max(length for _, length in rows),
+            inferred=not any(ctx.assignment.is_declared(net) for net, _ in rows),
+        )
+        for layer, rows in sorted(by_layer.items())
+    )
+
+
+def fast_layers_of_clause(ctx: Context, clause: Clause) -> tuple[FastLayer, ...]:
+    """Return the layers that carry the clause's interface, or any fast one when it names none.
+
+    Raises:
+        MissingFact: no net is known to be of the interface, or none of its nets is routed yet.
+    """
+    if clause.interface:
+        rest_on_assignment(ctx, ctx.nets_of_clause(clause))
+        layers = fast_layers(ctx, clause.interface)
+    else:
+        layers = tuple(f for name in ctx.assignment.fast_interfaces() for f in fast_layers(ctx, name))
+    if not layers and clause.interface:
+        raise MissingFact(f"the layers that carry {clause.interface}", "route its nets, then check again")
+    return layers
+
+
+def _routed_mm(ctx: Context) -> dict[tuple[int, int], float]:
+    """(net, layer) -> routed length in mm."""
+    tracks, layers = ctx.board.tracks, max(ctx.board.layer_count, 1)
+    unique, inverse = np.unique(tracks.net * layers + tracks.layer, return_inverse=True)
+    sums = np.bincount(inverse, tracks.length_mm, len(unique))
+    return {(int(k) // layers, int(k) % layers): float(v) for k, v in zip(unique, sums, strict=True)}

@@ -1,0 +1,1 @@
+"""Declared rails: drop, return, heat."""

@@ -1,0 +1,298 @@
+"""The declared rails of a board, solved once each: what their copper drops, and what had to be assumed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import need_vias_of
+from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, copper_as_declared, in_table
+from drc_rules.analysis.power.rail_inputs import MOST_NAMED, current_of, loads_of, pads_of_all
+from drc_rules.analysis.power.rail_returns import RailReturn, all_returns
+from drc_rules.facts.context import Context
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.board import Board
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.nets.power_nets import fill_by_net_mm2
+from stackup_lib.power.rail_drop.net_copper import RailNotJoinedError, RailNotSolvedError
+from stackup_lib.power.rail_drop.rail import BoardCopper, RailDrop, Terminal, solve_rail
+from stackup_lib.power.rail_drop.sheets import Precision
+from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
+
+PRECISION = Precision(step_mm=6.0, gap=0.15, most_points=25_000)
+"""The middle is then within a few per cent; the thickness that a fab delivers is known far worse."""
+
+
+@dataclass(frozen=True)
+class SolvedRail:
+    """A rail with its solution; drops are those of this net alone, its return current flows in another.
+
+    Attributes:
+        row: as declared.
+        net: number of the net.
+        current_a: all loads together.
+        drop: with the copper as stated.
+        ratio: what the copper that a fab delivers, and its temperature, may make of it.
+        copper: as it was solved.
+        thickness_mm: thin, stated and thick, per copper layer.
+        distance_mm: from the source's pads to the nearest pad of the farthest load.
+        assumed: in words.
+        confidence: lower where a current was shared out by us.
+    """
+
+    row: RailDeclaration
+    net: int
+    current_a: float
+    drop: RailDrop
+    ratio: Ratio
+    copper: BoardCopper
+    thickness_mm: dict[int, Thickness]
+    layer_index: Mapping[str, int]
+    distance_mm: float
+    assumed: tuple[str, ...]
+    confidence: Confidence
+
+    @property
+    def worst_v(self) -> Interval:
+        """Drop at the load where it is largest."""
+        return self.ratio.of(self.drop.worst.drop_v)
+
+    def range_of(self, layer: str) -> Thickness:
+        """Return what a layer's finished copper may be, in mm: thin, stated and thick."""
+        return self.thickness_mm[self.layer_index[layer]]
+
+    @property
+    def loss(self) -> CopperLoss:
+        """Where the rail's power is lost."""
+        ranges = {name: self.range_of(name) for name in self.drop.layer_power_w}
+        return CopperLoss(self.drop.layer_power_w, self.drop.barrel_power_w, ranges)
+
+    @property
+    def resistance_ohm(self) -> Interval:
+        """Loss over the square of the current: from the source to the loads as they share the current."""
+        return self.ratio.of(self.drop.power_w).times(self.current_a**-2)
+
+
+@dataclass(frozen=True)
+class WholeDrop:
+    """A rail with its return through ground.
+
+    Attributes:
+        back: None where it is not known or not joined.
+        missing: what has to be known for it; None where it is known, or where no copper joins it.
+    """
+
+    there: SolvedRail
+    back: RailReturn | None
+    missing: MissingFact | None
+
+    def of(self, load: int) -> Interval:
+        """Return what is missing at a load: the drop on the way there, and that on the way back where it is known."""
+        there = self.there.ratio.of(self.there.drop.loads[load].drop_v)
+        return there.plus(self.back.of(load)) if self.back else there
+
+    @property
+    def return_missing(self) -> MissingFact:
+        """What has to be known, or drawn, before the return counts."""
+        if self.missing:
+            return self.missing
+        net = self.there.row.net
+        hint = "join the grounds by copper and fill the zones, or state ground_from and ground_to on one ground"
+        return MissingFact("its return: no ground copper leads from all loads back to its source", in_table(net, hint))
+
+    @property
+    def worst(self) -> int:
+        """Number of the load that loses most."""
+        return max(range(len(self.there.drop.loads)), key=lambda load: self.of(load).nominal)
+
+    @property
+    def worst_v(self) -> Interval:
+        """Drop at the load that loses most."""
+        return self.of(self.worst)
+
+    @property
+    def resistance_ohm(self) -> Interval:
+        """From the source to the loads as they share the current and, where it is known, back."""
+        there = self.there.resistance_ohm
+        return there.plus(self.back.resistance_ohm) if self.back else there
+
+
+@dataclass(frozen=True)
+class PowerRails:
+    """The rails of `stackwright.toml`; nothing is solved before it is asked for."""
+
+    ctx: Context
+
+    @property
+    def declared(self) -> tuple[RailDeclaration, ...]:
+        """As declared, in the order of the file."""
+        return self.ctx.declarations.config.rail
+
+    def solved(self, row: RailDeclaration) -> SolvedRail:
+        """Return the solution of a rail.
+
+        Raises:
+            MissingFact: something that is needed is not declared, or the file's copper cannot be trusted.
+        """
+        outcome = self._of(row)
+        if isinstance(outcome, RailNotJoinedError):
+            raise MissingFact(f"the whole copper of {row.net}: {outcome.what}", outcome.next_step)
+        if isinstance(outcome, MissingFact):
+            raise outcome
+        self.ctx.rests_on(outcome.confidence)
+        return outcome
+
+    def broken(self, row: RailDeclaration) -> str:
+        """Return what is not joined, "" for a rail that is whole; raises `MissingFact` like `solved`."""
+        outcome = self._of(row)
+        if isinstance(outcome, MissingFact):
+            raise outcome
+        return outcome.what if isinstance(outcome, RailNotJoinedError) else ""
+
+    def returned(self, row: RailDeclaration) -> RailReturn:
+        """Return what the way back of a rail takes; all rails that share a return net are solved together, once.
+
+        Raises:
+            MissingFact: where its current enters or leaves ground is not known, or the ground's copper is not.
+        """
+        found = self.ctx.get(all_returns)[self._number(row)]
+        if isinstance(found, MissingFact):
+            raise found
+        if found.inferred:
+            self.ctx.rests_on(Confidence.MEDIUM)
+        return found
+
+    def whole(self, row: RailDeclaration) -> WholeDrop:
+        """Return the drop of a rail on the way to its loads and, where it is known, back.
+
+        Raises:
+            MissingFact: as `solved` does; an unknown way back raises nothing.
+        """
+        solved = self.solved(row)
+        try:
+            back = self.returned(row)
+        except MissingFact as missing:
+            return WholeDrop(solved, None, missing)
+        return WholeDrop(solved, back if all(load.joined for load in back.loads) else None, None)
+
+    def _number(self, row: RailDeclaration) -> int:
+        return next(i for i, one in enumerate(self.declared) if one is row)
+
+    def _of(self, row: RailDeclaration) -> SolvedRail | MissingFact | RailNotJoinedError:
+        return self.ctx.get(_outcome, self._number(row))
+
+
+def _outcome(ctx: Context, number: int) -> SolvedRail | MissingFact | RailNotJoinedError:
+    """Solve a rail by its number in the settings file."""
+    row = ctx.declarations.config.rail[number]
+    try:
+        return _solve(ctx, row)
+    except (MissingFact, RailNotJoinedError) as reason:
+        return reason
+    except RailNotSolvedError as error:
+        return MissingFact(f"sound copper of {row.net}: {error.what}", error.next_step)
+
+
+def largest_power_nets(board: Board) -> tuple[str, ...]:
+    """Return the nets with most filled copper that are not ground by name, largest first."""
+    area = fill_by_net_mm2(board)
+    order = np.argsort(-area, kind="stable").tolist()
+    names = [board.nets[net] for net in order if area[net] > 0 and board.nets[net] and not is_ground(board.nets[net])]
+    return tuple(names[:MOST_NAMED])
+
+
+def core_rail_lines(board: Board) -> str:
+    """Return the `[[rail]]` table that would declare the accelerator's core rail."""
+    nets = ", ".join(largest_power_nets(board))
+    return "\n".join(
+        [
+            "[[rail]]",
+            f'net = "?"  # {f"largest: {nets}" if nets else "the net that feeds the core"}',
+            'voltage_v = "?"  # e.g. 0.75',
+            'tdp_w = "?"  # or current_a',
+            "core = true  # or, above all tables: core_on_module = true",
+            'from = ["?"]  # inductors or output pads of the regulator',
+            'to = ["?"]  # the accelerator',
+        ]
+    )
+
+
+def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
+    board = ctx.board
+    if row.net not in board.net_index:
+        cure = did_you_mean(row.net, [name for name in board.nets if name])
+        raise MissingFact(f"a net called {row.net}", in_table(row.net, f"name a net of the board; {cure}"))
+    net = board.net_index[row.net]
+    current, worked_out = current_of(ctx, row)
+    source = Terminal(name=", ".join(row.from_), pads=pads_of_all(board, row, row.from_, "from", "where it is fed"))
+    loads, shared = loads_of(board, row, current)
+    if set(source.pads) & {pad for load in loads for pad in load.pads}:
+        raise MissingFact(
+            f"which pads of {row.net} feed it", in_table(row.net, "name no pad both in `from` and in `to`")
+        )
+    need_vias_of(board, net)
+    copper, ranges = copper_as_declared(ctx, row)
+    drop = solve_rail(board, row.net, copper, source, loads, precision=PRECISION)
+    ratio = _ratio(board, row, copper, ranges, drop)
+    worst = next(load for load in loads if load.name == drop.worst.name)
+    assumed = tuple(one for one in (worked_out, shared, *_assumed(ctx, row, drop)) if one)
+    return SolvedRail(
+        row=row,
+        net=net,
+        current_a=current,
+        drop=drop,
+        ratio=ratio,
+        copper=copper,
+        thickness_mm=ranges,
+        layer_index=board.layer_index,
+        distance_mm=_distance_mm(board, source.pads, worst.pads),
+        assumed=assumed,
+        confidence=Confidence.MEDIUM if shared else Confidence.HIGH,
+    )
+
+
+def _ratio(
+    board: Board,
+    row: RailDeclaration,
+    copper: BoardCopper,
+    ranges: dict[int, Thickness],
+    drop: RailDrop,
+) -> Ratio:
+    """What the fab's copper and the temperature may make of the solved drop; what is declared counts as sure."""
+    plating, warm = copper.plating_mm * 1000, copper.temperature_c
+    return drop_ratio(
+        {board.layer_index[name]: watt for name, watt in drop.layer_power_w.items()},
+        drop.barrel_power_w,
+        ranges,
+        (plating,) * 3 if row.plating_um is not None else (PLATING_UM.low, plating, PLATING_UM.high),
+        (warm,) * 3 if row.copper_c is not None else (COPPER_C.low, warm, COPPER_C.high),
+    )
+
+
+def _assumed(ctx: Context, row: RailDeclaration, drop: RailDrop) -> Iterator[str]:
+    last = ctx.board.layer_count - 1
+    outer = {index for name in drop.layer_power_w if (index := ctx.board.layer_index[name]) in (0, last)}
+    usual = (
+        ctx.process.outer_copper_mm(k) for k in sorted(outer) if ctx.board.copper_layers[k].name not in row.copper_um
+    )
+    if ctx.process.declared.outer_copper_um is None:
+        yield from dict.fromkeys(
+            f"{1000 * one.value:g} um of outer copper ({one.source})" for one in usual if one and one.is_stated
+        )
+    if row.plating_um is None:
+        yield f"{PLATING_UM.nominal:g} um of copper in holes"
+    if row.copper_c is None:
+        yield f"copper at {COPPER_C.nominal:g} degrees, {COPPER_C.high:g} in the worst case"
+
+
+def _distance_mm(board: Board, source: Sequence[int], load: Sequence[int]) -> float:
+    """From the nearest pad of a source to the nearest of a load, between their middles."""
+    pads = board.pads
+    x = pads.x_mm[list(source)][:, None] - pads.x_mm[list(load)][None, :]
+    y = pads.y_mm[list(source)][:, None] - pads.y_mm[list(load)][None, :]
+    return float(np.hypot(x, y).min())

@@ -1,0 +1,98 @@
+"""The copper of declared rails: how thick it is, and what of that is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from drc_rules.facts.context import Context
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.materials import copper_weights
+from stackup_lib.power.rail_drop.rail import BoardCopper, copper_of
+from stackup_lib.power.rail_drop.spread import COPPER_C, LOSS, PLATING_UM, finished_range_mm
+
+Thickness = tuple[float, float, float]
+"""Of a copper layer in mm: the thinnest that may be delivered, as stated, and the thickest."""
+
+
+@dataclass(frozen=True)
+class CopperLoss:
+    """Where power is lost, in watts, and what each layer's copper may be."""
+
+    layer_power_w: Mapping[str, float]
+    barrel_power_w: float
+    ranges: Mapping[str, Thickness]
+
+    @property
+    def total_w(self) -> float:
+        """In all layers and holes."""
+        return sum(self.layer_power_w.values()) + self.barrel_power_w
+
+
+def in_table(net: str, line: str) -> str:
+    """Return a hint for a line of a `[[rail]]` that is already there."""
+    return f"in the [[rail]] of {net}: {line}"
+
+
+def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCopper, dict[int, Thickness]]:
+    """The copper as stated or declared, and the thin, stated and thick of each layer.
+
+    A finished thickness counts where all of the rails agree on it; it is sure. Where they state none, the outer layers
+    are as thick as `[process]` declares. A declared weight is that of the foil. What `[process]` plates onto the
+    surface says nothing of the copper in holes, which is thinner.
+    """
+    ctx.stackup()
+    row = rows[0]
+    plating = row.plating_um if row.plating_um is not None else PLATING_UM.nominal
+    temperature = row.copper_c if row.copper_c is not None else COPPER_C.nominal
+    copper = copper_of(ctx.board, plating / 1000, temperature)
+    thickness = list(copper.thickness_mm)
+    for name, declared in ctx.declarations.config.declared.copper.items():
+        if declared.copper_oz and name in ctx.board.layer_index:
+            index = ctx.board.layer_index[name]
+            fact = ctx.declarations.of_stackup(f"copper weight of {name}", declared.copper_oz, f"copper.{name}")
+            thickness[index] = _foil_mm(ctx.need(fact)) if fact else thickness[index]
+    finished = {_layer(ctx.board, row, name): um / 1000 for name, um in row.copper_um.items()}
+    last = len(thickness) - 1
+    ranges: dict[int, Thickness] = {}
+    for index, stated in enumerate(thickness):
+        sure = finished.get(index)
+        if sure is not None and all(one.copper_um == row.copper_um for one in rows):
+            thickness[index], ranges[index] = sure, (sure, sure, sure)
+            continue
+        plated = plated_range_mm(ctx, index) if index in (0, last) else None
+        if plated is not None:
+            thickness[index], ranges[index] = plated[1], plated
+            continue
+        thin, thick = finished_range_mm(stated, outer=index in (0, last))
+        ranges[index] = thin, stated, thick
+    return copper.model_copy(update={"thickness_mm": tuple(thickness)}), ranges
+
+
+def plated_range_mm(ctx: Context, index: int) -> Thickness | None:
+    """Return what `[process]` makes of an outer layer; None where it declares nothing of it.
+
+    Its own key is what the fab states for this board, and sure. What a preset publishes, or what foil and plating add
+    up to, is what is usual there: foils are delivered a tenth thinner or thicker.
+    """
+    found = ctx.process.outer_copper_mm(index)
+    if found is None or not found.is_stated:
+        return None
+    slack = 0.0 if ctx.process.declared.outer_copper_um is not None else LOSS
+    return found.value * (1 - slack), found.value, found.value * (1 + slack)
+
+
+def _layer(board: Board, row: RailDeclaration, name: str) -> int:
+    if name not in board.layer_index:
+        cure = did_you_mean(name, board.layer_index)
+        raise MissingFact(f"a copper layer called {name}", in_table(row.net, f"copper_um: name a layer; {cure}"))
+    return board.layer_index[name]
+
+
+def _foil_mm(oz: float) -> float:
+    """Nominal thickness of a foil."""
+    known = next((w.nominal_um for w in copper_weights() if w.oz == oz), None)
+    return (known if known is not None else oz * 34.3) / 1000

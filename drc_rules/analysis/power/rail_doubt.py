@@ -1,0 +1,68 @@
+"""Figures of a rail that are neither surely within a limit nor surely beyond it, and what to declare to settle them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.power.power_rails import SolvedRail, WholeDrop
+from drc_rules.analysis.power.rail_copper import CopperLoss, Thickness, in_table
+from drc_rules.report.numbers import figure
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.power.rail_drop.spread import PLATING_UM
+
+LEAST_SHARE = 0.01
+"""What widens a figure by less than this share is not worth asking for."""
+
+NOTHING_LEFT = "add copper or vias: everything is declared, and the solution is no finer than this"
+
+
+def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> MissingFact:
+    """Return what would tell whether a figure of a rail is within its limit.
+
+    Args:
+        net: of the rail.
+        what: the figure in words, e.g. `the resistance of +0V8`.
+        found: it, in the unit of the limit.
+        limit: in words, e.g. `0.15 mOhm at most`.
+        hint: line that makes it surer, "" where everything is declared.
+    """
+    spread = f"{figure(found.nominal)} ({figure(found.low)} to {figure(found.high)})"
+    return MissingFact(f"{what} more precisely than {spread}; {limit}", hint or in_table(net, NOTHING_LEFT))
+
+
+def sharper(whole: WholeDrop) -> str:
+    """Return the line that narrows the range of a drop there and back most, "" where everything is declared."""
+    doubts = list(_doubts(whole.there.row, whole.there.loss))
+    if whole.back:
+        weight = whole.back.of(whole.worst).nominal / (whole.worst_v.nominal or 1.0)
+        doubts = [(share * (1 - weight), hint) for share, hint in doubts]
+        doubts += [(share * weight, hint) for share, hint in _doubts(whole.there.row, whole.back.loss)]
+    share, hint = max(doubts, default=(0.0, ""))
+    return hint if share >= LEAST_SHARE else ""
+
+
+def _doubts(row: RailDeclaration, loss: CopperLoss) -> Iterator[tuple[float, str]]:
+    """Share of the loss that is in doubt, and the line that settles it."""
+    total = loss.total_w or 1.0
+    for name, watt in loss.layer_power_w.items():
+        thin, stated, thick = loss.ranges[name]
+        yield watt / total * max(thick / stated - 1, stated / thin - 1), copper_line(row, name, loss.ranges[name])
+    if row.plating_um is None:
+        doubt = loss.barrel_power_w / total * (PLATING_UM.high / PLATING_UM.nominal - 1)
+        yield doubt, in_table(row.net, 'plating_um = "?"  # copper in the holes, as the fab guarantees it')
+
+
+def copper_line(row: RailDeclaration, layer: str, of: Thickness) -> str:
+    """Return the line for the finished copper of a layer, "" where it is declared."""
+    thin, stated, thick = (1000 * one for one in of)
+    if thin == thick:
+        return ""
+    note = f"finished copper in um; {stated:.0f} is stated, {thin:.0f} to {thick:.0f} may be delivered"
+    return in_table(row.net, f'copper_um = {{ "{layer}" = "?" }}  # {note}')
+
+
+def copper_line_of(solved: SolvedRail, layer: str) -> str:
+    """Return the line for the finished copper of a layer of a solved rail."""
+    return copper_line(solved.row, layer, solved.range_of(layer))

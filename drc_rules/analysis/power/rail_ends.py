@@ -1,0 +1,184 @@
+"""Where the current of a declared rail enters ground at its loads, and where it leaves it for its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.settings.config_power import RailDeclaration
+from drc_rules.settings.net_selection import toml_value
+from stackup_lib.board.board import Board
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.facts import MissingFact
+
+MOST_OFFERED = 6
+"""Parts that a hint offers."""
+
+MOST_IN_SERIES = 3
+"""Parts in series between a rail and what drives it: a shunt, the inductor, a ferrite."""
+
+INDUCTORS = ("L", "FB")
+"""References of parts that lead on to what drives them; a resistor beside them may be anything."""
+
+LEAST_PADS = 3
+"""A part with fewer pads switches or regulates nothing: no return current ends there."""
+
+
+@dataclass(frozen=True)
+class ReturnEnds:
+    """Pads on the return net.
+
+    Attributes:
+        net: number of the return net.
+        source: pads at which the current leaves it.
+        loads: pads at which that of each load enters it, in the order of the declaration.
+        inferred: how a source without ground pads got some, in words, "" where it has them.
+    """
+
+    net: int
+    source: tuple[int, ...]
+    loads: tuple[tuple[int, ...], ...]
+    inferred: str
+
+
+def return_ends(board: Board, row: RailDeclaration, loads: Sequence[str]) -> ReturnEnds:
+    """Return the ends of a rail's way back.
+
+    Sources and loads are parts; what counts are their pads on ground nets, or those that `ground_from` and `ground_to`
+    name. An inductor or shunt has none: then those of the parts on its other net count, which is inferred.
+
+    Raises:
+        MissingFact: an end has no ground pad, or there is not one ground that all ends have in common.
+    """
+    grounds = _grounds(board, row)
+    inferred: list[str] = []
+    sources = [_of(board, row, name, grounds, "ground_from") for name in row.ground_from]
+    for name in () if row.ground_from else row.from_:
+        own = _pads(board, name, grounds)
+        sources.append(own or _behind(board, row, name, grounds, inferred))
+    if row.ground_to:
+        entered = [pad for name in row.ground_to for pad in _of(board, row, name, grounds, "ground_to")]
+        ends = [tuple(entered)] * len(loads)
+    else:
+        ends = [_of(board, row, name, grounds, "ground_to") for name in loads]
+    net = _common(board, row, [*sources, *ends])
+    return ReturnEnds(
+        net=net,
+        source=_on(board, net, [pad for pads in sources for pad in pads]),
+        loads=tuple(_on(board, net, pads) for pads in ends),
+        inferred="; ".join(dict.fromkeys(inferred)),
+    )
+
+
+def _grounds(board: Board, row: RailDeclaration) -> frozenset[int]:
+    if not row.ground:
+        return frozenset(k for k, name in enumerate(board.nets) if name != row.net and is_ground(name))
+    if row.ground not in board.net_index or row.ground == row.net:
+        cure = did_you_mean(row.ground, [name for name in board.nets if name and name != row.net])
+        raise MissingFact(
+            f"a net called {row.ground}", f"in the [[rail]] of {row.net}: name a net of the board; {cure}"
+        )
+    return frozenset({board.net_index[row.ground]})
+
+
+def _pads(board: Board, name: str, nets: frozenset[int]) -> tuple[int, ...]:
+    """Pads on some nets of a part, or of the part of `U7.3`."""
+    pads = board.pads
+    reference = board.footprints.reference[np.maximum(pads.footprint, 0)]
+    mine = (pads.footprint >= 0) & np.isin(pads.net, list(nets))
+    chosen = mine & (reference == name)
+    if not chosen.any() and "." in name:
+        chosen = mine & (reference == name.rpartition(".")[0])
+    return tuple(np.flatnonzero(chosen).tolist())
+
+
+def _of(board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], key: str) -> tuple[int, ...]:
+    found = _pads(board, name, grounds)
+    if not found:
+        raise _unknown(board, row, name, grounds, key)
+    return found
+
+
+def _unknown(board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], key: str) -> MissingFact:
+    offered = ", ".join(_with_ground(board, grounds)) or "none"
+    line = f"{key} = {toml_value(['?'])}  # parts with most ground pads: {offered}"
+    return MissingFact(
+        f"where the return current of {row.net} {'leaves' if key == 'ground_from' else 'enters'} ground: {name} has no "
+        "ground pad",
+        f"in the [[rail]] of {row.net}: {line}",
+    )
+
+
+def _with_ground(board: Board, grounds: frozenset[int]) -> list[str]:
+    pads = board.pads
+    rows = np.flatnonzero((pads.footprint >= 0) & np.isin(pads.net, list(grounds)))
+    names, count = np.unique(board.footprints.reference[pads.footprint[rows]], return_counts=True)
+    order = sorted(zip((-count).tolist(), names.tolist(), strict=True))
+    return [name for _, name in order if name][:MOST_OFFERED]
+
+
+def _behind(
+    board: Board, row: RailDeclaration, name: str, grounds: frozenset[int], inferred: list[str]
+) -> tuple[int, ...]:
+    """Ground pads of what drives an inductor or shunt, or further inductors behind it."""
+    part = name if (board.footprints.reference == name).any() else name.rpartition(".")[0]
+    near, seen = [(part, row.net)], {part}
+    for _ in range(MOST_IN_SERIES):
+        found: dict[str, tuple[int, ...]] = {}
+        further: list[tuple[str, str]] = []
+        for passed, came_by in near:
+            net = _other_net(board, passed, came_by)
+            for beside in sorted(_parts_on(board, net) - seen):
+                seen.add(beside)
+                if _count(board, beside) >= LEAST_PADS:
+                    found[beside] = _pads(board, beside, grounds)
+                elif beside.startswith(INDUCTORS):
+                    further.append((beside, net))
+        found = {driver: pads for driver, pads in found.items() if pads}
+        if found:
+            inferred.append(f"the return taken to {', '.join(found)}, on the other side of {part}")
+            return tuple(pad for some in found.values() for pad in some)
+        near = further
+    raise _unknown(board, row, name, grounds, "ground_from")
+
+
+def _other_net(board: Board, part: str, net: str) -> str:
+    """The net at the other end of a part with two pads, "" for any other part."""
+    pads = board.pads
+    mine = (pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)
+    nets = {board.nets[k] for k in pads.net[mine].tolist()} - {net, ""}
+    return nets.pop() if int(mine.sum()) < LEAST_PADS and len(nets) == 1 else ""
+
+
+def _parts_on(board: Board, net: str) -> set[str]:
+    if not net:
+        return set()
+    pads = board.pads
+    rows = np.flatnonzero((pads.footprint >= 0) & (pads.net == board.net_index[net]))
+    return {name for name in board.footprints.reference[pads.footprint[rows]].tolist() if name}
+
+
+def _count(board: Board, part: str) -> int:
+    pads = board.pads
+    return int(((pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)).sum())
+
+
+def _common(board: Board, row: RailDeclaration, ends: Sequence[Iterable[int]]) -> int:
+    """The one ground net that every end has pads on."""
+    nets = [{int(board.pads.net[pad]) for pad in pads} for pads in ends]
+    shared = set.intersection(*nets) if nets else set()
+    if len(shared) == 1:
+        return shared.pop()
+    names = sorted(board.nets[net] for net in (shared or set().union(*nets)))
+    what = "no ground net has pads at its source and at every load" if not shared else "several grounds might be it"
+    raise MissingFact(
+        f"the net by which the current of {row.net} returns: {what} ({', '.join(names) or 'none'})",
+        f'in the [[rail]] of {row.net}: ground = "?"  # with ground_from and ground_to, where its ends are other parts',
+    )
+
+
+def _on(board: Board, net: int, pads: Iterable[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(pad for pad in pads if int(board.pads.net[pad]) == net))

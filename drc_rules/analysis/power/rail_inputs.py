@@ -1,0 +1,96 @@
+"""What a declared rail says of its source, its loads and their currents, resolved to pads of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from drc_rules.analysis.power.rail_copper import in_table
+from drc_rules.facts.context import Context
+from drc_rules.settings.config_power import RailDeclaration
+from drc_rules.settings.net_selection import toml_value
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.power.rail_drop.rail import Load
+
+MOST_NAMED = 6
+"""Parts or nets that a hint offers."""
+
+PASSIVE = ("C", "D", "TP", "H")
+"""Parts that neither feed a rail nor draw a current worth declaring."""
+
+CONTINUOUS = "training"
+"""The workload whose power is taken as continuous, whatever duty is declared."""
+
+
+def current_of(ctx: Context, row: RailDeclaration) -> tuple[float, str]:
+    """Return the current of all loads of a rail, and what it was worked out from, "" where it is declared.
+
+    Raises:
+        MissingFact: no current, power or load current is declared.
+    """
+    if isinstance(row.to, dict) and row.to:
+        return sum(row.to.values()), ""
+    if row.current_a is not None:
+        return row.current_a, ""
+    if row.tdp_w is None:
+        raise MissingFact(
+            f"the current of {row.net}", in_table(row.net, 'current_a = "?"  # or tdp_w, all loads together')
+        )
+    duty = 100.0 if ctx.workload == CONTINUOUS else row.duty_pct
+    amperes = row.tdp_w * duty / 100 / row.voltage_v
+    return amperes, f"{amperes:.4g} A is {row.tdp_w:g} W at {row.voltage_v:g} V and {duty:g} % duty"
+
+
+def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list[Load], str]:
+    """The loads with their currents, and how the current was shared out, "" where each is declared."""
+    if isinstance(row.to, dict) and row.to:
+        named = list(row.to.items())
+        return [
+            Load(name=name, pads=_pads_of(board, row, name, "to"), current_a=amperes) for name, amperes in named
+        ], ""
+    names = tuple(row.to)
+    pads_of_all(board, row, names, "to", "what draws from it")
+    pads = [_pads_of(board, row, name, "to") for name in names]
+    count = sum(len(some) for some in pads)
+    loads = [
+        Load(name=name, pads=some, current_a=current_a * len(some) / count)
+        for name, some in zip(names, pads, strict=True)
+    ]
+    return loads, "" if len(names) == 1 else "the current shared out by the pads of each load"
+
+
+def pads_of_all(board: Board, row: RailDeclaration, names: Sequence[str], key: str, what: str) -> tuple[int, ...]:
+    """Return the pads of several parts on a rail; raises `MissingFact` where one is not there, or none is named."""
+    if not names:
+        hint = f'{key} = ["?"]  # parts or pads on it: {", ".join(_parts_on(board, row.net)) or "none"}'
+        raise MissingFact(f"{row.net}: {what}", in_table(row.net, hint))
+    return tuple(dict.fromkeys(pad for name in names for pad in _pads_of(board, row, name, key)))
+
+
+def _pads_of(board: Board, row: RailDeclaration, name: str, key: str) -> tuple[int, ...]:
+    """The pads of a part, or the one of `U7.3`, that are on the rail."""
+    pads = board.pads
+    reference = board.footprints.reference[np.maximum(pads.footprint, 0)]
+    mine = (pads.net == board.net_index[row.net]) & (pads.footprint >= 0)
+    chosen = mine & (reference == name)
+    if not chosen.any() and "." in name:
+        part, _, number = name.rpartition(".")
+        chosen = mine & (reference == part) & (pads.number == number)
+    if not chosen.any():
+        offered = ", ".join(_parts_on(board, row.net)) or "none"
+        raise MissingFact(
+            f"pads of {name} on {row.net}", in_table(row.net, f"{key} = {toml_value(['?'])}  # parts on it: {offered}")
+        )
+    return tuple(np.flatnonzero(chosen).tolist())
+
+
+def _parts_on(board: Board, net: str) -> list[str]:
+    """Parts on a net that may feed it or draw from it, those with most pad area on it first."""
+    pads = board.pads
+    rows = np.flatnonzero((pads.net == board.net_index[net]) & (pads.footprint >= 0))
+    names, group = np.unique(board.footprints.reference[pads.footprint[rows]], return_inverse=True)
+    area = np.bincount(group, pads.size_x_mm[rows] * pads.size_y_mm[rows], len(names))
+    order = sorted(zip(names.tolist(), area.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    return [name for name, _ in order if name and not name.startswith(PASSIVE)][:MOST_NAMED]

@@ -1,0 +1,229 @@
+"""The ground return of declared rails, solved once for all that share a net: their currents add up in its copper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from drc_rules.analysis.fabrication.fab_holes import need_vias_of
+from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared, in_table
+from drc_rules.analysis.power.rail_ends import ReturnEnds, return_ends
+from drc_rules.analysis.power.rail_inputs import current_of, loads_of
+from drc_rules.facts.context import Context
+from drc_rules.settings.config_power import RailDeclaration
+from stackup_lib.board.board import Board
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.power.ground_return.ground_return import ReturnDrops, ReturnFlow, solve_return
+from stackup_lib.power.rail_drop.joined import joined_groups
+from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
+from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
+from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
+
+
+@dataclass(frozen=True)
+class ReturnRequest:
+    """A rail whose way back is known: its number among the declared, its ends and the current of each load."""
+
+    number: int
+    row: RailDeclaration
+    ends: ReturnEnds
+    currents_a: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class LoadReturn:
+    """What the return net takes between a load's ground pads and the source's.
+
+    Attributes:
+        own_v: by the rail's own current, with the copper as stated.
+        others_v: by that of other rails, those that lift it; what lowers it is left out.
+        error: of both, as a share, by the grid.
+        joined: whether copper leads back at all.
+    """
+
+    own_v: float
+    others_v: float
+    error: float
+    joined: bool
+
+
+@dataclass(frozen=True)
+class RailReturn:
+    """The way back of one rail.
+
+    Attributes:
+        net: name of the return net.
+        loads: in the order of the declaration.
+        ratio: what the copper that a fab delivers, and its temperature, may make of it.
+        own_ohm: loss of the rail's own current over its square, with the copper as stated.
+        counted: other rails that return by the same net, and were counted.
+        left_out: others whose way back or current nobody knows.
+        inferred: how the source's ground pads were found, "" where they are its own.
+        loss: where all that return by this net lose power in it.
+    """
+
+    net: str
+    loads: tuple[LoadReturn, ...]
+    ratio: Ratio
+    own_ohm: float
+    counted: tuple[str, ...]
+    left_out: tuple[str, ...]
+    inferred: str
+    loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
+
+    def of(self, load: int) -> Interval:
+        """Return what the way back takes of a load's voltage: rail's own and others' current together."""
+        return self._widened(self.loads[load].own_v + self.loads[load].others_v, self.loads[load].error)
+
+    @property
+    def resistance_ohm(self) -> Interval:
+        """Of the rail's own current."""
+        return self._widened(self.own_ohm, max((load.error for load in self.loads), default=0.0))
+
+    def _widened(self, value: float, error: float) -> Interval:
+        share = min(error, 1.0)
+        return self.ratio.of(Interval(low=value * (1 - share), nominal=value, high=value * (1 + share)))
+
+
+def solve_returns(
+    board: Board, copper: BoardCopper, requests: Sequence[ReturnRequest]
+) -> tuple[Mapping[int, RailReturn], ReturnDrops]:
+    """Return what a net takes of the voltage of each of some rails that return by it, by the rails' numbers.
+
+    The ratio is left at 1, and the rails left out at none: the caller knows of them.
+    """
+    terminals, of = _terminals(requests)
+    flows, pairs, owner = [], [], []
+    for request in requests:
+        leave = of[request.ends.source]
+        for pads, current in zip(request.ends.loads, request.currents_a, strict=True):
+            entry = of[pads]
+            flows.append(ReturnFlow(entry=entry, exit=leave, current_a=current))
+            pairs.append((entry, leave))
+            owner.append(request.number)
+    net = board.nets[requests[0].ends.net]
+    drops = solve_return(board, net, copper, terminals, flows=flows, pairs=pairs)
+    found: dict[int, RailReturn] = {}
+    for request in requests:
+        mine = [k for k, number in enumerate(owner) if number == request.number]
+        loads = tuple(_load(drops, k, owner) for k in mine)
+        total = sum(request.currents_a)
+        found[request.number] = RailReturn(
+            net=net,
+            loads=loads,
+            ratio=Ratio(low=1.0, high=1.0),
+            own_ohm=sum(one.own_v * a for one, a in zip(loads, request.currents_a, strict=True)) / total**2,
+            counted=tuple(other.row.net for other in requests if other is not request),
+            left_out=(),
+            inferred=request.ends.inferred,
+        )
+    return found, drops
+
+
+def _load(drops: ReturnDrops, pair: int, owner: Sequence[int]) -> LoadReturn:
+    by_rail: dict[int, float] = {}
+    for volts, number in zip(drops.drop_v[pair], owner, strict=True):
+        by_rail[number] = by_rail.get(number, 0.0) + volts
+    own = max(by_rail.pop(owner[pair]), 0.0)
+    others = sum(max(volts, 0.0) for volts in by_rail.values())
+    return LoadReturn(own_v=own, others_v=others, error=drops.error[pair], joined=drops.joined[pair])
+
+
+def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[tuple[int, ...], int]]:
+    """Each set of pads on one potential; sets that share a pad are one terminal."""
+    sets = list(dict.fromkeys(pads for one in requests for pads in (one.ends.source, *one.ends.loads)))
+    groups: list[set[int]] = []
+    for pads in sets:
+        touching = [group for group in groups if group & set(pads)]
+        groups = [group for group in groups if not group & set(pads)]
+        groups.append(set(pads).union(*touching))
+    groups.sort(key=min)
+    of = {pads: next(k for k, group in enumerate(groups) if pads[0] in group) for pads in sets}
+    return [Terminal(name=str(k), pads=tuple(sorted(group))) for k, group in enumerate(groups)], of
+
+
+def all_returns(ctx: Context) -> dict[int, RailReturn | MissingFact]:
+    """Return the way back of every declared rail, by its number, or what is missing for it."""
+    found: dict[int, RailReturn | MissingFact] = {}
+    by_net: dict[int, list[ReturnRequest]] = {}
+    for number, row in enumerate(ctx.declarations.config.rail):
+        try:
+            request = _request(ctx, number, row)
+        except MissingFact as lacking:
+            found[number] = lacking
+        else:
+            by_net.setdefault(request.ends.net, []).append(request)
+    left_out = tuple(ctx.declarations.config.rail[number].net for number in found)
+    for requests in by_net.values():
+        try:
+            found.update(_returns(ctx, requests, left_out))
+        except RailNotSolvedError as error:
+            missing = MissingFact(
+                f"sound copper of {ctx.board.nets[requests[0].ends.net]}: {error.what}", error.next_step
+            )
+            found.update({request.number: missing for request in requests})
+        except MissingFact as missing:
+            found.update({request.number: missing for request in requests})
+    return found
+
+
+def _request(ctx: Context, number: int, row: RailDeclaration) -> ReturnRequest:
+    """Raises `MissingFact`."""
+    if row.net not in ctx.board.net_index or is_ground(row.net):
+        raise MissingFact(f"a way back of {row.net}", in_table(row.net, "declare supply rails; ground is their return"))
+    current, _ = current_of(ctx, row)
+    loads, _ = loads_of(ctx.board, row, current)
+    ends = return_ends(ctx.board, row, [load.name for load in loads])
+    need_vias_of(ctx.board, ends.net)
+    return ReturnRequest(number, row, ends, tuple(load.current_a for load in loads))
+
+
+def _returns(
+    ctx: Context, requests: Sequence[ReturnRequest], left_out: tuple[str, ...]
+) -> Mapping[int, RailReturn | MissingFact]:
+    rows = [request.row for request in requests]
+    copper, ranges = copper_as_declared(ctx, *rows)
+    platings, warmth = {row.plating_um for row in rows}, {row.copper_c for row in rows}
+    plating = platings.pop() if len(platings) == 1 else None
+    warm = warmth.pop() if len(warmth) == 1 else None
+    sure = {
+        "plating_mm": (plating or PLATING_UM.nominal) / 1000,
+        "temperature_c": COPPER_C.nominal if warm is None else warm,
+    }
+    copper = copper.model_copy(update=sure)
+    found, drops = solve_returns(ctx.board, copper, requests)
+    ratio = drop_ratio(
+        {ctx.board.layer_index[name]: watt for name, watt in drops.layer_power_w.items()},
+        drops.barrel_power_w,
+        ranges,
+        (plating,) * 3 if plating else (PLATING_UM.low, PLATING_UM.nominal, PLATING_UM.high),
+        (COPPER_C.low, COPPER_C.nominal, COPPER_C.high) if warm is None else (warm,) * 3,
+    )
+    by_name = {name: ranges[ctx.board.layer_index[name]] for name in drops.layer_power_w}
+    loss = CopperLoss(drops.layer_power_w, drops.barrel_power_w, by_name)
+    whole = {number: replace(one, ratio=ratio, left_out=left_out, loss=loss) for number, one in found.items()}
+    return {**whole, **_doubted(ctx.board, copper, requests, whole)}
+
+
+def _doubted(
+    board: Board, copper: BoardCopper, requests: Sequence[ReturnRequest], found: Mapping[int, RailReturn]
+) -> dict[int, MissingFact]:
+    """Return what is missing where the grid finds no way back and the copper itself, looked at closely, has one."""
+    apart = [one for one in requests if not all(load.joined for load in found[one.number].loads)]
+    if not apart:
+        return {}
+    terminals, of = _terminals(apart)
+    group = joined_groups(board, board.nets[apart[0].ends.net], copper, terminals)
+    doubted: dict[int, MissingFact] = {}
+    for one in apart:
+        source = group[of[one.ends.source]]
+        loads = zip(one.ends.loads, found[one.number].loads, strict=True)
+        if any(not load.joined and group[of[pads]] == source for pads, load in loads):
+            doubted[one.number] = MissingFact(
+                f"the way back of {one.row.net} through {found[one.number].net}: bridges of copper too narrow to be "
+                "followed join it",
+                in_table(one.row.net, "widen the narrow places of the ground, or judge the way back yourself"),
+            )
+    return doubted

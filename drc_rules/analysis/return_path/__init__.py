@@ -1,0 +1,1 @@
+"""The planes that carry the return current of fast nets."""

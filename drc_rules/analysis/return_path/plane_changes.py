@@ -1,0 +1,88 @@
+"""Where fast nets change from one plane to another, by the vias that join two of their layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths
+from drc_rules.analysis.via.fast_vias import fast_holes
+from drc_rules.facts.context import Context
+from stackup_lib.nets.routes import Crossing
+from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
+from stackup_lib.vias.plated_holes import PlatedHole
+
+_Place = tuple[int, float, float]
+"""Net and place of a via."""
+
+
+def layer_crossings(ctx: Context, group: FastGroup) -> tuple[Crossing, ...]:
+    """Return the vias of a group's nets between layers on which they run for more than a lumped length."""
+    return tuple(_crossings(ctx, _routed_layers(ctx, group)))
+
+
+def plane_changes(ctx: Context, group: FastGroup) -> tuple[LayerChange, ...]:
+    """Return the layer changes of a group's nets between layers on which they are routed, not only broken out.
+
+    Raises:
+        MissingFact: fills are missing or stale, or the stackup does not tell the distance to the planes.
+    """
+    planes = _planes(ctx, group)
+    alike: dict[tuple[tuple[int, tuple[int, ...]], ...], list[Crossing]] = {}
+    for crossing in layer_crossings(ctx, group):
+        net = int(ctx.board.vias.net[crossing.via])
+        key = tuple((layer, planes[net, layer]) for layer in (crossing.entry_layer, crossing.exit_layer))
+        alike.setdefault(key, []).append(crossing)
+    return tuple(one for key, rows in alike.items() for one in layer_changes(ctx.copper, rows, dict(key)))
+
+
+def _planes(ctx: Context, group: FastGroup) -> dict[tuple[int, int], tuple[int, ...]]:
+    """Return (net, layer) -> its planes there, the one with most of the current first."""
+    found: dict[tuple[int, int], tuple[int, ...]] = {}
+    for part in ReturnPaths(ctx).referenced:
+        if part.group == group:
+            ReturnPaths(ctx).need_fills(part)
+            shares = tuple(ReturnPaths(ctx).shares(part))
+            found |= dict.fromkeys(((net, part.layer) for net in part.nets), shares)
+    return found
+
+
+def _routed_layers(ctx: Context, group: FastGroup) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for part in ReturnPaths(ctx).referenced:
+        if part.group == group:
+            for net, length in ReturnPaths(ctx).lengths_of(part).items():
+                if length > group.lumped_mm[-1]:
+                    found.setdefault(net, set()).add(part.layer)
+    return found
+
+
+def _crossings(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[Crossing]:
+    vias = ctx.board.vias
+    rows = np.flatnonzero(np.isin(vias.net, sorted(routed)))
+    rows = rows[np.argsort(vias.size_mm[rows], kind="stable")]  # of a stack the widest stands for it
+    places = zip(vias.net[rows].tolist(), vias.x_mm[rows].tolist(), vias.y_mm[rows].tolist(), strict=True)
+    row_at = dict(zip(places, rows.tolist(), strict=True))
+    for place, layers in _stacks(ctx, routed):
+        for entry, out in pairwise(layer for layer in layers if layer in routed[place[0]]):
+            yield Crossing(via=row_at[place], entry_layer=entry, exit_layer=out, at_mm=0.0)
+
+
+def _stacks(ctx: Context, routed: Mapping[int, set[int]]) -> Iterator[tuple[_Place, list[int]]]:
+    """Yield net and place of every via of these nets, those that stand on one another as one, and its routed layers."""
+    found: dict[_Place, list[PlatedHole]] = {}
+    for hole in ctx.get(fast_holes):
+        if hole.is_via and hole.net in routed:
+            found.setdefault((hole.net, hole.x_mm, hole.y_mm), []).append(hole)
+    for place, holes in found.items():
+        layers: set[int] = set()
+        bottom = 0
+        for hole in sorted(holes, key=lambda hole: hole.top):
+            if layers and hole.top > bottom:
+                yield place, sorted(layers)
+                layers = set()
+            layers |= set(hole.routed)
+            bottom = max(bottom, hole.bottom)
+        yield place, sorted(layers)

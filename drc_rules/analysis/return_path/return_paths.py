@@ -1,0 +1,322 @@
+"""The fast nets of a board with the planes that carry their return current, looked up once for all rules of a kind.
+
+A plane counts for a net on a layer where most of its length there has that plane as the nearest copper on that side;
+for a net that has copper on neither side, the nearest layers that are planes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.requirements.interfaces import Interface, family, interface
+from stackup_lib.board.board import Ints
+from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.copper.coupling import pieces_of
+from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
+from stackup_lib.copper.stale_fills import REFILL
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.nets.diff_pairs import NO_PAIR
+from stackup_lib.return_path.plane_gaps import Gap, ReturnPath, plane_height_mm, plane_share
+from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
+
+if TYPE_CHECKING:
+    from drc_rules.analysis.lines.sites import BoardSite
+    from drc_rules.facts.context import Context
+
+REAL_SHARE = 0.1
+"""A plane with less of the return current does not count: without it the line's impedance, which goes with
+1/(1 - share), rises by no more than the 10 % by which it may be off anyway."""
+
+LUMPED_SHARE = 0.1
+"""What is shorter than this share of a wavelength at Nyquist is lumped: it spoils the edge no more than a pad does."""
+
+LIGHT_MM_GHZ = 299.792458
+
+USUAL_DK = 4.0
+"""Dk where none is known; a wavelength goes with its square root."""
+
+PLACES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class FastGroup:
+    """The nets that were taken for one interface alike.
+
+    Attributes:
+        family: id of the family.
+        choices: the generation; where nobody has said which, all of the family with a Nyquist frequency, slowest first.
+        declared: somebody has said what they are.
+        nets: ascending.
+    """
+
+    family: str
+    choices: tuple[Interface, ...]
+    declared: bool
+    nets: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """`PCIe Gen5`, or the family's title where the generation is open."""
+        return self.choices[0].title if len(self.choices) == 1 else family(self.family).title
+
+    @property
+    def id(self) -> str:
+        """For the keys of findings."""
+        word = self.choices[0].id if len(self.choices) == 1 else self.family
+        return f"{word} {'declared' if self.declared else 'inferred'}"
+
+    @property
+    def lumped_mm(self) -> tuple[float, float]:
+        """What is lumped at the Nyquist frequency of the slowest and of the fastest generation that it may be."""
+        slowest, fastest = (one.nyquist_ghz or 1.0 for one in (self.choices[0], self.choices[-1]))
+        return lumped_mm(slowest), lumped_mm(fastest)
+
+
+@dataclass(frozen=True)
+class Referenced:
+    """Tracks of a group on one layer that have the same planes.
+
+    Attributes:
+        layer: copper layer.
+        rows: indices into `Board.tracks`.
+        nets: of those tracks, ascending.
+        above, below: layers of the planes, None on a side where most of the length has no copper.
+    """
+
+    group: FastGroup
+    layer: int
+    rows: Ints
+    nets: tuple[int, ...]
+    above: int | None
+    below: int | None
+
+    @property
+    def planes(self) -> tuple[int, ...]:
+        """Those there are."""
+        return tuple(plane for plane in (self.above, self.below) if plane is not None)
+
+
+def lumped_mm(frequency_ghz: float, dk: float = USUAL_DK) -> float:
+    """Return the length that is lumped at a frequency, in a dielectric of this Dk."""
+    return LUMPED_SHARE * LIGHT_MM_GHZ / (frequency_ghz * float(np.sqrt(dk)))
+
+
+@dataclass(frozen=True)
+class ReturnPaths:
+    """The fast nets of one board and their planes."""
+
+    ctx: Context
+
+    @property
+    def paths(self) -> ReturnPath:
+        """The tracks of the board and the copper beside them."""
+        return self.ctx.get(_paths)
+
+    @property
+    def groups(self) -> tuple[FastGroup, ...]:
+        """The nets of fast families, in the order of their ids; those without a Nyquist frequency are left out."""
+        return self.ctx.get(_groups)
+
+    @property
+    def group_of_net(self) -> Mapping[int, FastGroup]:
+        """The group of every fast net."""
+        return self.ctx.get(_group_of_net)
+
+    @property
+    def referenced(self) -> tuple[Referenced, ...]:
+        """The tracks of fast nets by group, layer and planes, those without any plane among them."""
+        return self.ctx.get(_referenced)
+
+    def height_mm(self, layer: int, plane: int) -> float:
+        """Return the distance from a layer to a plane; raises `MissingFact` where the stackup does not tell it."""
+        height = plane_height_mm(self.ctx.stackup(), layer, plane)
+        if height is None:
+            names = [one.name for one in self.ctx.board.copper_layers]
+            how = "in KiCad, File > Board Setup > Physical Stackup: enter every thickness and save the board"
+            raise MissingFact(f"the distance between {names[layer]} and {names[plane]}", how)
+        return height
+
+    def shares(self, part: Referenced) -> dict[int, float]:
+        """Return what share of the return current each plane carries, the larger first; raises `MissingFact`."""
+        heights = {plane: self.height_mm(part.layer, plane) for plane in part.planes}
+        if len(heights) < 2:
+            return dict.fromkeys(heights, 1.0)
+        one, two = heights
+        found = {one: plane_share(heights[one], heights[two]), two: plane_share(heights[two], heights[one])}
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def gaps(self, part: Referenced, plane: int) -> list[Gap]:
+        """Return the gaps of one of the planes, those left out that other copper between track and plane covers.
+
+        Raises:
+            MissingFact: fills are missing or stale, or the stackup does not tell the distance.
+        """
+        found = self.paths.gaps(part.rows, plane, self.height_mm(part.layer, plane))
+        between = range(min(part.layer, plane) + 1, max(part.layer, plane))
+        x, y = (np.array([getattr(gap, name) for gap in found]) for name in ("x_mm", "y_mm"))
+        covered = np.zeros(len(found), dtype=np.bool_)
+        for layer in between if found else ():
+            covered |= self.ctx.copper.net_at(layer, x, y) != NO_COPPER
+        return [gap for gap, is_covered in zip(found, covered.tolist(), strict=True) if not is_covered]
+
+    def need_fills(self, part: Referenced) -> None:
+        """Raise `MissingFact` where a zone without a stored fill may be nearer to the tracks than their planes."""
+        last = self.ctx.board.layer_count
+        nearer = range(-1 if part.above is None else part.above + 1, last if part.below is None else part.below)
+        mask = np.uint64(sum(1 << k for k in nearer if k >= 0 and k != part.layer))
+        zones = self.ctx.board.zones
+        is_open = (zones.is_rule_area == 0) & (zones.is_filled == 0) & ((zones.layers & mask) != 0)
+        if np.any(is_open):
+            layers = [int(zones.layers[k]) for k in np.flatnonzero(is_open)]
+            first = next(k for k in nearer if k >= 0 and k != part.layer and any(one >> k & 1 for one in layers))
+            raise MissingFact(f"the filled copper of {self.ctx.board.copper_layers[first].name}", REFILL)
+
+    def beside(self, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
+        """Return the fast pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""
+        return self.ctx.get(_beside, layer, reach_mm)
+
+    def coupling(
+        self, where: BoardSite, width_mm: float, gaps_mm: tuple[float, float], between_mm: float
+    ) -> PairCoupling:
+        """Return the coupling of two pairs on a layer, each geometry solved once."""
+        return self.ctx.get(_coupling, where.index, (where.above, where.below), (width_mm, gaps_mm, between_mm))
+
+    def lengths_of(self, part: Referenced) -> dict[int, float]:
+        """Return the length of each net here."""
+        tracks = self.ctx.board.tracks
+        nets, where = np.unique(tracks.net[part.rows], return_inverse=True)
+        return dict(zip(nets.tolist(), np.bincount(where, tracks.length_mm[part.rows]).tolist(), strict=True))
+
+    def longest_of(self, part: Referenced) -> tuple[float, int]:
+        """Return length and net of the net that has most of its length here."""
+        length, net = max((mm, -net) for net, mm in self.lengths_of(part).items())
+        return length, -net
+
+    def dk(self, layer: int, plane: int) -> float:
+        """Return the Dk between a layer and a plane, the mean by thickness; `USUAL_DK` where one is not known."""
+        first, last = sorted((layer, plane))
+        plies = [ply for ply in self.ctx.plies if first <= ply.above and ply.below <= last]
+        facts = [(ply.dk_at(1.0).value, ply.thickness.value) for ply in plies]
+        known = [(dk, thickness) for dk, thickness in facts if dk is not None and thickness]
+        if not facts or len(known) < len(facts):
+            return USUAL_DK
+        return sum(dk * thickness for dk, thickness in known) / sum(thickness for _, thickness in known)
+
+
+def _paths(ctx: Context) -> ReturnPath:
+    return ReturnPath(ctx.copper)
+
+
+def _groups(ctx: Context) -> tuple[FastGroup, ...]:
+    found: dict[tuple[str, str, bool], list[int]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        if role is not None and family(role.family).fast:
+            key = role.family, role.interface or "", ctx.assignment.is_declared(net)
+            found.setdefault(key, []).append(net)
+    groups = (
+        FastGroup(of, _generations(of, one), declared, tuple(nets))
+        for (of, one, declared), nets in sorted(found.items())
+    )
+    return tuple(group for group in groups if group.choices)
+
+
+def _group_of_net(ctx: Context) -> Mapping[int, FastGroup]:
+    return {net: group for group in ctx.get(_groups) for net in group.nets}
+
+
+def _referenced(ctx: Context) -> tuple[Referenced, ...]:
+    groups = ctx.get(_groups)
+    nets = [net for group in groups for net in group.nets]
+    rows = np.flatnonzero(np.isin(ctx.board.tracks.net, nets))
+    ctx.copper.planes_beside(pieces_of(ctx.board, rows))  # in one go: the map keeps them
+    return tuple(part for group in groups for part in _parts(ctx, group))
+
+
+def _parts(ctx: Context, group: FastGroup) -> Iterator[Referenced]:
+    tracks = ctx.board.tracks
+    rows = np.flatnonzero(np.isin(tracks.net, group.nets))
+    pieces, layers = pieces_of(ctx.board, rows), tracks.layer[rows].astype(np.int64)
+    keys = pieces.net * ctx.board.layer_count + pieces.layer
+    of_row = np.flatnonzero(pieces.part == 0)  # all pieces of a net on a layer have the same usual planes
+    over, under = (_usual(keys, side, pieces.length_mm)[of_row] for side in ctx.copper.planes_beside(pieces))
+    # the middle of a short breakout may lie in an antipad: then it has the board's planes, with a gap
+    planes = [k for k, use in enumerate(ctx.filled_uses()) if use.is_plane]
+    last_before = np.array([max((k for k in planes if k < layer), default=-1) for layer in layers.tolist()])
+    next_after = np.array([min((k for k in planes if k > layer), default=-1) for layer in layers.tolist()])
+    lost = (over < 0) & (under < 0)
+    over, under = np.where(lost, last_before, over), np.where(lost, next_after, under)
+    alike = np.column_stack([tracks.layer[rows], over, under])
+    for layer, first, last in np.unique(alike, axis=0).tolist():
+        mine = rows[np.all(alike == (layer, first, last), axis=1)]
+        nets = tuple(np.unique(tracks.net[mine]).tolist())
+        yield Referenced(group, layer, mine, nets, _layer(first), _layer(last))
+
+
+def _beside(ctx: Context, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
+    of_net = ctx.pairs.pair_of_net
+    nets = np.array([net for group in ctx.get(_groups) for net in group.nets if of_net[net] != NO_PAIR])
+    tracks = ctx.board.tracks
+    pieces = pieces_of(ctx.board, np.flatnonzero((tracks.layer == layer) & np.isin(tracks.net, nets)))
+    return side_by_side(pieces, of_net[pieces.net], reach_mm)
+
+
+def _coupling(
+    ctx: Context,
+    index: int,
+    planes: tuple[int | None, int | None],
+    sizes_mm: tuple[float, tuple[float, float], float],
+) -> PairCoupling:
+    return pair_coupling(Lines(ctx).site(index, planes).site, *sizes_mm)
+
+
+def _layer(index: int) -> int | None:
+    return None if index < 0 else index
+
+
+def _usual(keys: Ints, values: Ints, weights: np.ndarray) -> Ints:
+    """Return for each row the value that has most weight among the rows of the same key."""
+    pairs, where = np.unique(np.column_stack([keys, values]), axis=0, return_inverse=True)
+    sums = np.bincount(where.ravel(), weights, len(pairs))
+    best: dict[int, tuple[float, int]] = {}
+    for (key, value), total in zip(pairs.tolist(), sums.tolist(), strict=True):
+        if key not in best or total > best[key][0]:
+            best[key] = total, value
+    return np.array([best[key][1] for key in keys.tolist()], dtype=np.int64)
+
+
+def _generations(family_id: str, interface_id: str) -> tuple[Interface, ...]:
+    every = (interface(interface_id),) if interface_id else family(family_id).interfaces
+    return tuple(sorted((one for one in every if one.nyquist_ghz), key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
+
+
+def ask_generation(ctx: Context, group: FastGroup) -> MissingFact:
+    """Return the missing generation of a group's family, with the lines that give it."""
+    of = family(group.family)
+    choices = ", ".join(one.id for one in of.interfaces)
+    how = f'[[interface]]\nis = "?"  # {choices}\n{ctx.assignment_lines(group.family)}'
+    return MissingFact(f"generation of {of.title}", how)
+
+
+def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float = 0.0) -> bool:
+    """Tell whether a length is more than lumped (or than `least_mm`, where that is more).
+
+    Raises:
+        MissingFact: that depends on the generation, which nobody has said.
+    """
+    slowest, fastest = group.lumped_mm
+    if length_mm > max(slowest, least_mm):
+        return True
+    if length_mm > max(fastest, least_mm):
+        raise ask_generation(ctx, group)
+    return False
+
+
+def count_of(names: list[str]) -> str:
+    """`/A`, or `/A and 3 more nets`."""
+    more = len(names) - 1
+    return f"{names[0]} and {more} more net{'s' if more > 1 else ''}" if more else names[0]

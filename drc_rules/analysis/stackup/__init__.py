@@ -1,0 +1,1 @@
+"""Stackup, size and form factor of a board."""

@@ -1,0 +1,126 @@
+"""The board in six lines of facts, for the head of every report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
+from drc_rules.analysis.via.build_up import build_up, in_words
+from drc_rules.facts.context import Context
+from drc_rules.report.model import BoardFacts
+from drc_rules.report.process_rows import ProcessView
+from stackup_lib.board.board import Board, ViaKind
+from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.vias.plated_holes import copper_faces_mm
+
+_LETTER = {
+    LayerRole.SIGNAL: "S",
+    LayerRole.GROUND: "G",
+    LayerRole.POWER: "P",
+    LayerRole.MIXED: "X",
+    LayerRole.EMPTY: "-",
+}
+
+
+def board_facts(ctx: Context, sha256: str) -> BoardFacts:
+    """Collect the facts that open a report."""
+    board = ctx.board
+    stackup = board.stackup
+    thickness = stackup.thickness_mm if stackup and not ctx.is_default_stackup else board.thickness_mm
+    materials = tuple(dict.fromkeys(ply.stated for ply in ctx.plies if ply.stated))
+    copper = _copper(ctx)
+    order = " ".join(_LETTER[use.role] for use in ctx.uses)
+    size = board.outline.size_mm
+    built = build_up(board)
+    lines = (
+        f"{board.layer_count} copper layers, {_mm(thickness)} thick, {_size(size)}",
+        f"stackup: {_stackup(ctx)}",
+        f"layers:  {order}  (S signal, G ground, P power, X both; from filled copper and tracks)",
+        f"copper:  {copper}",
+        f"vias:    {_vias(board, _through_mm(ctx, thickness))}",
+        f"hdi:     {in_words(built, len(board.vias))}",
+    )
+    return BoardFacts(
+        path=board.path.as_posix() if board.path else "",
+        sha256=sha256,
+        kicad=f"{board.generator} {board.format_version}",
+        copper_layers=board.layer_count,
+        thickness_mm=thickness,
+        size_mm=size,
+        stackup=_stackup(ctx),
+        materials=materials,
+        copper=copper,
+        tracks=len(board.tracks),
+        vias=len(board.vias),
+        nets=max(len(board.nets) - 1, 0),
+        lines=lines,
+        build_up=built,
+    )
+
+
+def with_process(facts: BoardFacts, process: ProcessView | None) -> BoardFacts:
+    """Return the facts with a line on the process that the impedances rest on, where there is any."""
+    if process is None:
+        return facts
+    return facts.model_copy(update={"lines": (*facts.lines, f"process: {process.line}")})
+
+
+def _stackup(ctx: Context) -> str:
+    if ctx.board.stackup is None:
+        return "none in the file"
+    if ctx.is_default_stackup:
+        return "KiCad's untouched default: it declares nothing"
+    named = Counter(ply.match.laminate.family for ply in ctx.plies if ply.match and ply.match.laminate)
+    nameless = dict.fromkeys(ply.stated or "no material" for ply in ctx.plies if not (ply.match and ply.match.laminate))
+    parts = [f"{family} ({count} {'ply' if count == 1 else 'plies'})" for family, count in named.items()]
+    return ", ".join([*parts, *(f'"{text}"' for text in nameless)]) or "no dielectrics"
+
+
+def _copper(ctx: Context) -> str:
+    """Copper thicknesses top to bottom, runs of equal ones shortened."""
+    stackup = ctx.board.stackup
+    if stackup is None or ctx.is_default_stackup:
+        return "not declared"
+    sizes = [f"{row.thickness_mm * 1000:g}" if row.thickness_mm else "?" for row in stackup.copper]
+    return " / ".join(_runs(sizes)) + " um, top to bottom"
+
+
+def _runs(words: Iterable[str]) -> list[str]:
+    counted = [(word, len(list(group))) for word, group in groupby(words)]
+    return [word if count == 1 else f"{count}x{word}" for word, count in counted]
+
+
+def _through_mm(ctx: Context, thickness_mm: float | None) -> float | None:
+    """Return how long a through hole is: over the copper, as VIA004 counts; without a stackup as thick as the board."""
+    faces = copper_faces_mm(ctx.board.stackup) if ctx.board.stackup and not ctx.is_default_stackup else ()
+    return faces[-1][1] - faces[0][0] if len(faces) == ctx.board.layer_count and len(faces) else thickness_mm
+
+
+def _vias(board: Board, through_mm: float | None) -> str:
+    vias = board.vias
+    if not len(vias):
+        return "none"
+    kinds = Counter(ViaKind(kind).name.lower() for kind in vias.kind.tolist())
+    sizes = Counter(zip(vias.size_mm.tolist(), vias.drill_mm.tolist(), strict=True)).most_common(3)
+    shown = ", ".join(f"{count} of {size:g}/{drill:g} mm" for (size, drill), count in sizes)
+    drilled = int(np.sum(vias.drilling.backdrill_start >= 0))
+    smallest = float(
+        np.min(vias.drill_mm[(vias.kind == ViaKind.THROUGH) & (vias.drill_mm >= NO_DIAMETER_MM)], initial=np.inf)
+    )
+    ratio = ""
+    if through_mm and 0 < smallest < np.inf:
+        ratio = f"; {through_mm / smallest:.1f}:1 at the smallest through hole"
+    by_kind = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return f"{by_kind} ({shown}{ratio}); {drilled or 'none'} backdrilled"
+
+
+def _mm(value: float | None) -> str:
+    return "thickness not stated" if value is None else f"{value:.3f} mm"
+
+
+def _size(size: tuple[float, float] | None) -> str:
+    return "no outline" if size is None else f"{size[0]:.1f} x {size[1]:.1f} mm"

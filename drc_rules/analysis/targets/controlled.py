@@ -1,0 +1,190 @@
+"""Lines whose impedance somebody asks for: the target of each net, and the geometries in which it was routed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from drc_rules.analysis.lines.routed import RoutedLine, routed_lines
+from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
+from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import family, interface
+from stackup_lib.core.facts import Confidence, MissingFact, Origin
+from stackup_lib.core.frozen import Frozen
+
+USUAL_TOLERANCE_PCT = 10.0
+"""Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
+
+SLOW_GHZ = 1.0
+"""Below this nobody measures a breakout: the lumped length of a target without a frequency."""
+
+MOST = 0.5
+
+BREAKOUT_MM = 1.0
+"""From a ball to its via is 0.7 mm at 1 mm pitch, 0.9 mm at 1.27 mm: nobody can avoid it, however fast the signal."""
+
+
+class NetTarget(Frozen):
+    """What is asked of some nets.
+
+    Attributes:
+        title: for whom: interface, family or net class.
+        kind: of the impedance.
+        tolerance_pct: allowed deviation of the nominal impedance.
+        nyquist_ghz: where the signal has most to lose, None where the generation is not known.
+        lumped_mm: a run that is shorter does not count: neck-downs and breakouts.
+        source: document or setting.
+        document: key of the interface's document, empty where no document asks.
+        inferred: nobody declared it: never an error.
+    """
+
+    title: str
+    ohm: float
+    kind: Literal["single", "differential"]
+    tolerance_pct: float = USUAL_TOLERANCE_PCT
+    nyquist_ghz: float | None = None
+    lumped_mm: float
+    source: str = ""
+    document: str = ""
+    inferred: bool = True
+    confidence: Confidence = Confidence.LOW
+
+
+@dataclass(frozen=True)
+class ControlledLine:
+    """One geometry of the nets of one target."""
+
+    target: NetTarget
+    line: RoutedLine
+
+    def impedance_ohm(self, lines: Lines) -> float:
+        """Solve it; raises as `routed_impedance_ohm`."""
+        return routed_impedance_ohm(lines, self.line)
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Nets whose impedance somebody asks for, and that no line tells.
+
+    Attributes:
+        kind: of the impedance.
+        lacks: what is missing.
+    """
+
+    kind: Literal["single", "differential"]
+    lacks: MissingFact
+
+
+def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
+    """Return the nets of every target that are not routed yet, and declared pairs whose names make none."""
+    board = ctx.board
+    has_track = np.bincount(board.tracks.net, minlength=len(board.nets)) > 0
+    joins = np.bincount(board.pads.net, minlength=len(board.nets)) > 1
+    found = []
+    for target, nets in ctx.get(nets_by_target).items():
+        open_nets = [net for net in nets if joins[net] and not has_track[net]]
+        if open_nets:
+            lacks = MissingFact(f"the routing of {target.title} ({_some(ctx, open_nets)})", "route them")
+            found.append(Unjudged(target.kind, lacks))
+    lone: dict[str, list[int]] = defaultdict(list)
+    for net, asked in _declared_alone(ctx):
+        if joins[net] or has_track[net]:
+            lone[asked.source].append(net)
+    for source, nets in lone.items():
+        lacks = MissingFact(f"the partners of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
+        found.append(Unjudged("differential", lacks))
+    return tuple(found)
+
+
+NAME_PAIRS = "name both nets of a pair alike but for P and N, or + and -; or declare them as single lines"
+
+
+def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
+    config, said = ctx.declarations.config, ctx.declarations.impedance
+    if not (config.impedance or config.interface or said):
+        return
+    targets = Targets(ctx.board, config, ctx.assignment, ctx.pairs, said)
+    for net, name in enumerate(ctx.board.nets):
+        asked = targets.without_partner(net) if name else None
+        if asked is not None:
+            yield net, asked
+
+
+def _some(ctx: Context, nets: list[int]) -> str:
+    names = sorted(ctx.board.nets[net] for net in nets)
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
+    """Return the nets that somebody asks an impedance of, routed or not."""
+    groups: dict[NetTarget, list[int]] = {}
+    declared = ctx.declarations
+    targets = Targets(ctx.board, declared.config, ctx.assignment, ctx.pairs, declared.impedance)
+    for net, name in enumerate(ctx.board.nets):
+        asked = targets.of(net) if name else None
+        if asked is not None:
+            groups.setdefault(_target(ctx, net, asked), []).append(net)
+    return groups
+
+
+def controlled_lines(ctx: Context) -> tuple[ControlledLine, ...]:
+    """Return every routed geometry of every net with a target, the longest of each target first."""
+    return tuple(
+        ControlledLine(target, line)
+        for target, nets in ctx.get(nets_by_target).items()
+        for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+    )
+
+
+def _target(ctx: Context, net: int, asked: ImpedanceTarget) -> NetTarget:
+    role = ctx.assignment.role_of(net)
+    of = family(role.family) if role else None
+    one = interface(role.interface) if role and role.interface else None
+    nyquist = one.nyquist_ghz if one else None
+    slowest = nyquist or min((i.nyquist_ghz for i in (of.interfaces if of else ()) if i.nyquist_ghz), default=SLOW_GHZ)
+    title = one.title if one else of.title if of else asked.source
+    return NetTarget(
+        title=f"{title} of {asked.serves}" if asked.serves else title,
+        ohm=asked.ohm,
+        kind=asked.kind,
+        tolerance_pct=asked.tolerance_pct or (one.impedance_tolerance_pct if one else None) or USUAL_TOLERANCE_PCT,
+        nyquist_ghz=nyquist,
+        lumped_mm=max(LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / slowest, BREAKOUT_MM),
+        source=asked.source,
+        document=asked.document,
+        inferred=asked.origin not in (Origin.DECLARED, Origin.FILE, Origin.COMMAND_LINE),
+        confidence=asked.confidence,
+    )
+
+
+def counted(lines: tuple[ControlledLine, ...]) -> Iterator[ControlledLine]:
+    """Yield the lines that are longer than a breakout on at least one net; two ends have one breakout each.
+
+    Pieces over a hole in the planes are a matter of the return path, not of width and gap, and pieces of a pair that
+    run apart are one of its coupling (IMP004): they count only where most of a layer's, or a net's, routing is so.
+    """
+    on_layer: dict[tuple[NetTarget, int], float] = defaultdict(float)
+    of_net: dict[tuple[int, int], float] = defaultdict(float)
+    for found in lines:
+        on_layer[found.target, found.line.layer] += found.line.length_mm
+        for net, length_mm in _by_net(found.line):
+            of_net[net, found.line.layer] += length_mm
+    for found in lines:
+        line, forgiven_mm = found.line, 2 * found.target.lumped_mm
+        over_a_hole = line.references == (None, None) and line.length_mm < MOST * on_layer[found.target, line.layer]
+        if line.is_pair and line.gap_mm is None:
+            counts = any(mm > max(forgiven_mm, MOST * of_net[net, line.layer]) for net, mm in _by_net(line))
+        else:
+            counts = line.longest_mm > forgiven_mm
+        if counts and not over_a_hole:
+            yield found
+
+
+def _by_net(line: RoutedLine) -> Iterator[tuple[int, float]]:
+    return zip(line.nets, line.net_lengths_mm, strict=True)

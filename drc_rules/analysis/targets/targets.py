@@ -1,0 +1,288 @@
+"""Which impedance a net asks for, and who says so: command line, settings, KiCad's own data, interface."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple
+
+from drc_rules.analysis.targets.clock_links import CLOCK, ClockLinks, family_named
+from drc_rules.facts.net_interfaces import Assignment
+from drc_rules.requirements.interfaces import Family, Interface, families, family, interface
+from drc_rules.requirements.interfaces.names import ASIDE, is_sideband
+from drc_rules.settings.config import Config, ImpedanceDeclaration
+from drc_rules.settings.net_selection import chosen_nets
+from stackup_lib.board.board import Board
+from stackup_lib.board.design_rules import DesignRule
+from stackup_lib.core.errors import BoardFileError
+from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
+from stackup_lib.kicad.design_rules.rules_file import read_design_rules
+from stackup_lib.nets.diff_pairs import Pairs
+
+Kind = Literal["single", "differential"]
+
+LEAST_OHM, MOST_OHM = 25.0, 150.0
+"""No line of a board has less or more: other numbers in a name mean something else."""
+
+PAIR_FROM_OHM = 70.0
+"""A class name without a kind means pairs from here on: 75 to 120 ohm against 40 to 60."""
+
+CLOCK_TOLERANCE_PCT = 10.0
+"""What fabs hold as a rule; a clock of 100 MHz needs no more."""
+
+_OHM = re.compile(
+    r"(?<![A-Z0-9.])(?:ZDIFF|ZSE|ZD|Z0|Z|DIFF|DP|SE)?[ _-]?(?P<ohm>\d{2,3}(?:\.\d+)?)[ _-]?(?:OHMS?|Ω|R(?![A-Z0-9]))"
+    r"|(?<![A-Z0-9])(?:ZDIFF|ZSE|ZD|Z0_|Z|DIFF|SE)[ _-]?(?P<prefixed>\d{2,3}(?:\.\d+)?)(?![A-Z0-9.])"
+    r"|(?<![A-Z0-9.])(?P<suffixed>\d{2,3}(?:\.\d+)?)[ _-]?(?:DIFF|SE|SINGLE)(?![A-Z0-9])"
+)
+_DIFFERENTIAL = re.compile(r"(?<![A-Z])(?:DIFF|DIFFERENTIAL|ZDIFF|ZD|DP|PAIR|DPAIR)(?![A-Z])")
+_SINGLE = re.compile(r"(?<![A-Z])(?:SE|ZSE|SINGLE|SINGLE[ _-]?ENDED)(?![A-Z])")
+
+
+class NamedImpedance(NamedTuple):
+    """What a name says; `kind` is None where it says only the number."""
+
+    ohm: float
+    kind: Kind | None
+
+
+class ImpedanceTarget(Frozen):
+    """An impedance that a net asks for.
+
+    Attributes:
+        tolerance_pct: None where nobody says.
+        origin: who says so; of what is inferred no error is made.
+        source: in words, e.g. `net class 85Ohm-diff_PCIE`.
+        document: key of the interface's document, empty where no document asks.
+        serves: of a clock, the link whose target it takes, e.g. `PCIe Gen5`.
+    """
+
+    ohm: float
+    kind: Kind
+    tolerance_pct: float | None = None
+    origin: Origin
+    source: str
+    document: str = ""
+    serves: str = ""
+    confidence: Confidence
+
+
+@lru_cache(maxsize=4096)
+def target_of_name(name: str) -> NamedImpedance | None:
+    """Return the impedance that a net class is named after: `85Ohm-diff_PCIE`, `USB_90R`, `SE50`, `DIFF100`, `Z0_50`.
+
+    None for names without one, with two, and for numbers that mean something else: `R100`, `100MHz`, `GND_90`.
+    """
+    text = name.upper().replace("Ω", "OHM")
+    found = {float(m["ohm"] or m["prefixed"] or m["suffixed"]) for m in _OHM.finditer(text)}
+    usable = [ohm for ohm in found if LEAST_OHM <= ohm <= MOST_OHM]
+    if len(usable) != 1:
+        return None
+    differential, single = _DIFFERENTIAL.search(text), _SINGLE.search(text)
+    if differential and single:
+        return None
+    return NamedImpedance(usable[0], "differential" if differential else "single" if single else None)
+
+
+class Targets:
+    """The targets of one board's nets.
+
+    Command line, settings, tuning profile, design rule, net class name, interface: the first that says something.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        config: Config,
+        assignment: Assignment,
+        pairs: Pairs,
+        said: tuple[ImpedanceDeclaration, ...] = (),
+    ) -> None:
+        self.board, self.assignment, self.pairs = board, assignment, pairs
+        self._declared: dict[int, ImpedanceTarget] = {}
+        self._rules = _named_rules(board)
+        self._by_net = any("NetName" in (rule.condition or "") for rule, _ in self._rules)
+        self._of_classes: dict[tuple[str, tuple[str, ...], bool], ImpedanceTarget | None] = {}
+        by_file, by_hand = (Origin.DECLARED, "stackwright.toml, [[impedance]]"), (Origin.COMMAND_LINE, "--impedance")
+        for row, (origin, source) in [*((r, by_file) for r in config.impedance), *((r, by_hand) for r in said)]:
+            target = ImpedanceTarget(
+                ohm=row.ohm,
+                kind=row.kind,
+                tolerance_pct=row.tolerance_pct,
+                origin=origin,
+                source=source,
+                confidence=Confidence.HIGH,
+            )
+            self._declared.update(dict.fromkeys(chosen_nets(board, row.net_classes, row.nets), target))
+
+    def of(self, net: int) -> ImpedanceTarget | None:
+        """Return the target of a net; None where nobody asks, or where what is asked does not fit the net."""
+        is_pair = self.pairs.partner_of(net) is not None
+        asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
+        asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
+        return asked if asked and (asked.kind == "differential") == is_pair else None
+
+    def without_partner(self, net: int) -> ImpedanceTarget | None:
+        """Return what somebody declares of a net as one of a pair, though its name makes no pair; None for others.
+
+        Control and clock nets of a declared class or interface are meant for none.
+        """
+        if self.pairs.partner_of(net) is not None:
+            return None
+        role, asked = self.assignment.role_of(net), self._declared.get(net)
+        if asked is not None:
+            return asked if asked.kind == "differential" and not self._is_aside(net) else None
+        if role is None or not self.assignment.is_declared(net) or family(role.family).single_ended:
+            return None
+        return self._of_interface(net, is_pair=True)
+
+    def _is_aside(self, net: int) -> bool:
+        """Tell whether a net's name is that of a control or clock net."""
+        role = self.assignment.role_of(net)
+        if role is not None and role.family in ASIDE:
+            return True
+        of = families() if role is None else (family(role.family),)
+        return any(is_sideband(self.board.nets[net], one) for one in of)
+
+    def _of_profile(self, net: int) -> ImpedanceTarget | None:
+        project = self.board.project
+        name = project.effective(self.board.nets[net]).tuning_profile
+        profile = next((p for p in project.tuning_profiles if p.name == name), None) if name else None
+        if profile is None or not LEAST_OHM <= profile.target_ohm <= MOST_OHM:
+            return None
+        return ImpedanceTarget(
+            ohm=profile.target_ohm,
+            kind="differential" if profile.differential else "single",
+            origin=Origin.FILE,
+            source=f"KiCad's tuning profile {profile.name}",
+            confidence=Confidence.HIGH,
+        )
+
+    def _of_rule(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
+        """Return what the last design rule that is named after an impedance, and certainly applies, asks for."""
+        name = self.board.nets[net]
+        classes = joined_classes(self.board.project, name)
+        alike = (name if self._by_net else "", classes, is_pair)
+        if alike not in self._of_classes:
+            track = TrackOfNet(net=name, classes=classes, layer="F.Cu", in_pair=is_pair)
+            self._of_classes[alike] = self._asked_of(track)
+        return self._of_classes[alike]
+
+    def _asked_of(self, track: TrackOfNet) -> ImpedanceTarget | None:
+        for rule, named in reversed(self._rules):
+            if holds(rule.condition, track):
+                usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
+                return ImpedanceTarget(
+                    ohm=named.ohm,
+                    kind=named.kind or usual,
+                    origin=Origin.INFERRED,
+                    source=f'design rule "{rule.name}"',
+                    confidence=Confidence.MEDIUM,
+                )
+        return None
+
+    def _of_class(self, net: int) -> ImpedanceTarget | None:
+        for name in self.board.project.net_classes_of.get(self.board.nets[net], ()):
+            named = target_of_name(name)
+            if named is None:
+                continue
+            usual: Kind = "differential" if named.ohm >= PAIR_FROM_OHM else "single"
+            return ImpedanceTarget(
+                ohm=named.ohm,
+                kind=named.kind or usual,
+                origin=Origin.INFERRED,
+                source=f"net class {name}",
+                confidence=Confidence.MEDIUM,
+            )
+        return None
+
+    def _of_interface(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
+        role = self.assignment.role_of(net)
+        if role is None:
+            return None
+        if role.family == CLOCK and is_pair and (link := self._of_link(net)) is not None:
+            return link
+        of = family(role.family)
+        one = interface(role.interface) if role.interface else None
+        ohm = _agreed(of, one, is_pair=is_pair)
+        if ohm is None:
+            return None
+        field = "impedance_diff_ohm" if is_pair else "impedance_single_ohm"
+        return ImpedanceTarget(
+            ohm=ohm,
+            kind="differential" if is_pair else "single",
+            tolerance_pct=one.impedance_tolerance_pct if one else None,
+            origin=role.origin,
+            source=f"{one.title if one else of.title}, {one.document_of(field) if one else 'all generations agree'}",
+            document=one.document_of(field) if one else "",
+            confidence=role.confidence,
+        )
+
+    @cached_property
+    def _clock_links(self) -> ClockLinks:
+        return ClockLinks(self.board, self.assignment, self.pairs)
+
+    def _of_link(self, clock: int) -> ImpedanceTarget | None:
+        """Return the target of the link that a clock serves; None where it is not known, or its lanes differ.
+
+        A clock of 100 MHz is held to what fabs hold as a rule, or to the link's tolerance where that is wider.
+        """
+        for lanes in self._clock_links.served(clock):
+            asked = {lane: target for lane in lanes if (target := self.of(lane)) is not None}
+            if len({target.ohm for target in asked.values()}) == 1:
+                lane, link = min(asked.items(), key=lambda item: self.board.nets[item[0]])
+                return self._as_clock(link, self._clock_links.title_of(lane), self._tolerance_pct(lane, link))
+        named = family_named(self.board.nets[clock])
+        of_all = _of_family(named) if named else None
+        return self._as_clock(of_all, family(named).title, None) if named and of_all else None
+
+    def _tolerance_pct(self, lane: int, link: ImpedanceTarget) -> float | None:
+        role = self.assignment.role_of(lane)
+        own = interface(role.interface).impedance_tolerance_pct if role and role.interface else None
+        return link.tolerance_pct or own
+
+    @staticmethod
+    def _as_clock(link: ImpedanceTarget, title: str, tolerance_pct: float | None) -> ImpedanceTarget:
+        changes = {
+            "tolerance_pct": max(tolerance_pct or 0.0, CLOCK_TOLERANCE_PCT),
+            "origin": Origin.INFERRED,
+            "confidence": Confidence.LOW,
+            "serves": title,
+        }
+        return link.model_copy(update=changes)
+
+
+def _named_rules(board: Board) -> list[tuple[DesignRule, NamedImpedance]]:
+    """Return the rules of the board's `.kicad_dru` that are named after an impedance; none where KiCad ignores it.
+
+    A rule without a condition says nothing of single nets, and one that asks for its layer cannot be told for a net.
+    """
+    if board.path is None:
+        return []
+    try:
+        rules = read_design_rules(board.path.with_suffix(".kicad_dru"))
+    except BoardFileError:
+        return []
+    usable = rules.rules if rules is not None and rules.fault is None else ()
+    named = ((rule, target_of_name(rule.name)) for rule in usable if rule.condition and "Layer" not in rule.condition)
+    return [(rule, target) for rule, target in named if target is not None]
+
+
+def _of_family(family_id: str) -> ImpedanceTarget | None:
+    """Return what all generations of a family ask of a pair; None where they differ."""
+    ohm = _agreed(family(family_id), None, is_pair=True)
+    if ohm is None:
+        return None
+    source = f"{family(family_id).title}, all generations agree"
+    return ImpedanceTarget(
+        ohm=ohm, kind="differential", origin=Origin.INFERRED, source=source, confidence=Confidence.LOW
+    )
+
+
+def _agreed(of: Family, one: Interface | None, *, is_pair: bool) -> float | None:
+    """Return the impedance of the generation, or the one on which all generations of the family agree."""
+    asked = {i.impedance_diff_ohm if is_pair else i.impedance_single_ohm for i in ([one] if one else of.interfaces)}
+    return asked.pop() if len(asked) == 1 else None

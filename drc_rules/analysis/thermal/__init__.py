@@ -1,0 +1,1 @@
+"""Parts that give off heat, and the vias under them."""

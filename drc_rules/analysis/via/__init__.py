@@ -1,0 +1,1 @@
+"""Vias of fast nets: stubs, backdrills, aspect ratios."""

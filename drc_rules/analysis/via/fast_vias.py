@@ -1,0 +1,306 @@
+"""The via stubs of fast nets, grouped: vias of one class that are used, drilled and shaped alike are one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.facts.net_interfaces import NetRole
+from drc_rules.report.model import Place
+from drc_rules.requirements.fabs.holes import drilled_one_mm
+from drc_rules.requirements.interfaces import Interface, families, family, interface
+from drc_rules.requirements.interfaces.names import mates, normalise
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.vias.plated_holes import (
+    Backdrill,
+    PlatedHole,
+    Stub,
+    copper_faces_mm,
+    copper_heights_mm,
+    deepest,
+    plated_holes,
+    residual_mm,
+    stubs,
+)
+from stackup_lib.vias.stub_resonance import ViaShape, stub_resonance_ghz
+
+USUAL_CLEARANCE_MM = 0.2
+"""Least distance taken between a via's pad and the planes: a new KiCad project's; zones keep more than tracks do."""
+
+PAIR_REACH_MM = 2.0
+"""Vias of a pair further apart than this carry their return currents elsewhere."""
+
+PLACES_SHOWN = 50
+"""Places listed with one finding."""
+
+
+@dataclass(frozen=True)
+class StubGroup:
+    """Stubs of the plated holes of one net class that are used, drilled and shaped alike.
+
+    Attributes:
+        family: id of the interface family.
+        choices: the generation; all of the family with a Nyquist frequency, slowest first, where nobody has said which.
+        net_class: name of the nets' class.
+        stubs: one per hole, all from the same layer to the same side; empty for holes without any.
+        holes: all of them.
+        drill: what takes the stubs away in part, None for nothing.
+        partner_mm: distance to the other via of the pair, None where there is none.
+    """
+
+    family: str
+    choices: tuple[Interface, ...]
+    net_class: str
+    holes: tuple[PlatedHole, ...]
+    stubs: tuple[Stub, ...]
+    drill: Backdrill | None
+    partner_mm: float | None
+    clearance_mm: float
+
+    @property
+    def nets(self) -> tuple[int, ...]:
+        """Nets concerned."""
+        return tuple(sorted({hole.net for hole in self.holes}))
+
+    @property
+    def is_used(self) -> bool:
+        """False for holes that nothing uses yet."""
+        return bool(self.holes[0].used)
+
+    @property
+    def shape(self) -> ViaShape:
+        """The holes as physics sees them."""
+        hole = self.holes[0]
+        barrel = drilled_one_mm(hole.drill_mm, hole.pad_mm)
+        pad = max(hole.pad_mm, barrel)
+        is_end_left = self.drill is None
+        partner = self.partner_mm if self.partner_mm and self.partner_mm > barrel else None
+        return ViaShape(
+            barrel_mm=barrel,
+            antipad_mm=pad + 2 * self.clearance_mm,
+            pad_mm=pad if hole.keeps_unused else None,
+            end_pad_mm=pad if is_end_left else None,
+            partner_mm=partner,
+        )
+
+    def at_layer(self, layer: int) -> StubGroup:
+        """Return the group as if the signal left on another layer, without drills."""
+        moved = tuple(replace(stub, first=layer) for stub in self.stubs)
+        return replace(self, stubs=moved, drill=None)
+
+
+@dataclass(frozen=True)
+class StubFigures:
+    """Lengths and resonance of a group's stubs, and the laminate's Dk along them."""
+
+    length_mm: Interval
+    resonance_ghz: Interval
+    dk: Interval
+
+
+def fast_holes(ctx: Context) -> tuple[PlatedHole, ...]:
+    """Return vias and plated pads on the nets of every fast family, whether or not their generation is known."""
+    fast = [ctx.nets_of(of.id) for of in families() if of.fast]
+    nets = np.unique(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
+    return plated_holes(ctx.board, nets)
+
+
+def grouped_stubs(ctx: Context) -> tuple[StubGroup, ...]:
+    """Return the holes of every fast net in groups, those without a stub among them."""
+    return tuple(_grouped(ctx))
+
+
+def groups_of(ctx: Context, interface_id: str) -> tuple[StubGroup, ...]:
+    """Return the groups of one interface whose generation is known."""
+    return tuple(g for g in ctx.get(grouped_stubs) if len(g.choices) == 1 and g.choices[0].id == interface_id)
+
+
+def _grouped(ctx: Context) -> Iterator[StubGroup]:
+    heights = _index_heights(ctx)
+    declared = ctx.declarations.backdrills
+    partners = _partner_distances(ctx, ctx.get(fast_holes))
+    roles: dict[tuple[object, ...], NetRole] = {}
+    groups: dict[tuple[object, ...], list[tuple[PlatedHole, Stub | None, float | None]]] = {}
+    for hole, partner in zip(ctx.get(fast_holes), partners, strict=True):
+        role = ctx.assignment.role_of(hole.net)
+        if role is None:
+            continue
+        drills = (*hole.backdrills, *(drill for drill, nets in declared if hole.net in nets))
+        class_name = _class_of(ctx, hole.net)
+        is_declared = ctx.assignment.is_declared(hole.net)
+        common = (role.family, role.interface, class_name, is_declared, hole.drill_mm, hole.pad_mm, hole.keeps_unused)
+        for stub in stubs((hole,), heights) or (None,):
+            drill = deepest(stub, drills) if stub else None
+            where = (stub.first, stub.side) if stub else (bool(hole.used), hole.is_unsure)
+            cut = (drill.start, drill.must_cut) if drill else ()
+            key: tuple[object, ...] = (*common, stub is not None, where, cut, hole.is_unsure)
+            groups.setdefault(key, []).append((hole, stub, partner))
+            roles.setdefault(key, role)
+    for key in sorted(groups, key=repr):
+        yield _group(ctx, roles[key], groups[key], declared)
+
+
+def _group(
+    ctx: Context,
+    role: NetRole,
+    rows: list[tuple[PlatedHole, Stub | None, float | None]],
+    declared: Iterable[tuple[Backdrill, frozenset[int]]],
+) -> StubGroup:
+    hole, stub, _ = rows[0]
+    drills = (*hole.backdrills, *(drill for drill, nets in declared if hole.net in nets))
+    known = [distance for _, _, distance in rows if distance is not None]
+    clearance = ctx.board.project.effective(ctx.board.nets[hole.net]).clearance_mm
+    return StubGroup(
+        family=role.family,
+        choices=_generations(role.family, role.interface),
+        net_class=_class_of(ctx, hole.net),
+        holes=tuple(hole for hole, _, _ in rows),
+        stubs=tuple(stub for _, stub, _ in rows if stub),
+        drill=deepest(stub, drills) if stub else None,
+        partner_mm=round(median(known), 3) if 2 * len(known) > len(rows) else None,
+        clearance_mm=max(clearance or 0.0, USUAL_CLEARANCE_MM),
+    )
+
+
+def _generations(family_id: str, interface_id: str | None) -> tuple[Interface, ...]:
+    if interface_id is not None:
+        return (interface(interface_id),)
+    judged = [one for one in family(family_id).interfaces if one.nyquist_ghz]
+    return tuple(sorted(judged, key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
+
+
+def _index_heights(ctx: Context) -> tuple[float, ...]:
+    """Heights by which layers are told apart: the stackup's, else one millimetre each, for grouping only."""
+    stackup = ctx.board.stackup
+    count = ctx.board.layer_count
+    heights = copper_heights_mm(stackup) if stackup else ()
+    is_whole = len(heights) == count and all(b > a for a, b in pairwise(heights))
+    return heights if is_whole else tuple(float(i) for i in range(count))
+
+
+def _class_of(ctx: Context, net: int) -> str:
+    named = ctx.board.project.net_classes_of.get(ctx.board.nets[net], ())
+    return named[0] if named else "Default"
+
+
+def _partner_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[float | None]:
+    """Distance from each hole to the nearest one of the other net of its pair."""
+    by_name = {normalise(ctx.board.nets[hole.net]): hole.net for hole in holes}
+    rows: dict[int, list[int]] = {}
+    for row, hole in enumerate(holes):
+        rows.setdefault(hole.net, []).append(row)
+    at = np.array([(hole.x_mm, hole.y_mm) for hole in holes]).reshape(-1, 2)
+    found: list[float | None] = [None] * len(holes)
+    for net, mine in rows.items():
+        mate = next((by_name[m] for m in mates(normalise(ctx.board.nets[net])) if m in by_name), None)
+        if mate is None or mate == net:
+            continue
+        gaps = np.min(np.hypot(*(at[mine][:, None] - at[rows[mate]][None]).transpose(2, 0, 1)), axis=1)
+        for row, gap in zip(mine, gaps.tolist(), strict=True):
+            found[row] = gap if gap <= PAIR_REACH_MM else None
+    return found
+
+
+def figures_of(ctx: Context, group: StubGroup) -> StubFigures:
+    """Return residual length and resonance of a group's stubs.
+
+    Raises:
+        MissingFact: stackup, thickness or Dk is not known, or which layers use the holes.
+    """
+    length = length_of(ctx, group)
+    need_drills((hole.drill_mm for hole in group.holes), f"the vias of {ctx.board.nets[group.holes[0].net]}")
+    dk = _dk_along(ctx, group.stubs[0], group.choices[-1].nyquist_ghz or 1.0)
+    return StubFigures(length, stub_resonance_ghz(group.shape, dk, length), dk)
+
+
+def length_of(ctx: Context, group: StubGroup) -> Interval:
+    """Return the residual length of a group's stubs in mm; raises `MissingFact` like `figures_of`."""
+    need_layers(ctx, group)
+    stub, stackup = group.stubs[0], ctx.stackup()
+    heights = copper_heights_mm(stackup)
+    if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
+        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+    exact = Stub(stub.hole, stub.side, stub.first, abs(heights[stub.side] - heights[stub.first]))
+    return residual_mm(exact, group.drill, copper_faces_mm(stackup))
+
+
+def need_layers(ctx: Context, group: StubGroup) -> None:
+    """Raise `MissingFact` where it is not known which layers use the holes."""
+    missing = unknown_use(ctx, group.holes[0])
+    if missing:
+        raise missing
+
+
+def unknown_use(ctx: Context, hole: PlatedHole) -> MissingFact | None:
+    """Return what is missing where it is not known which layers use a hole, None where it is."""
+    where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
+    if hole.is_unsure:
+        return MissingFact(where, FILL_ZONES)
+    return None if hole.used else MissingFact(where, "route it, or take it away")
+
+
+def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:
+    """Dk along a stub: lowest, mean by thickness, and highest of its plies."""
+    first, last = sorted((stub.first, stub.side))
+    plies = [ply for ply in ctx.known_plies() if first <= ply.above and ply.below <= last]
+    rows = [(ctx.need(ply.dk_at(frequency_ghz)), ctx.need(ply.thickness)) for ply in plies]
+    if not rows:
+        raise MissingFact("the dielectrics beside the stub", DECLARE_STACKUP)
+    total = sum(thickness for _, thickness in rows)
+    mean = sum(dk * thickness for dk, thickness in rows) / total
+    values = [dk for dk, _ in rows]
+    return Interval(low=min(*values, mean), nominal=mean, high=max(*values, mean))
+
+
+def span_of(ctx: Context, group: StubGroup) -> str:
+    """`from In2.Cu to B.Cu`."""
+    names = [layer.name for layer in ctx.board.copper_layers]
+    return f"from {names[group.stubs[0].first]} to {names[group.stubs[0].side]}"
+
+
+def nets_in_words(ctx: Context, group: StubGroup) -> str:
+    """The class and how many nets and holes of it: one name where there is only one net."""
+    nets, holes = len(group.nets), len(group.holes)
+    name = ctx.board.nets[group.nets[0]] if nets == 1 else f"{group.net_class}, {nets} nets"
+    return name if holes == 1 else f"{name}, {holes} holes"
+
+
+def places_of(ctx: Context, group: StubGroup) -> tuple[Place, ...]:
+    """Where the holes are, the first of many."""
+    names = [layer.name for layer in ctx.board.copper_layers]
+    layer = names[group.stubs[0].side] if group.stubs else None
+    return tuple(
+        Place(layer=layer, net=ctx.board.nets[h.net], uuid=h.uuid or None, x_mm=h.x_mm, y_mm=h.y_mm)
+        for h in group.holes[:PLACES_SHOWN]
+    )
+
+
+def ids_of(ctx: Context, group: StubGroup) -> tuple[str, ...]:
+    """What makes the key of a finding about a group: class, span, drill and shape, not the single vias."""
+    names = [layer.name for layer in ctx.board.copper_layers]
+    stub, hole = group.stubs[0], group.holes[0]
+    drill = f"drilled to {names[group.drill.must_cut]}" if group.drill else "not drilled"
+    shape = f"{hole.drill_mm:g}/{hole.pad_mm:g}/{'all' if hole.keeps_unused else 'used'} pads"
+    kind = "declared" if ctx.assignment.is_declared(hole.net) else "inferred"
+    family_id = group.choices[0].id if len(group.choices) == 1 else group.family
+    return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape)
+
+
+def ask_generation(ctx: Context, group: StubGroup) -> MissingFact:
+    """Return the missing generation of a group's family, with the lines that give it."""
+    of = family(group.family)
+    choices = ", ".join(one.id for one in of.interfaces)
+    how = f'[[interface]]\nis = "?"  # {choices}\n{ctx.assignment_lines(group.family)}'
+    return MissingFact(f"generation of {of.title}", how)
+
+
+def is_inferred(ctx: Context, group: StubGroup) -> bool:
+    """True when nobody has declared what the nets are."""
+    return not ctx.assignment.is_declared(group.holes[0].net)

@@ -1,0 +1,155 @@
+"""The vias that net classes and custom design rules ask KiCad to place, each with the classes that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.targets.intents import design_rules_of, leading_somewhere, readable_rules
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Place
+from stackup_lib.board.board import Ints, ViaKind
+from stackup_lib.board.design_rules import DesignRules
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.via_settings import via_settings
+from stackup_lib.nets.design_vias import NANOMETRE, IntendedVia, intended_via, rules_by_net, via_meets
+from stackup_lib.nets.design_widths import Statement
+
+PLACES_SHOWN = 20
+"""Places listed with one finding."""
+
+
+@dataclass(frozen=True)
+class AskedVia:
+    """One via and all who ask for it: alike in sizes and in what they are held against.
+
+    Attributes:
+        via: of the first of them.
+        asked_by: who states diameter and hole, e.g. `net class FAST`.
+        nets: the nets that are to get it, and lead somewhere.
+    """
+
+    via: IntendedVia
+    asked_by: tuple[str, ...]
+    nets: tuple[int, ...]
+
+    @property
+    def who(self) -> str:
+        """Who asks, in words; of many classes the first three."""
+        classes = [said.removeprefix("net class ") for said in self.asked_by]
+        if len(classes) == 1 or not all(said.startswith("net class ") for said in self.asked_by):
+            return " and ".join(self.asked_by)
+        if len(classes) > 3:
+            return f"net classes {', '.join(classes[:3])} and {len(classes) - 3} more"
+        return f"net classes {', '.join(classes[:-1])} and {classes[-1]}"
+
+    @property
+    def ask(self) -> str:
+        """The verb that goes with `who`."""
+        return "asks for" if len(self.asked_by) == 1 else "ask for"
+
+
+def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
+    """Return every via that somebody asks for, in the order of the nets; none where no class states one.
+
+    Raises:
+        MissingFact: the board's design rules cannot be read, or KiCad ignores them.
+    """
+    found: dict[tuple[object, ...], list[tuple[IntendedVia, list[int]]]] = {}
+    for via, nets in _by_classes(ctx, readable_rules(ctx)):
+        if via.asked_mm is not None:
+            found.setdefault(_alike(via), []).append((via, nets))
+    return tuple(
+        AskedVia(
+            via=group[0][0],
+            asked_by=tuple(dict.fromkeys(via.source for via, _ in group)),
+            nets=tuple(net for _, nets in group for net in nets),
+        )
+        for group in found.values()
+    )
+
+
+def via_of_net(ctx: Context, net: int) -> IntendedVia:
+    """Return the via that KiCad is told to place for a net; rules that KiCad ignores do not count."""
+    try:
+        rules = design_rules_of(ctx)
+    except MissingFact:
+        rules = None
+    board = ctx.board
+    limits = via_settings(board.project)
+    return intended_via(board, board.nets[net], rules, limits, in_pair=_in_pair(ctx, net))
+
+
+def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
+    """Yield the via of nets that are alike to KiCad, and those nets."""
+    board, by_name = ctx.board, rules_by_net(rules)
+    limits = via_settings(board.project)
+    joined: dict[tuple[str, ...], tuple[str, ...]] = {}
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for net in sorted(leading_somewhere(ctx)):
+        name, in_pair = board.nets[net], _in_pair(ctx, net)
+        if not name:
+            continue
+        own = board.project.net_classes_of.get(name, ())
+        if own not in joined:
+            joined[own] = joined_classes(board.project, name)
+        answers = tuple(via_meets(rule, name, joined[own], in_pair=in_pair) for rule in by_name)
+        alike.setdefault((own, in_pair, answers), []).append(net)
+    for nets in alike.values():
+        yield intended_via(board, board.nets[nets[0]], rules, limits, in_pair=_in_pair(ctx, nets[0])), nets
+
+
+def _in_pair(ctx: Context, net: int) -> bool:
+    return ctx.pairs.partner_of(net) is not None
+
+
+def _alike(via: IntendedVia) -> tuple[object, ...]:
+    limits = tuple((what, limit.least, limit.greatest) for what, limit in sorted(via.limits.items()))
+    return via.asked_mm, limits, via.doubts
+
+
+def routed_like(ctx: Context, nets: tuple[int, ...] | None, size_mm: tuple[float, float]) -> Ints:
+    """Return the rows of vias that are no microvias and have this diameter and hole; None for those of every net."""
+    vias = ctx.board.vias
+    same = (np.abs(vias.size_mm - size_mm[0]) < NANOMETRE) & (np.abs(vias.drill_mm - size_mm[1]) < NANOMETRE)
+    same &= vias.kind != ViaKind.MICRO
+    return np.flatnonzero(same if nets is None else same & np.isin(vias.net, nets))
+
+
+def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
+    """Where some vias are, the first of many."""
+    board, vias = ctx.board, ctx.board.vias
+    return tuple(
+        Place(
+            net=board.nets[int(vias.net[row])] or None,
+            uuid=str(vias.uuid[row]) or None,
+            x_mm=float(vias.x_mm[row]),
+            y_mm=float(vias.y_mm[row]),
+        )
+        for row in rows[:PLACES_SHOWN].tolist()
+    )
+
+
+def need_no_doubt(via: IntendedVia) -> None:
+    """Raise `MissingFact` where a rule that cannot be followed may say otherwise."""
+    if via.doubts:
+        how = f"{via.doubts[0]}: give the rule a condition on net class, net or type only"
+        raise MissingFact(f"the via that the design rules mean ({via.doubts[0]})", how)
+
+
+def broken_limit(via: IntendedVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:
+    """Return what of a via of this size fails KiCad's check, its value and the limit; None for nothing."""
+    diameter, hole = size_mm
+    for what, value in (("diameter", diameter), ("hole", hole), ("ring", (diameter - hole) / 2)):
+        limit = via.limits[what].broken_by(value)
+        if limit is not None:
+            return what, value, limit
+    return None
+
+
+def size_in_words(size_mm: tuple[float, float]) -> str:
+    """Return diameter and hole as KiCad shows them, e.g. `0.45/0.2 mm`."""
+    return f"{size_mm[0]:g}/{size_mm[1]:g} mm"

@@ -1,0 +1,1 @@
+"""Deciding clauses: rules, verdicts, findings, suppressions, baselines."""

@@ -1,0 +1,138 @@
+"""The baseline: findings that were there when the gate was put up. It is written once, and from then on only shrinks.
+
+Findings are known by their structural keys, so moved lines, a new KiCad version and edits elsewhere change nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from drc_rules.engine.suppressions import with_accepted
+from drc_rules.report.model import Accepted, Finding, KnownFinding, Report
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.files.file_names import composed
+from stackup_lib.core.files.plain_file import read_plain_text
+
+FILE_NAME = "stackwright-baseline.json"
+REWRITE = "write it anew with `stackwright baseline`"
+
+
+class Baseline(BaseModel):
+    """The file: known findings by board, whose path is relative to the file's folder."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["stackwright-baseline"] = "stackwright-baseline"
+    version: Literal[1] = 1
+    boards: Mapping[str, tuple[KnownFinding, ...]] = {}
+
+    def text(self) -> str:
+        """Return the file's text: sorted, so that a diff shows what has gone."""
+        boards = {
+            name: [known.model_dump() for known in sorted(self.boards[name], key=lambda k: (k.code, k.title, k.key))]
+            for name in sorted(self.boards)
+        }
+        data = {"format": self.format, "version": self.version, "boards": boards}
+        return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
+
+
+def load_baseline(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        ConfigError: it cannot be read, or is no baseline.
+    """
+    try:
+        found = Baseline.model_validate(json.loads(read_plain_text(path, "utf-8-sig")))
+    except OSError as error:
+        raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", REWRITE) from error
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise ConfigError(str(path), "is not a baseline of Stackwright", REWRITE) from error
+    boards: dict[str, tuple[KnownFinding, ...]] = {}
+    for name, known in found.boards.items():
+        boards[composed(name)] = (*boards.get(composed(name), ()), *known)
+    return Baseline(boards=boards)
+
+
+def board_name(board: Path, baseline: Path) -> str:
+    """Return how a baseline calls a board on every system: its path relative to the folder of the baseline."""
+    try:
+        relative = os.path.relpath(board.resolve(), baseline.resolve().parent)
+    except ValueError:  # another drive
+        return composed(board.resolve().as_posix())
+    return composed(Path(relative).as_posix())
+
+
+def gate(report: Report, known: Sequence[KnownFinding], *, reason: str = "in the baseline") -> Report:
+    """Return the report with the known findings set apart as accepted, and those of them that are gone as fixed."""
+    keys = {one.key for one in known}
+    accepted = [finding for finding in report.findings if finding.key in keys]
+    baselined = [Accepted(finding=f, by="baseline", reason=reason) for f in accepted]
+    return report.model_copy(
+        update={
+            "findings": tuple(f for f in report.findings if f.key not in keys),
+            "accepted": (*report.accepted, *baselined),
+            "fixed": tuple(_gone(known, report)),
+            "headline_why": with_accepted(report, len(baselined)),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A baseline after a look at the boards.
+
+    Attributes:
+        removed: known findings that are gone.
+        refused: new findings, which are not added; empty when growing is allowed.
+    """
+
+    baseline: Baseline
+    kept: int
+    removed: tuple[KnownFinding, ...]
+    refused: tuple[Finding, ...]
+
+
+def rewrite(old: Baseline | None, reports: Mapping[str, Report], *, grow: bool) -> Rewritten:
+    """Return the baseline without what has gone; new findings come in only where there was none, or with `grow`.
+
+    Args:
+        old: the present baseline; None when there is none.
+        reports: complete reports (not gated by a baseline) by the board's name; other boards stay as they are.
+        grow: add new findings.
+    """
+    boards = dict(old.boards) if old else {}
+    removed: list[KnownFinding] = []
+    refused: list[Finding] = []
+    kept = 0
+    for name, report in reports.items():
+        before = boards.get(name, ())
+        gone = _gone(before, report)
+        staying = [one for one in before if one not in gone]
+        keys = {one.key for one in staying}
+        new = [finding for finding in report.findings if finding.key not in keys]
+        added = new if grow or old is None else []
+        refused += [] if added else new
+        removed += gone
+        kept += len(staying) + len(added)
+        boards[name] = (*staying, *_known(added))
+    return Rewritten(Baseline(boards=boards), kept, tuple(removed), tuple(refused))
+
+
+def _known(findings: Iterable[Finding]) -> list[KnownFinding]:
+    by_key = {f.key: KnownFinding(key=f.key, code=f.code, clause=f.clause, title=f.title) for f in findings}
+    return list(by_key.values())
+
+
+def _gone(known: Iterable[KnownFinding], report: Report) -> list[KnownFinding]:
+    """Return the known findings that are gone; what could not be decided this time is not gone."""
+    present = {f.key for f in report.findings} | {one.finding.key for one in report.accepted}
+    undecided = {v.clause.id for v in report.verdicts if v.undecided}
+    return [one for one in known if one.key not in present and one.clause not in undecided]

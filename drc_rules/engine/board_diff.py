@@ -1,0 +1,221 @@
+"""What lies between two states of a board: rows of the stackup, ohms and decibels, findings that came and went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Literal
+
+from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.engine.check import CheckUp
+from drc_rules.report.model import Finding, KnownFinding, Report, Verdict
+from drc_rules.report.stackup_rows import StackupRow, StackupView
+from stackup_lib.core.frozen import Frozen
+
+LEAST_OHM = 0.05
+"""A mean impedance that moves by less is the same to a reader."""
+
+
+class FigureChange(Frozen):
+    """One figure of a row, as people read it; empty where it was not stated."""
+
+    what: str
+    before: str
+    after: str
+
+
+class RowChange(Frozen):
+    """A row of the stackup that differs; its figures are empty for one that came or went."""
+
+    layer: str
+    kind: Literal["changed", "added", "removed"]
+    figures: tuple[FigureChange, ...] = ()
+
+
+class LinkChange(Frozen):
+    """Mean impedance along a link before and after; None where it was not known."""
+
+    name: str
+    target: str
+    before_ohm: float | None
+    after_ohm: float | None
+
+
+class VerdictChange(Frozen):
+    """A clause whose verdict is another one; None where it was not asked."""
+
+    clause: str
+    title: str
+    before: Verdict | None
+    after: Verdict | None
+
+
+class BoardDiff(Frozen):
+    """Everything that a review of a change wants to know.
+
+    Attributes:
+        rows: of the stackup, top to bottom.
+        lines: what the old board's routed geometries have in both stackups.
+        links: those whose mean impedance moved.
+        new, fixed, unchanged: findings by their keys; what could not be decided any more is not fixed.
+    """
+
+    before: str
+    after: str
+    headlines: tuple[str, str]
+    rows: tuple[RowChange, ...]
+    lines: tuple[LineEffect, ...]
+    links: tuple[LinkChange, ...]
+    verdicts: tuple[VerdictChange, ...]
+    new: tuple[Finding, ...]
+    fixed: tuple[KnownFinding, ...]
+    unchanged: int
+
+
+def board_diff(before: CheckUp, after: CheckUp) -> BoardDiff:
+    """Compare two checked states of a board."""
+    old, new = before.report, after.report
+    keys = {finding.key for finding in _all(old)}
+    came = tuple(finding for finding in new.findings if finding.key not in keys)
+    return BoardDiff(
+        before=old.board.path,
+        after=new.board.path,
+        headlines=(old.headline.value, new.headline.value),
+        rows=tuple(row_changes(old.stackup, new.stackup)),
+        lines=line_effects(before.context, after.context),
+        links=tuple(_links(old, new)),
+        verdicts=tuple(_verdicts(old, new)),
+        new=came,
+        fixed=tuple(_fixed(old, new)),
+        unchanged=len(new.findings) - len(came),
+    )
+
+
+def known_findings(report: Report) -> tuple[KnownFinding, ...]:
+    """Return every finding of a report, accepted ones too, as a gate remembers them."""
+    found = {f.key: KnownFinding(key=f.key, code=f.code, clause=f.clause, title=f.title) for f in _all(report)}
+    return tuple(found.values())
+
+
+def _all(report: Report) -> Iterator[Finding]:
+    yield from report.findings
+    yield from (one.finding for one in report.accepted)
+
+
+def _fixed(old: Report, new: Report) -> Iterator[KnownFinding]:
+    present = {finding.key for finding in _all(new)}
+    undecided = {v.clause.id for v in new.verdicts if v.undecided}
+    for one in known_findings(old):
+        if one.key not in present and one.clause not in undecided:
+            yield one
+
+
+def _verdicts(old: Report, new: Report) -> Iterator[VerdictChange]:
+    was = {v.clause.id: v for v in old.verdicts if v.has_rule}
+    now = {v.clause.id: v for v in new.verdicts if v.has_rule}
+    for clause in dict.fromkeys([*now, *was]):
+        a, b = was.get(clause), now.get(clause)
+        titled = b or a
+        if titled and (a is None or b is None or a.verdict is not b.verdict):
+            yield VerdictChange(
+                clause=clause,
+                title=titled.clause.title,
+                before=a.verdict if a else None,
+                after=b.verdict if b else None,
+            )
+
+
+def _links(old: Report, new: Report) -> Iterator[LinkChange]:
+    was = {(one.name, one.target): one for one in old.impedances}
+    for link in new.impedances:
+        former = was.get((link.name, link.target))
+        if former is None:
+            continue
+        a = former.mean_ohm.nominal if former.mean_ohm else None
+        b = link.mean_ohm.nominal if link.mean_ohm else None
+        if (a is None) != (b is None) or (a is not None and b is not None and abs(a - b) >= LEAST_OHM):
+            yield LinkChange(name=link.name, target=link.target, before_ohm=a, after_ohm=b)
+
+
+RowPair = tuple[StackupRow | None, StackupRow | None]
+
+
+def row_changes(before: StackupView | None, after: StackupView | None) -> Iterator[RowChange]:
+    """Yield the rows that differ, top to bottom; rows are met as `row_pairs` meets them."""
+    for old, new in row_pairs(before, after):
+        if old is not None and new is not None:
+            figures = tuple(_figures(old, new))
+            if figures:
+                yield RowChange(layer=new.name, kind="changed", figures=figures)
+        elif old is not None:
+            yield RowChange(layer=old.name, kind="removed", figures=tuple(_stated(old)))
+        elif new is not None:
+            yield RowChange(layer=new.name, kind="added", figures=tuple(_stated(new)))
+
+
+def row_pairs(before: StackupView | None, after: StackupView | None) -> Iterator[RowPair]:
+    """Yield the rows of two stackups side by side, top to bottom; None where the other has no such row.
+
+    While the copper layers are the same, rows are met by name; else KiCad has numbered the dielectrics anew, and they
+    are met by what they are.
+    """
+    old, new = _rows(before), _rows(after)
+    same = [row.name for row in old if row.is_copper] == [row.name for row in new if row.is_copper]
+    keys = [[(row.name,) if same else _likeness(row) for row in rows] for rows in (old, new)]
+    for tag, a, b, c, d in SequenceMatcher(a=keys[0], b=keys[1], autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from zip(old[a:b], new[c:d], strict=True)
+        else:
+            yield from ((row, None) for row in old[a:b])
+            yield from ((None, row) for row in new[c:d])
+
+
+def _rows(view: StackupView | None) -> Sequence[StackupRow]:
+    return view.rows if view else ()
+
+
+def _likeness(row: StackupRow) -> tuple[str, ...]:
+    name = row.name if row.is_copper else ""
+    return (name, row.kind.value, *_words(row).values())
+
+
+def _figures(old: StackupRow, new: StackupRow) -> Iterator[FigureChange]:
+    was, now = _words(old), _words(new)
+    for what, words in now.items():
+        if was[what] != words:
+            yield FigureChange(what=what, before=was[what], after=words)
+
+
+def _stated(row: StackupRow) -> Iterator[FigureChange]:
+    for what, words in _words(row).items():
+        if words:
+            yield FigureChange(what=what, before="", after=words)
+
+
+def _words(row: StackupRow) -> dict[str, str]:
+    """Every figure of a row by its name, as text; empty where nobody has stated it."""
+    return {
+        "kind": row.kind.value,
+        "thickness": "" if row.thickness_mm is None else f"{row.thickness_mm:g} mm",
+        "material": row.material,
+        "Dk": "" if row.dk_stated is None else f"{row.dk_stated:g}",
+        "Df": "" if row.df_stated is None else f"{row.df_stated:g}",
+        "Df at 10 GHz": "" if row.df_10ghz is None else f"{row.df_10ghz.value:.4g}",
+        "copper": "" if row.copper_oz is None else f"{row.copper_oz.value:g} oz",
+        "foil": "" if row.foil is None else row.foil.grade,
+        "role": "" if row.role is None else row.role.value,
+    }
+
+
+def counted(changes: Iterable[LinkChange]) -> dict[str, tuple[LinkChange, ...]]:
+    """Return the links by target, the farthest moved first."""
+    groups: dict[str, list[LinkChange]] = {}
+    for change in changes:
+        groups.setdefault(change.target, []).append(change)
+    return {target: tuple(sorted(rows, key=lambda row: (-_moved(row), row.name))) for target, rows in groups.items()}
+
+
+def _moved(change: LinkChange) -> float:
+    if change.before_ohm is None or change.after_ohm is None:
+        return float("inf")
+    return abs(change.after_ohm - change.before_ohm)

@@ -1,0 +1,186 @@
+"""From a board file to a report: read, resolve, assemble the clauses, run the rules."""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, QUICKLY_SOLVED, pair_rows, unjudged_pairs
+from drc_rules.analysis.impedance.process_view import process_view
+from drc_rules.analysis.impedance.route_impedance import link_impedances
+from drc_rules.analysis.loss.loss_table import loss_rows
+from drc_rules.analysis.power.rail_table import rail_rows
+from drc_rules.analysis.stackup.facts_of_board import board_facts, with_process
+from drc_rules.analysis.stackup.stackup_of_board import stackup_view
+from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
+from drc_rules.analysis.via.backdrill_table import BackdrillTable, backdrill_table
+from drc_rules.engine.decide import begin, coverage_of, headline_of
+from drc_rules.engine.finding_lines import with_lines
+from drc_rules.engine.missing_inputs import proofs
+from drc_rules.engine.suppressions import accept
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.facts.net_interfaces import assign_nets
+from drc_rules.report.model import Missing, Report
+from drc_rules.requirements.interfaces import interface_ids
+from drc_rules.requirements.profiles.profile import Profile, Requirements, assemble, load_form, load_profile
+from drc_rules.rules.rule import all_rules, choose_rules
+from drc_rules.settings.config import FILE_NAME, Config, load_config
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
+from stackup_lib.kicad import read_board
+
+LARGE_BYTES = 10_000_000
+"""Boards whose check is to be fast all the same."""
+
+
+def check_board(
+    path: Path,
+    *,
+    config_path: Path | None = None,
+    command_line: CommandLine | None = None,
+    text: bytes | None = None,
+    today: date | None = None,
+) -> Report:
+    """Check one board and return the report; see `check_up`."""
+    return check_up(path, config_path=config_path, command_line=command_line, text=text, today=today).report
+
+
+@dataclass(frozen=True)
+class CheckUp:
+    """A checked board: the report, and the context that its rules worked with."""
+
+    context: Context
+    report: Report
+
+
+def check_up(
+    path: Path,
+    *,
+    config_path: Path | None = None,
+    command_line: CommandLine | None = None,
+    text: bytes | None = None,
+    today: date | None = None,
+    every_pair: bool = False,
+) -> CheckUp:
+    """Check one board.
+
+    Args:
+        path: the `.kicad_pcb`; its `.kicad_pro` and `stackwright.toml` are looked for beside it.
+        config_path: another `stackwright.toml`.
+        command_line: what the user said on the command line.
+        text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
+        today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
+        every_pair: solve the impedance of pairs that no clause judges on large boards too, for who looks at them.
+
+    Raises:
+        StackwrightError: board, project or settings cannot be read; the message says what to do.
+    """
+    options = command_line or CommandLine()
+    chosen = choose_rules(options.select, options.ignore)
+    config = find_config(path, config_path)
+    data = _bytes_of(path) if text is None else text
+    beside = ThreadPoolExecutor(1)
+    hashed = beside.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
+    beside.shutdown(wait=False)
+    context, requirements, profile = prepare(read_board(path, text=data), config, options)
+    rest = begin(context, requirements.clauses, all_rules(), chosen)
+    drills, stackup, impedances = _backdrills(context), stackup_view(context), context.get(link_impedances)
+    outcome = rest()
+    headline, why = headline_of(outcome.verdicts, profile=profile.name if profile else None)
+    process = process_view(context)
+    report = Report(
+        board=with_process(board_facts(context, hashed.result().hexdigest()), process),
+        profile=profile.name if profile else None,
+        form=requirements.form,
+        headline=headline,
+        headline_why=why,
+        findings=tuple(with_lines(outcome.findings, context.board, data or b"")),
+        verdicts=tuple(outcome.verdicts),
+        coverage=coverage_of(
+            outcome.verdicts,
+            unknown_pairs=len(context.get(unknown_pairs).names),
+            unjudged_pairs=unjudged_pairs(context),
+        ),
+        taken_as=context.assignment.taken_as(),
+        proofs=proofs(context, outcome),
+        crashes=tuple(outcome.crashes),
+        notes=(*context.board.warnings, *context.declarations.notes, *context.assignment.notes),
+        stackup=stackup,
+        process=process,
+        impedances=impedances,
+        pairs=pair_rows(context, most_solved=_most_solved(data or b"", every_pair=every_pair)),
+        losses=loss_rows(context, requirements.clauses),
+        backdrills=drills.rows,
+        backdrills_missing=drills.missing,
+        rails=rail_rows(context),
+        unknown_pairs=context.get(unknown_pairs).names,
+    )
+    if config.suppress and options.suppress:
+        toml = read_plain_text(config_file(path, config_path))
+        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=toml)
+    return CheckUp(context, report)
+
+
+def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context, Requirements, Profile | None]:
+    """Resolve what was declared and inferred about a board, and which clauses apply to it."""
+    declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
+    profile = load_profile(purpose.profile.value) if purpose.profile.value else None
+    form_name = purpose.form.value or (profile.form if profile else None)
+    assignment = assign_nets(board, config, profile.interfaces if profile else {})
+    requirements = assemble(
+        profile,
+        load_form(form_name) if form_name else None,
+        {*assignment.interfaces(), *_declared(config)},
+        assignment.families_without_generation(),
+    )
+    return Context(board, declarations, assignment, purpose), requirements, profile
+
+
+def _most_solved(data: bytes, *, every_pair: bool) -> int:
+    """Return how many geometries are solved that no rule asks for: none of a large board unless they are wanted."""
+    if every_pair:
+        return MOST_SOLVED
+    return QUICKLY_SOLVED if len(data) <= LARGE_BYTES else 0
+
+
+def _backdrills(context: Context) -> BackdrillTable:
+    """The backdrill table; a fact that all of it waits for is its only content."""
+    try:
+        return backdrill_table(context)
+    except MissingFact as fact:
+        return BackdrillTable(rows=(), missing=(Missing(fact=fact.name, how_to_give=fact.how_to_give),))
+
+
+def _declared(config: Config) -> set[str]:
+    """Interfaces that the user declares: their clauses apply even where a typing error matches no net."""
+    return {row.is_ for row in config.interface} & set(interface_ids())
+
+
+def config_file(board: Path, given: Path | None) -> Path:
+    """Return where the settings of a board are, if there are any."""
+    return given if given is not None else board.with_name(FILE_NAME)
+
+
+def find_config(board: Path, given: Path | None) -> Config:
+    """Load the given settings, else the `stackwright.toml` beside the board, else none."""
+    path = config_file(board, given)
+    if given is None and not path.exists():
+        return Config()
+    config = load_config(path)
+    if config.profile and config.profile.endswith(".toml"):
+        # A profile of the user's own lies beside the settings that name it, wherever the command is run.
+        return config.model_copy(update={"profile": str(path.parent / config.profile)})
+    return config
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    """Read the file once, for the check and its hash; None leaves it to the reader to say what is wrong with it."""
+    try:
+        return read_board_bytes(path)
+    except OSError:
+        return None

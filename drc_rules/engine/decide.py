@@ -1,0 +1,331 @@
+"""Runs the rules over the clauses. Honesty is in the mechanism: what needs an unknown fact cannot pass."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+
+from drc_rules.engine.one_finding import Left, Tiered, left_over, tiered, told_once, yielded
+from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import guesses
+from drc_rules.facts.results import Kept, Key
+from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.documents import cite
+from drc_rules.rules.rule import Draft, Rule
+from stackup_lib.core.background_process import Meanwhile, Tray
+from stackup_lib.core.facts import Confidence, MissingFact, least
+from stackup_lib.core.stopwatch import stretch
+
+NO_WORKLOAD = "nothing is demanded of the board yet: stackwright fit BOARD says which workloads it is fit for"
+
+NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
+
+
+FILLS_UP_TO_DATE = "fills_up_to_date"
+"""Kind of the clause without which no verdict rests on stored fills."""
+
+
+@dataclass
+class Outcome:
+    """What came out of all clauses; findings that others may speak for are apart until all of them are there."""
+
+    findings: list[Finding] = field(default_factory=list)
+    tiered: list[Tiered] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    verdicts: list[ClauseVerdict] = field(default_factory=list)
+    crashes: list[RuleCrash] = field(default_factory=list)
+
+    @property
+    def says_fills_are_old(self) -> bool:
+        """True where the clause on fills failed: what was decided by fills before that is to be decided again."""
+        return any(v.clause.kind == FILLS_UP_TO_DATE and v.verdict is Verdict.FAILED for v in self.verdicts)
+
+    def add(self, other: Outcome) -> None:
+        """Append what came out of other clauses."""
+        self.findings += other.findings
+        self.tiered += other.tiered
+        self.left += other.left
+        self.verdicts += other.verdicts
+        self.crashes += other.crashes
+
+
+@dataclass
+class _Tally:
+    """Running count over the objects of one clause."""
+
+    passed: int = 0
+    failed: int = 0
+    undecided: int = 0
+    worst: Severity | None = None
+    confidence: Confidence = Confidence.HIGH
+    missing: dict[tuple[str, str], Missing] = field(default_factory=dict)
+    doubts: dict[tuple[str, str], MissingFact] = field(default_factory=dict)
+
+    def lacks(self, fact: MissingFact) -> None:
+        self.undecided += 1
+        self.missing.setdefault((fact.name, fact.how_to_give), Missing(fact=fact.name, how_to_give=fact.how_to_give))
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.failed:
+            return Verdict.FAILED
+        if self.undecided:
+            return Verdict.NOT_VERIFIABLE
+        return Verdict.PASSED if self.passed else Verdict.NOT_APPLICABLE
+
+
+def run(context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]) -> Outcome:
+    """Decide every clause.
+
+    Args:
+        context: the board and all that is known of it.
+        clauses: the clauses that apply, in the order of the report.
+        rules: every rule there is.
+        chosen: those that `--select` and `--ignore` leave on.
+    """
+    return begin(context, clauses, rules, chosen)()
+
+
+def begin(
+    context: Context, clauses: Iterable[Clause], rules: Iterable[Rule], chosen: Iterable[Rule]
+) -> Callable[[], Outcome]:
+    """Decide what is decided in this process, and return what waits for the rest; arguments as of `run`."""
+    by_kind = {kind: r for r in rules for kind in r.kinds}
+    on = set(chosen)
+    todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
+    if any(decider in on and decider.reads_fills for _, decider in todo if decider is not None):
+        with stretch("comparing fills"):
+            _ = context.copper.foreign  # before this process is copied: both ask for it
+    families = _by_family([decider if decider in on else None for _, decider in todo])
+    known, tray = context.results.keys, Tray(len(families))
+
+    def decide(rows: Iterable[int]) -> dict[int, Outcome]:
+        return {k: _decided(context, *todo[k], on) for k in rows}
+
+    def decide_families(*, backwards: bool) -> dict[int, Outcome]:
+        """Decide family by family from one end, until both processes together have had all."""
+        found: dict[int, Outcome] = {}
+        for turn, _ in enumerate(tray):
+            found |= decide(families[-1 - turn if backwards else turn])
+        return found
+
+    def decide_in_copy() -> tuple[dict[int, Outcome], dict[Key, Kept]]:
+        return decide_families(backwards=False), context.results.new_since(known)
+
+    beside = Meanwhile(decide_in_copy, when=len(families) > 1)
+    parts = decide_families(backwards=True) if beside.is_beside else {}
+
+    def finish_all() -> Outcome:
+        answers, found = beside.result()
+        tray.close()
+        context.results.adopt(found)
+        parts.update(answers)
+        parts.update(decide(sorted(set(range(len(todo))).difference(parts))))  # what a copy took with it when it failed
+        if not context.fills_are_old and any(parts[k].says_fills_are_old for k in range(len(todo))):
+            context.call_fills_old()
+            parts.update(
+                decide(k for k, (_, decider) in enumerate(todo) if decider is not None and decider.reads_fills)
+            )
+        outcome = Outcome()
+        for k in range(len(todo)):
+            outcome.add(parts[k])
+        rest = left_over(outcome.left, outcome.findings)
+        outcome.findings += [one.finding for one in rest if one.at_tier is None]
+        outcome.tiered += [one.at_tier for one in rest if one.at_tier is not None]
+        outcome.findings = yielded([*outcome.findings, *told_once(outcome.tiered)], on)
+        outcome.findings.sort(key=_impact)
+        return outcome
+
+    return finish_all
+
+
+def _by_family(deciders: Sequence[Rule | None]) -> list[list[int]]:
+    """Return which clauses each family of rules decides: those of a family share most of what they ask for."""
+    families: dict[str, list[int]] = {}
+    for k, decider in enumerate(deciders):
+        families.setdefault(decider.family if decider is not None else "", []).append(k)
+    return [families[name] for name in sorted(families)]
+
+
+def _decided(context: Context, clause: Clause, decider: Rule | None, on: Set[Rule]) -> Outcome:
+    """Decide one clause; what has no rule, or none that is on, stays undecided."""
+    outcome = Outcome()
+    if decider is None:
+        outcome.verdicts.append(_undecided(clause, NO_RULE, code="", has_rule=False))
+    elif decider not in on:
+        missing = Missing(fact=f"rule {decider.code}, which --select or --ignore leaves out", how_to_give="")
+        outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
+    else:
+        _decide(context, clause, decider, outcome)
+    return outcome
+
+
+def _undecided(clause: Clause, missing: Missing, *, code: str, has_rule: bool = True) -> ClauseVerdict:
+    return ClauseVerdict(
+        clause=clause,
+        code=code,
+        verdict=Verdict.NOT_VERIFIABLE,
+        confidence=Confidence.LOW,
+        undecided=1,
+        missing=(missing,),
+        source=cite(clause.source),
+        has_rule=has_rule,
+    )
+
+
+def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -> None:
+    tally = _Tally()
+    try:
+        with stretch(decider.code):
+            _check_objects(context, clause, decider, tally, outcome)
+    except Exception as error:  # a rule that raises is reported by name, the others still run
+        crash = RuleCrash(code=decider.code, name=decider.name, error=f"{type(error).__name__}: {error}")
+        outcome.crashes.append(crash)
+        missing = Missing(fact=f"rule {decider.code} broke ({crash.error})", how_to_give="please report this board")
+        outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
+        return
+    is_guess = tally.verdict is Verdict.PASSED and tally.confidence is Confidence.LOW
+    if tally.verdict is Verdict.FAILED and clause.severity is Severity.ERROR and tally.worst is not Severity.ERROR:
+        is_guess = True  # it would be an error if what it rests on were sure
+    outcome.verdicts.append(
+        ClauseVerdict(
+            clause=clause,
+            code=decider.code,
+            verdict=tally.verdict,
+            confidence=tally.confidence,
+            checked=tally.passed + tally.failed,
+            undecided=tally.undecided,
+            missing=tuple(tally.missing.values()),
+            source=cite(clause.source),
+            worst=tally.worst,
+            guesses=guesses(context, clause, decider.code, tally.doubts.values()) if is_guess else (),
+        )
+    )
+
+
+def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tally, outcome: Outcome) -> None:
+    with context.recording() as used_for_choice:
+        try:
+            objects = list(decider.over(context, clause))
+        except MissingFact as fact:
+            tally.lacks(fact)
+            return
+    chosen_with = used_for_choice.confidence
+    if objects:
+        tally.doubts |= used_for_choice.doubts
+    for subject in objects:
+        with context.recording() as used:
+            try:
+                if decider.reads_fills:
+                    context.need_true_fills()
+                drafts = list(decider.check(context, clause, subject))
+            except MissingFact as fact:
+                tally.lacks(fact)
+                continue
+        tally.doubts |= used.doubts
+        confidence = least(chosen_with, used.confidence)
+        tally.confidence = least(tally.confidence, confidence)
+        new = [finish(draft, clause, decider, confidence) for draft in drafts]
+        for finding, draft in zip(new, drafts, strict=True):
+            at_tier = tiered(finding, clause, draft)
+            if draft.left_to is not None:
+                outcome.left.append(Left(finding, at_tier, draft.left_to))
+                continue
+            outcome.findings += [] if at_tier else [finding]
+            outcome.tiered += [at_tier] if at_tier else []
+        failing = [f for f, d in zip(new, drafts, strict=True) if d.fails]
+        if failing:
+            tally.failed += 1
+            ranks = [f.severity for f in failing] + ([tally.worst] if tally.worst else [])
+            tally.worst = max(ranks, key=lambda s: s.rank)
+        else:
+            tally.passed += 1
+
+
+def finish(draft: Draft, clause: Clause, decider: Rule, confidence: Confidence) -> Finding:
+    """Turn a draft into a finding: severity capped by the clause and by inference, key from code and object ids."""
+    severity = draft.severity or clause.severity
+    cap = Severity.INFO if not draft.fails else Severity.WARNING if draft.inferred else clause.severity
+    severity = min(severity, cap, clause.severity, key=lambda s: s.rank)
+    return Finding(
+        code=decider.code,
+        name=decider.name,
+        clause=clause.id,
+        severity=severity,
+        confidence=confidence,
+        basis=clause.basis,
+        title=draft.title,
+        why=draft.why,
+        fix=draft.fix,
+        measured=draft.measured,
+        limit=FindingLimit(value=draft.limit_value, unit=draft.limit_unit, source=draft.source or cite(clause.source)),
+        places=draft.places,
+        objects=tuple(sorted(draft.ids)),
+        key=_key(decider.code, clause.id, draft.ids),
+    )
+
+
+def _key(code: str, clause: str, ids: tuple[str, ...]) -> str:
+    """Hash of rule, clause and sorted object ids: it survives moves and edits elsewhere."""
+    return f"{code}-" + hashlib.sha256("\0".join((code, clause, *sorted(ids))).encode()).hexdigest()[:16]
+
+
+def _impact(finding: Finding) -> tuple[int, int, str, str, float, str]:
+    """Order of the report: severity, confidence, rule, clause, how far past the limit, then stable text."""
+    ranks = -finding.severity.rank, -finding.confidence.rank
+    return *ranks, finding.code, finding.clause, -_excess(finding), finding.title + finding.key
+
+
+def _excess(finding: Finding) -> float:
+    """How far a number is past its limit, as a ratio of at least 1; 0 where either is no number."""
+    measured = finding.measured.value if finding.measured else None
+    limit = finding.limit.value if finding.limit else None
+    if not isinstance(measured, float | int) or not isinstance(limit, float | int) or not measured or not limit:
+        return 0.0
+    ratio = abs(measured / limit)
+    return round(max(ratio, 1 / ratio), 6)
+
+
+def coverage_of(verdicts: Iterable[ClauseVerdict], *, unknown_pairs: int = 0, unjudged_pairs: int = 0) -> Coverage:
+    """Count the pairs of clause and object that were decided, among those that a rule could decide.
+
+    A differential pair of unknown interface is one more that was not: its clauses would apply if it were known. So is
+    a pair with a target that is too short for any rule.
+    """
+    judged = list(verdicts)
+    with_rule = [v for v in judged if v.has_rule]
+    return Coverage(
+        decided=sum(v.checked for v in with_rule),
+        total=sum(v.checked + v.undecided for v in with_rule) + unknown_pairs + unjudged_pairs,
+        clauses_without_rule=len(judged) - len(with_rule),
+        unknown_pairs=unknown_pairs,
+        unjudged_pairs=unjudged_pairs,
+    )
+
+
+def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tuple[Headline, str]:
+    """Return the headline and the reason for it in one sentence.
+
+    `not fit` needs an error; `fit` needs every error-tier clause passed (or not applicable) on facts of better than low
+    confidence. Clauses without a rule do not count. Without a workload a board without errors is neither.
+    """
+    counted = [v for v in verdicts if v.has_rule]
+    broken = [v.clause.id for v in counted if v.worst is Severity.ERROR]
+    if broken:
+        return Headline.NOT_FIT, f"{_number(len(broken), 'clause')} failed: {_some(broken)}"
+    if profile is None:
+        return Headline.NO_WORKLOAD, NO_WORKLOAD
+    open_ids = [v.clause.id for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
+    if open_ids:
+        return Headline.NOT_PROVEN, f"{_number(len(open_ids), 'clause')} not proven: {_some(open_ids)}"
+    return Headline.FIT, f"every error-tier clause of {profile} that has a rule is met"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _some(ids: list[str], shown: int = 4) -> str:
+    return ", ".join(ids[:shown]) + (f" and {len(ids) - shown} more" if len(ids) > shown else "")

@@ -1,0 +1,86 @@
+"""Findings that somebody has accepted by `[[suppress]]`, and suppressions that are expired or match nothing.
+
+Accepting changes nothing on the board: the clause stays failed and the headline keeps its word. An accepted finding
+only no longer counts for the exit code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from drc_rules.report.model import Accepted, Finding, Report, StaleSuppression
+from drc_rules.rules.rule import find_rule
+from drc_rules.settings.net_selection import matches
+from drc_rules.settings.suppression import Suppression
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.files.file_names import composed
+
+TABLE = re.compile(r"^[ \t]*\[\[[ \t]*suppress[ \t]*\]\]", re.MULTILINE)
+
+
+def accept(report: Report, suppressions: Iterable[Suppression], *, today: date, toml: str = "") -> Report:
+    """Return the report with accepted findings set apart, and suppressions that are expired or match nothing named.
+
+    A suppression whose clauses could not be decided this time is left alone: what it is about may be back tomorrow.
+
+    Args:
+        report: of all findings.
+        suppressions: in the order of the file.
+        today: the day that expiry is measured against.
+        toml: text of the settings, for the line of each table.
+
+    Raises:
+        ConfigError: a suppression names a rule that does not exist.
+    """
+    board = composed(report.board.path.rpartition("/")[2])
+    here = [(n, one) for n, one in enumerate(suppressions) if one.board is None or matches(composed(one.board), board)]
+    for _, one in here:
+        if (known := find_rule(one.rule_code).code) != one.rule_code:
+            raise ConfigError("suppress", f'"{one.rule_code}" is not a code', f'write "{known}"')
+    active = [one for _, one in here if one.expires is None or today <= one.expires]
+    accepted = [(finding, by) for finding in report.findings if (by := _first(active, finding)) is not None]
+    taken = {id(finding) for finding, _ in accepted}
+    lines = [toml.count("\n", 0, table.start()) + 1 for table in TABLE.finditer(toml)]
+    stale = [_stale(one, problem, lines[n:]) for n, one in here if (problem := _problem(one, report, today))]
+    return report.model_copy(
+        update={
+            "findings": tuple(finding for finding in report.findings if id(finding) not in taken),
+            "accepted": tuple(
+                Accepted(finding=finding, by="suppression", reason=one.reason, owner=one.owner, expires=one.expires)
+                for finding, one in accepted
+            ),
+            "stale_suppressions": tuple(stale),
+            "headline_why": with_accepted(report, len(accepted)),
+        }
+    )
+
+
+def with_accepted(report: Report, more: int) -> str:
+    """Return the headline's reason with the number of accepted findings, so that none is accepted silently."""
+    before, total = len(report.accepted), len(report.accepted) + more
+    why = report.headline_why.removesuffix(_counted(before))
+    return why + _counted(total)
+
+
+def _counted(accepted: int) -> str:
+    return f" ({accepted} finding{'' if accepted == 1 else 's'} accepted)" if accepted else ""
+
+
+def _stale(one: Suppression, problem: str, lines: Sequence[int]) -> StaleSuppression:
+    line = lines[0] if lines else None
+    return StaleSuppression(entry=str(one), problem=problem, reason=one.reason, owner=one.owner, line=line)
+
+
+def _first(suppressions: Iterable[Suppression], finding: Finding) -> Suppression | None:
+    return next((one for one in suppressions if one.covers(finding)), None)
+
+
+def _problem(one: Suppression, report: Report, today: date) -> str:
+    if one.expires is not None and today > one.expires:
+        return f"expired on {one.expires.isoformat()}"
+    if any(one.covers(finding) for finding in report.findings):
+        return ""
+    about = [v for v in report.verdicts if v.code == one.rule_code and one.clause in (None, v.clause.id)]
+    return "" if any(v.undecided for v in about) else "matches nothing"

@@ -1,0 +1,1 @@
+"""What is known of single nets, and how a clause was decided."""

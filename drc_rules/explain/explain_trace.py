@@ -1,0 +1,228 @@
+"""What a rule or a clause makes of one board, object by object: numbers, facts, verdict; for `explain CODE --board X`.
+
+Only the clauses that are asked about are decided, with the rules' own functions: what is told is what a check finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from drc_rules.engine.check import prepare
+from drc_rules.engine.decide import finish
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.formula import Formula, Value
+from drc_rules.report.model import Finding, Missing, Verdict
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.profiles.profile import Profile
+from drc_rules.rules.rule import Rule, all_rules
+from drc_rules.settings.config import Config
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least
+from stackup_lib.materials import Laminate, Spread, Tg
+
+T = TypeVar("T")
+_ROW = re.compile(r"^stackup row ([^;]+)")
+
+
+@dataclass(frozen=True)
+class Working:
+    """The numbers with which one thing was judged, by the symbols of the rule's formula."""
+
+    what: str
+    numbers: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class FactUsed:
+    """A fact that a verdict rests on, in words."""
+
+    name: str
+    value: str
+    origin: Origin
+    source: str
+    confidence: Confidence
+
+
+@dataclass(frozen=True)
+class Decided:
+    """One object of a clause.
+
+    Attributes:
+        verdict: failed, not verifiable or passed.
+        findings: what is wrong, and remarks.
+        missing: the fact for want of which it is open.
+        confidence: of the least sure fact that it rests on.
+    """
+
+    verdict: Verdict
+    workings: tuple[Working, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    missing: Missing | None = None
+    facts: tuple[FactUsed, ...] = ()
+    confidence: Confidence = Confidence.HIGH
+
+
+@dataclass(frozen=True)
+class ClauseWorkings:
+    """One clause and its objects: those that fail, those that are open, and those that pass.
+
+    Attributes:
+        rule: None for a clause that no rule decides yet.
+        facts: by which its objects were chosen.
+    """
+
+    clause: Clause
+    rule: Rule | None
+    objects: tuple[Decided, ...]
+    facts: tuple[FactUsed, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the clause, in the engine's order of precedence."""
+        if self.rule is None:
+            return Verdict.NOT_VERIFIABLE
+        found = {one.verdict for one in self.objects}
+        return next((verdict for verdict in Verdict if verdict in found), Verdict.NOT_APPLICABLE)
+
+
+@dataclass(frozen=True)
+class BoardWorkings:
+    """What a check asks of one board, and the answers to some of it."""
+
+    context: Context
+    profile: Profile | None
+    form: str | None
+    clauses: tuple[Clause, ...]
+    answers: tuple[ClauseWorkings, ...]
+
+
+@dataclass
+class TracedContext(Context):
+    """A context that remembers which numbers were shown and which facts were needed."""
+
+    workings: list[Working] = field(default_factory=list, repr=False)
+    facts: list[FactUsed] = field(default_factory=list, repr=False)
+
+    def shows(self, what: str, **numbers: Value) -> None:
+        """Remember the numbers."""
+        self.workings.append(Working(what, numbers))
+
+    def need(self, fact: Fact[T]) -> T:
+        """Remember the fact."""
+        value = super().need(fact)
+        self.facts.append(_in_words(self.board, fact))
+        return value
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Forget what is looked at inside the block."""
+        kept = list(self.workings), list(self.facts)
+        with super().aside():
+            yield
+        self.workings, self.facts = kept
+
+    def told(self) -> tuple[tuple[Working, ...], tuple[FactUsed, ...]]:
+        """Return what was remembered since the last call."""
+        found = tuple(self.workings), tuple(dict.fromkeys(self.facts))
+        self.workings, self.facts = [], []
+        return found
+
+
+def workings(board: Board, config: Config, options: CommandLine, wanted: Callable[[Clause], bool]) -> BoardWorkings:
+    """Decide the wanted ones of the clauses that apply to a board, and keep how.
+
+    Args:
+        board: as it was read.
+        config: its settings.
+        options: what was said on the command line.
+        wanted: tells which clauses are asked about.
+
+    Raises:
+        StackwrightError: profile, form or settings name what does not exist.
+    """
+    plain, requirements, profile = prepare(board, config, options)
+    context = TracedContext(plain.board, plain.declarations, plain.assignment, plain.purpose)
+    deciders = {kind: rule for rule in all_rules() for kind in rule.kinds}
+    answers = [
+        _decided(context, clause, deciders.get(clause.kind)) for clause in requirements.clauses if wanted(clause)
+    ]
+    return BoardWorkings(context, profile, requirements.form, requirements.clauses, tuple(answers))
+
+
+def _decided(context: TracedContext, clause: Clause, rule: Rule | None) -> ClauseWorkings:
+    if rule is None:
+        return ClauseWorkings(clause, None, ())
+    context.told()
+    with context.recording() as used:
+        try:
+            subjects = list(rule.over(context, clause))
+        except MissingFact as fact:
+            _, facts = context.told()
+            return ClauseWorkings(clause, rule, (Decided(Verdict.NOT_VERIFIABLE, missing=_missing(fact)),), facts)
+    _, facts = context.told()
+    chosen_with = used.confidence
+    objects = [_object(context, clause, rule, subject, chosen_with) for subject in subjects]
+    return ClauseWorkings(clause, rule, tuple(_sorted(objects, rule.formula)), facts)
+
+
+def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object, chosen_with: Confidence) -> Decided:
+    with context.recording() as used:
+        try:
+            drafts = list(rule.check(context, clause, subject))
+        except MissingFact as fact:
+            shown, facts = context.told()
+            return Decided(Verdict.NOT_VERIFIABLE, shown, missing=_missing(fact), facts=facts)
+        except Exception as error:  # a defect of ours is told by name, as in a check
+            name = f"rule {rule.code} broke ({type(error).__name__}: {error})"
+            return Decided(Verdict.NOT_VERIFIABLE, missing=Missing(fact=name, how_to_give="please report this board"))
+    shown, facts = context.told()
+    confidence = least(chosen_with, used.confidence)
+    findings = tuple(finish(draft, clause, rule, confidence) for draft in drafts)
+    verdict = Verdict.FAILED if any(draft.fails for draft in drafts) else Verdict.PASSED
+    return Decided(verdict, shown, findings, facts=facts, confidence=confidence)
+
+
+def _sorted(objects: Iterable[Decided], formula: Formula | None) -> list[Decided]:
+    """What fails first, then what is open, then what passes; each with the least to spare first."""
+    order = list(Verdict)
+
+    def rank(one: Decided) -> tuple[int, bool, float]:
+        spare = [formula.spare(shown.numbers) for shown in one.workings] if formula else []
+        return order.index(one.verdict), not one.workings, min(spare, default=0.0)
+
+    return sorted(objects, key=rank)
+
+
+def _missing(fact: MissingFact) -> Missing:
+    return Missing(fact=fact.name, how_to_give=fact.how_to_give)
+
+
+def _in_words(board: Board, fact: Fact[T]) -> FactUsed:
+    return FactUsed(fact.name, _value(fact.value), fact.origin, _with_line(board, fact.source), fact.confidence)
+
+
+def _value(value: object) -> str:
+    match value:
+        case float():
+            return f"{value:.4g}"
+        case Tg():
+            return f"{value.value_c:g} C by {value.method.value}"
+        case Laminate():
+            return value.family
+        case Spread():
+            return f"{value.low:.4g} to {value.high:.4g}"
+    return str(getattr(value, "label", value))
+
+
+def _with_line(board: Board, source: str) -> str:
+    """Add the line of the board file where a stackup row stands."""
+    match = _ROW.match(source)
+    row = next((row for row in board.stackup.layers if match and row.name == match[1]), None) if board.stackup else None
+    if match is None or row is None or not row.offset or board.path is None:
+        return source
+    return source.replace(match[0], f"{match[0]}, line {board.line_of(row.offset)}")

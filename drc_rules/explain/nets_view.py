@@ -1,0 +1,225 @@
+"""What the nets of a board were taken for: groups by interface with their links, rails, and the rest counted."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from drc_rules.facts.context import Context
+from drc_rules.facts.net_interfaces import NetRole
+from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.interfaces.names import ASIDE, is_unconnected, normalise
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.nets.links import Link, Links
+
+MOST_NAMED = 6
+"""Net names that a message lists before it counts the rest."""
+
+
+class NetGroup(Frozen):
+    """Nets that were taken for the same for the same reason.
+
+    Attributes:
+        family: id of the interface family; `title` is its name, or that of the generation.
+        interface: id of the generation, "" when nothing says which.
+        by: what the nets have in common: net class, wildcard, or one of their names.
+        why: what was read, in words.
+        nets, pairs: how many.
+        links: how many are counted here: those of which most nets are in this group.
+        links_elsewhere: those that it has a net on, and that another group counts.
+        unrouted: links counted here without any track.
+        routed_mm: shortest and longest link, all its copper counted; None when nothing is routed.
+        layers: copper layers with routed length, longest first.
+        vias: fewest and most on a routed link.
+        doubts: what the links' notes say, each once.
+        names: the nets.
+    """
+
+    family: str
+    title: str
+    interface: str
+    fast: bool
+    origin: Origin
+    confidence: Confidence
+    by: str
+    why: str
+    nets: int
+    pairs: int
+    links: int
+    links_elsewhere: int
+    unrouted: int
+    routed_mm: tuple[float, float] | None
+    layers: tuple[str, ...]
+    vias: tuple[int, int]
+    doubts: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class NetRail(Frozen):
+    """A net that was taken for a rail; always inferred, hence with low confidence except for ground."""
+
+    net: str
+    is_ground: bool
+    confidence: Confidence
+    pads: int
+    fill_mm2: float
+    why: tuple[str, ...]
+
+
+class NetsView(Frozen):
+    """All nets of a board.
+
+    Attributes:
+        groups: fast families first, larger groups first.
+        rails: ground first, then by filled copper.
+        sidebands: control and clock nets among fast ones, by their names.
+        others: nets that nothing says anything about.
+        other_pairs: a net of each differential pair among them.
+        unconnected: nets of unused pins.
+        notes: what is odd about declarations.
+    """
+
+    groups: tuple[NetGroup, ...]
+    rails: tuple[NetRail, ...]
+    sidebands: int
+    others: int
+    other_pairs: tuple[str, ...]
+    unconnected: int
+    notes: tuple[str, ...]
+
+
+def nets_view(ctx: Context, links: Links) -> NetsView:
+    """Return what every net of a board was taken for, by which class, pattern or name, and how sure that is."""
+    board, roles = ctx.board, ctx.assignment.roles
+    by_role: dict[NetRole, list[int]] = {}
+    sidebands = unconnected = others = 0
+    for net, role in enumerate(roles):
+        if role is not None and role.family not in ASIDE:
+            by_role.setdefault(role, []).append(net)
+        elif is_unconnected(board.nets[net]):
+            unconnected += 1
+        elif board.nets[net] and not links.rails.is_rail(net):
+            sidebands += role is not None
+            others += role is None
+    counts = _counted_in(links, by_role)
+    groups = [_group(board, links, role, nets, counts) for role, nets in by_role.items()]
+    return NetsView(
+        groups=tuple(sorted(groups, key=lambda g: (not g.fast, -g.nets, g.family, g.by, g.why))),
+        rails=_rails(ctx, links),
+        sidebands=sidebands,
+        others=others,
+        other_pairs=_other_pairs(ctx, links),
+        unconnected=unconnected,
+        notes=ctx.assignment.notes,
+    )
+
+
+def _counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, NetRole]:
+    """Return for each link the one group that counts it: that of most of its nets, of equals that of its first net."""
+    shares: dict[int, dict[NetRole, list[int]]] = {}
+    for role, nets in by_role.items():
+        for link in links.of_nets(nets):
+            shares.setdefault(link.index, {})[role] = [link.nets.index(net) for net in nets if net in link.nets]
+    return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
+
+
+def _other_pairs(ctx: Context, links: Links) -> tuple[str, ...]:
+    """Return the positive net of each pair that was taken for nothing."""
+    roles, pairs = ctx.assignment.roles, zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
+    left = [one for one, other in pairs if not any(roles[n] or links.rails.is_rail(n) for n in (one, other))]
+    return tuple(sorted(ctx.board.nets[net] for net in left))
+
+
+def title_of(role: NetRole) -> str:
+    """Return the name of what a net was taken for: the generation where it is known, else the family."""
+    return interface(role.interface).title if role.interface else family(role.family).title
+
+
+def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_in: dict[int, NetRole]) -> NetGroup:
+    found = links.of_nets(nets)
+    own = [link for link in found if counted_in[link.index] == role]
+    pairs = {pair for net in nets if (pair := links.pairs.pair_of(net)) is not None}
+    drawn = [link for link in found if link.length_mm > 0]
+    routed, vias = [link.length_mm for link in drawn], [link.via_count for link in drawn]
+    return NetGroup(
+        family=role.family,
+        title=title_of(role),
+        interface=role.interface or "",
+        fast=family(role.family).fast,
+        origin=role.origin,
+        confidence=role.confidence,
+        by=role.group,
+        why=role.why,
+        nets=len(nets),
+        pairs=len(pairs),
+        links=len(own),
+        links_elsewhere=len(found) - len(own),
+        unrouted=sum(not link.length_mm for link in own),
+        routed_mm=(min(routed), max(routed)) if routed else None,
+        layers=layers_of(board, found),
+        vias=(min(vias, default=0), max(vias, default=0)),
+        doubts=tuple(dict.fromkeys(note for link in found for note in link.notes)),
+        names=tuple(sorted(board.nets[net] for net in nets)),
+    )
+
+
+def layers_of(board: Board, links: Iterable[Link]) -> tuple[str, ...]:
+    """Return the copper layers on which links are routed, the one with most length first."""
+    sums: dict[int, float] = {}
+    for link in links:
+        for layer, length in link.length_mm_by_layer.items():
+            sums[layer] = sums.get(layer, 0.0) + length
+    order = sorted(sums, key=lambda layer: (-round(sums[layer], 3), layer))
+    return tuple(board.copper_layers[layer].name for layer in order)
+
+
+def _rails(ctx: Context, links: Links) -> tuple[NetRail, ...]:
+    """Return the nets that were taken for rails; what is declared to be an interface is none."""
+    rows = []
+    for net, name in enumerate(ctx.board.nets):
+        if not links.rails.is_rail(net) or is_unconnected(name) or ctx.assignment.is_declared(net):
+            continue
+        ground = links.rails.is_ground(net)
+        rows.append(
+            NetRail(
+                net=name,
+                is_ground=ground,
+                confidence=Confidence.MEDIUM if ground else Confidence.LOW,
+                pads=len(links.pads_of(net)),
+                fill_mm2=round(float(links.rails.fill_mm2[net]), 1),
+                why=links.rails.why(net),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (not row.is_ground, -row.fill_mm2, -row.pads, row.net)))
+
+
+def find_net(board: Board, typed: str) -> int:
+    """Return the net that somebody means: by its name, or by what stands behind the last slash, in any case.
+
+    Raises:
+        ConfigError: there is none (says which is nearest), or several.
+    """
+    if typed and typed in board.net_index:
+        return board.net_index[typed]
+    wanted = normalise(typed)
+    alike = [net for net, name in enumerate(board.nets) if name and normalise(name) == wanted]
+    if "/" in typed:
+        alike = [net for net in alike if board.nets[net].upper().endswith(typed.upper())] or alike
+    if len(alike) == 1:
+        return alike[0]
+    where = f'net "{typed}"'
+    if alike:
+        names = sorted(board.nets[net] for net in alike)
+        rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        raise ConfigError(where, "is several nets", f"give one of: {', '.join(names[:MOST_NAMED])}{rest}")
+    raise ConfigError(where, "is not on this board", _nearest(board, wanted))
+
+
+def _nearest(board: Board, wanted: str) -> str:
+    """Return the net whose last part is nearest to what was typed: people leave the path out."""
+    named = {normalise(name): name for name in reversed(board.nets) if name and not is_unconnected(name)}
+    near = difflib.get_close_matches(wanted, named, n=1, cutoff=0.5)
+    return did_you_mean(named[near[0]], [named[near[0]]]) if near else "stackwright nets BOARD lists what there is"

@@ -1,0 +1,1 @@
+"""What goes to a fab and comes back: stackup tables, drawings, comparisons."""

@@ -1,0 +1,376 @@
+"""What the fab sent back against what the board states: layer by layer, and the board as the fab would build it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from pydantic import computed_field
+
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.fab_exchange.fab_text import FabRow, FabStackup, FabWidth
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.settings.config import Config, DielectricDeclaration
+from stackup_lib.board.board import Board, LayerKind
+from stackup_lib.board.planned import PlannedPly, PlannedRow, planned_from
+from stackup_lib.core.errors import ConfigError, StackwrightError
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.write.stackup_writer import replace_stackup
+from stackup_lib.materials import catalogue, ounce_class
+
+SAME_MM = 2e-6
+SAME_DK = 0.005
+"""Half of the last digit that fabs print for a Dk."""
+
+
+class CompareOutcome(StrEnum):
+    """What a comparison says of one figure."""
+
+    ACCEPT = "accept"
+    DIFFERS = "differs"
+    OPEN = "cannot tell"
+
+
+class Compared(Frozen):
+    """One figure of one row; `fab` is "" where the table does not state it."""
+
+    what: str
+    board: str
+    fab: str
+    outcome: CompareOutcome
+    remark: str = ""
+
+
+class LayerMatch(Frozen):
+    """One row of the board's stackup beside what the fab has for it; `lines` are those of the fab's table."""
+
+    layer: str
+    lines: tuple[int, ...]
+    figures: tuple[Compared, ...]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def outcome(self) -> CompareOutcome:
+        """The worst of its figures; a row of which the table states nothing is open."""
+        said = {one.outcome for one in self.figures}
+        return next(
+            (o for o in (CompareOutcome.DIFFERS, CompareOutcome.OPEN) if o in said),
+            CompareOutcome.ACCEPT if said else CompareOutcome.OPEN,
+        )
+
+
+class WidthJudged(Frozen):
+    """A line of the fab's, solved in the fab's stackup.
+
+    Attributes:
+        model_pct: what our model itself does not know: inside of it the two agree.
+    """
+
+    line: int
+    layer: str
+    width_mm: float
+    gap_mm: float | None
+    stated_ohm: float | None
+    solved_ohm: float | None = None
+    model_pct: float | None = None
+    problem: str = ""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def outcome(self) -> CompareOutcome:
+        """Whether the fab's impedance is ours, within what the model does not know."""
+        if self.solved_ohm is None or self.stated_ohm is None or self.model_pct is None:
+            return CompareOutcome.OPEN
+        off = 100 * abs(self.solved_ohm / self.stated_ohm - 1)
+        return CompareOutcome.ACCEPT if off <= self.model_pct else CompareOutcome.DIFFERS
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A row of the board with the fab's rows for it."""
+
+    row: PlannedRow
+    fab: tuple[FabRow, ...]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The layers side by side, the board as the fab would build it, and the settings that hold for that one."""
+
+    layers: tuple[LayerMatch, ...]
+    board: Board
+    config: Config
+
+
+def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) -> Matched:
+    """Compare a fab's stackup with a board's.
+
+    Args:
+        ctx: the board and its facts.
+        fab: the fab's table.
+        content: the board file, from which the fab's board is made in memory.
+        where: what errors call the table.
+
+    Raises:
+        ConfigError: the rows cannot be matched.
+        MissingFact: the board states no stackup.
+    """
+    planned = planned_from(ctx.stackup())
+    groups = _groups(planned.rows, fab.rows, where)
+    plies = {name: [p for p in ctx.plies if p.row == name] for name in dict.fromkeys(p.row for p in ctx.plies)}
+    copper = planned.copper_names
+    layers, rows, dielectrics = [], [], dict(ctx.declarations.config.declared.dielectric)
+    for group in groups:
+        outer = group.row.name in (copper[0], copper[-1])
+        match, row, said = _compare(group, plies.get(group.row.name, []), outer=outer)
+        layers.append(match)
+        rows.append(row)
+        if group.row.name in dielectrics:
+            dielectrics[group.row.name] = dielectrics[group.row.name].model_copy(update=said)
+    path = ctx.board.path
+    if path is None:
+        raise ConfigError(where, "has no board file to be compared with", "give a .kicad_pcb")
+    label = f"{path}, with the rows of {where}"
+    new = replace_stackup(content, planned.model_copy(update={"rows": tuple(rows)}), label=label)
+    board = read_board(path, text=new)
+    return Matched(tuple(layers), board, _config_for(ctx, dielectrics))
+
+
+def _config_for(ctx: Context, dielectrics: dict[str, DielectricDeclaration]) -> Config:
+    """The declarations hold for the fab's stackup too, where the fab says nothing else; stale ones stay stale."""
+    config = ctx.declarations.config
+    update: dict[str, object] = {"dielectric": dielectrics}
+    if not ctx.declarations.stale:
+        update["stackup_hash"] = None
+    return config.model_copy(update={"declared": config.declared.model_copy(update=update)})
+
+
+def _groups(rows: Sequence[PlannedRow], fab: Sequence[FabRow], where: str) -> list[_Group]:
+    mine = [k for k, row in enumerate(rows) if row.kind is LayerKind.COPPER]
+    theirs = [k for k, row in enumerate(fab) if row.kind == "copper"]
+    if len(mine) != len(theirs):
+        lines = ", ".join(str(fab[k].line) for k in theirs) or "none"
+        what = f"has {len(theirs)} copper rows (lines {lines}), the board {len(mine)}"
+        raise ConfigError(where, what, "give the table of this board's layers, or name the rows' type")
+    found: dict[int, tuple[FabRow, ...]] = {a: (fab[b],) for a, b in zip(mine, theirs, strict=True)}
+    for (a, b), (c, d) in zip(pairwise(mine), pairwise(theirs), strict=True):
+        between = [row for row in fab[c + 1 : d] if row.kind != "mask"]
+        if not between:
+            what = f"no dielectric stands between the copper of lines {fab[c].line} and {fab[d].line}"
+            raise ConfigError(where, what, "add its row, or name the rows' type")
+        if b - a > 2:
+            what = f"{rows[a].name} and {rows[b].name} have {b - a - 1} dielectric rows between them in the board"
+            raise ConfigError(where, what, "open the board in KiCad and save it")
+        for k in range(a + 1, b):
+            found[k] = tuple(between)
+    masks = (
+        (range(mine[0]), [row for row in fab[: theirs[0]] if row.kind == "mask"]),
+        (range(mine[-1] + 1, len(rows)), [row for row in fab[theirs[-1] + 1 :] if row.kind == "mask"]),
+    )
+    for places, given in masks:
+        found |= {k: tuple(given[:1]) for k in places}
+    return [_Group(row, found.get(k, ())) for k, row in enumerate(rows)]
+
+
+def _compare(
+    group: _Group, plies: Sequence[DielectricPly], *, outer: bool
+) -> tuple[LayerMatch, PlannedRow, dict[str, None]]:
+    """Return the comparison of a row, the row as the fab builds it, and the declarations that do not hold there."""
+    row, fab = group.row, group.fab
+    lines = tuple(one.line for one in fab)
+    if not fab:
+        return LayerMatch(layer=row.name, lines=lines, figures=()), row, {}
+    figures = [f for f in (_thickness(row, fab),) if f]
+    if row.kind is LayerKind.COPPER:
+        figures += _weight(row, fab[0], outer=outer)
+        thickness = _kept(figures, "thickness", row.thickness_mm, fab[0].thickness_mm)
+        ply = row.plies[0].model_copy(update={"thickness_mm": thickness})
+        return LayerMatch(layer=row.name, lines=lines, figures=tuple(figures)), _with(row, (ply,)), {}
+    if row.kind is not LayerKind.MASK:
+        kinds = {one.kind for one in fab} - {"dielectric"}
+        if kinds:
+            same = kinds == {row.kind.value}
+            figures.append(_said("type", row.kind.value, " + ".join(sorted(kinds)), accept=same))
+    stale = bool(plies) and plies[0].declarations.stale
+    stated = [(p.ply.material or "") if stale else p.stated for p in plies] or [ply.material or "" for ply in row.plies]
+    figures += _material(stated, [one.material for one in fab if one.material])
+    figures += _permittivity(row, plies, fab)
+    differs = {one.what for one in figures if one.outcome is not CompareOutcome.ACCEPT and one.fab}
+    dropped = ["material", "df", "at_ghz", "dk"] if "material" in differs else ["dk"] if "Dk" in differs else []
+    match = LayerMatch(layer=row.name, lines=lines, figures=tuple(figures))
+    return match, _built(row, stated, fab, differs), dict.fromkeys(dropped)
+
+
+def _built(row: PlannedRow, stated: Sequence[str], fab: Sequence[FabRow], differs: set[str]) -> PlannedRow:
+    """The row as the fab builds it: what differs is the fab's, all else the board's own figure."""
+    if not differs - {"Df"}:
+        return row
+    kinds = {one.kind for one in fab} & {"core", "prepreg"}
+    kind = LayerKind(next(iter(kinds))) if len(kinds) == 1 and row.kind is not LayerKind.MASK else row.kind
+    if len(fab) != len(row.plies) and any(one.thickness_mm is None for one in fab):
+        return row  # the table does not say how thick its sheets are
+    plies = []
+    for number, one in enumerate(fab):
+        mine = row.plies[min(number, len(row.plies) - 1)]
+        new_material = "material" in differs and bool(one.material)
+        text = one.material if new_material else stated[min(number, len(stated) - 1)] or mine.material
+        dk = one.dk if one.dk is not None and (differs & {"Dk", "material"}) else None if new_material else mine.dk
+        thick = one.thickness_mm if "thickness" in differs or len(fab) != len(row.plies) else mine.thickness_mm
+        material = text or ("not stated" if row.kind is not LayerKind.MASK else None)
+        df = None if new_material else mine.df
+        plies.append(PlannedPly(thickness_mm=thick, material=material, dk=dk if material else None, df=df))
+    return _with(row.model_copy(update={"kind": kind}), tuple(plies))
+
+
+def _with(row: PlannedRow, plies: tuple[PlannedPly, ...]) -> PlannedRow:
+    return row.model_copy(update={"plies": plies})
+
+
+def _kept(figures: Sequence[Compared], what: str, mine: float | None, theirs: float | None) -> float | None:
+    differs = any(one.what == what and one.outcome is not CompareOutcome.ACCEPT for one in figures)
+    return theirs if differs and theirs is not None else mine
+
+
+def _said(what: str, board: str, fab: str, *, accept: bool, remark: str = "") -> Compared:
+    outcome = CompareOutcome.ACCEPT if accept else CompareOutcome.DIFFERS
+    return Compared(what=what, board=board, fab=fab, outcome=outcome, remark=remark)
+
+
+def _open(what: str, board: str, fab: str, remark: str) -> Compared:
+    return Compared(what=what, board=board, fab=fab, outcome=CompareOutcome.OPEN, remark=remark)
+
+
+def _thickness(row: PlannedRow, fab: Sequence[FabRow]) -> Compared | None:
+    parts = [one.thickness_mm for one in fab if one.thickness_mm is not None]
+    if len(parts) != len(fab):
+        is_copper = row.kind is LayerKind.COPPER and fab[0].copper_oz is not None
+        shown = "not stated" if row.thickness_mm is None else f"{row.thickness_mm:.4g} mm"
+        return None if is_copper else _open("thickness", shown, "", "the table gives none")
+    total, rounding = sum(parts), sum(one.rounding_mm for one in fab)
+    if row.thickness_mm is None:
+        return _open("thickness", "not stated", f"{total:.4g} mm", "the board states none")
+    same = abs(total - row.thickness_mm) <= rounding + SAME_MM
+    return _said("thickness", f"{row.thickness_mm:.4g} mm", f"{total:.4g} mm", accept=same)
+
+
+def _weight(row: PlannedRow, fab: FabRow, *, outer: bool) -> list[Compared]:
+    if fab.copper_oz is None:
+        return []
+    ours = ounce_class(row.thickness_mm, outer=outer) if row.thickness_mm else None
+    shown = f"{fab.copper_oz:g} oz"
+    if ours is None or ours.value is None:
+        return [_open("copper weight", "not known", shown, "the board's thickness is of no copper weight")]
+    if ours.value == fab.copper_oz:
+        return [_said("copper weight", f"{ours.value:g} oz", shown, accept=True)]
+    if ours.confidence is Confidence.LOW:
+        return [_open("copper weight", f"{row.thickness_mm:g} mm", shown, "outer copper is plated: ask what is meant")]
+    return [_said("copper weight", f"{ours.value:g} oz", shown, accept=False)]
+
+
+def _material(mine: Sequence[str], theirs: Sequence[str]) -> list[Compared]:
+    board, fab = (" + ".join(dict.fromkeys(text for text in texts if text)) for texts in (mine, theirs))
+    if not fab:
+        return []
+    if board.casefold() == fab.casefold():
+        return [_said("material", board, fab, accept=True)]
+    if not board:
+        return [_open("material", "not stated", fab, "the board names none")]
+    found = [catalogue().find(text) for text in (*mine, *theirs)]
+    unknown = [match.text for match in found if match.laminate is None]
+    if unknown:
+        return [_open("material", board, fab, f'"{unknown[0]}" is not in the catalogue')]
+    ours, others = (
+        {m.laminate.family for m in part if m.laminate} for part in (found[: len(mine)], found[len(mine) :])
+    )
+    if ours != others:
+        return [_said("material", board, fab, accept=False, remark=f"{_names(ours)} / {_names(others)}")]
+    if any(m.laminate and m.laminate.generic for m in found):
+        return [_open("material", board, fab, "a kind of material, not a product")]
+    styles = [tuple(s for m in part for s in m.styles) for part in (found[: len(mine)], found[len(mine) :])]
+    if styles[0] and styles[1] and set(styles[0]) != set(styles[1]):
+        return [_said("material", board, fab, accept=False, remark="another glass style")]
+    return [_said("material", board, fab, accept=True, remark=f"both are {_names(ours)}")]
+
+
+def _names(families: set[str]) -> str:
+    return ", ".join(sorted(families))
+
+
+def _permittivity(row: PlannedRow, plies: Sequence[DielectricPly], fab: Sequence[FabRow]) -> list[Compared]:
+    """Dk in series over the sheets; Df only where both state one, as neither states its frequency."""
+    found: list[Compared] = []
+    theirs = _in_series([(one.thickness_mm, one.dk) for one in fab])
+    ours = _in_series([(p.ply.thickness_mm, _dk(p)) for p in plies])
+    if not plies:
+        ours = row.plies[0].dk
+    if theirs is not None and ours is not None:
+        found.append(_said("Dk", f"{ours:.3g}", f"{theirs:.3g}", accept=abs(ours - theirs) <= SAME_DK))
+    elif theirs is not None:
+        found.append(_open("Dk", "not stated", f"{theirs:.3g}", "the board states none"))
+    df = {one.df for one in fab}
+    own = {ply.df for ply in row.plies}
+    if len(df) == 1 and len(own) == 1 and (a := next(iter(own))) and (b := next(iter(df))):
+        remark = "" if a == b else "neither states its frequency"
+        found.append(_said("Df", f"{a:g}", f"{b:g}", accept=abs(a - b) < 1e-9, remark=remark))
+    return found
+
+
+def _dk(ply: DielectricPly) -> float | None:
+    declared = None if ply.declarations.stale else ply.declaration.dk
+    return ply.ply.dk if declared is None else declared
+
+
+def _in_series(sheets: Sequence[tuple[float | None, float | None]]) -> float | None:
+    """Sum of thicknesses over the sum of thickness / Dk; None where any of them is not known."""
+    dks = {dk for _, dk in sheets}
+    if not sheets or None in dks:
+        return None
+    if len(dks) == 1:
+        return dks.pop()
+    if any(t is None for t, _ in sheets):
+        return None
+    return sum(t or 0.0 for t, _ in sheets) / sum((t or 0.0) / (dk or 1.0) for t, dk in sheets)
+
+
+def judge_widths(ctx: Context, widths: Sequence[FabWidth], where: str) -> tuple[WidthJudged, ...]:
+    """Solve the fab's lines in the fab's stackup (`ctx`); raises `ConfigError` for a layer that the board has not."""
+    lines = Lines(ctx)
+    return tuple(_judged(lines, one, layer_index(ctx.board, one.layer, f"{where}, line {one.line}")) for one in widths)
+
+
+def _judged(lines: Lines, one: FabWidth, index: int) -> WidthJudged:
+    plain = WidthJudged(
+        line=one.line,
+        layer=lines.ctx.board.copper_layers[index].name,
+        width_mm=one.width_mm,
+        gap_mm=one.gap_mm,
+        stated_ohm=one.stated_ohm,
+    )
+    try:
+        solved = lines.solved(index, one.width_mm, one.gap_mm)
+        model = lines.uncertainty(index, one.width_mm, one.gap_mm).total_pct
+    except MissingFact as missing:
+        return plain.model_copy(update={"problem": f"{missing.name} is not known"})
+    except StackwrightError as error:
+        return plain.model_copy(update={"problem": error.what})
+    return plain.model_copy(update={"solved_ohm": solved.impedance_ohm, "model_pct": model})
+
+
+def layer_index(board: Board, name: str, where: str) -> int:
+    """Return the copper layer that a fab calls so: KiCad's or the user's name, `L3`, `3`, `Top`, `Bottom`."""
+    plain = name.strip().lower()
+    for k, layer in enumerate(board.copper_layers):
+        if plain in (layer.name.lower(), (layer.user_name or "").lower()):
+            return k
+    if plain in ("top", "bottom"):
+        return 0 if plain == "top" else board.layer_count - 1
+    number = re.fullmatch(r"(?:l|layer)?\s*0*(\d{1,2})", plain)
+    if number and 1 <= int(number[1]) <= board.layer_count:
+        return int(number[1]) - 1
+    raise ConfigError(where, f'the board has no copper layer "{name}"', "call it as in KiCad, or L1, L2 ...")

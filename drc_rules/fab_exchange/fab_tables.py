@@ -1,0 +1,248 @@
+"""What the fab needs in writing: stackup, impedances, backdrills and notes as tables; what nobody stated says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.impedance.board_targets import board_targets
+from drc_rules.analysis.impedance.impedance_table import LineTarget
+from drc_rules.analysis.lines.routed import RoutedLine
+from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
+from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
+from drc_rules.facts.context import Context
+from drc_rules.facts.dielectrics import DielectricPly
+from stackup_lib.board.board import LayerKind, StackupLayer
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials import ounce_class
+
+NOT_STATED = "NOT STATED"
+"""Stands wherever nobody has stated a value: the fab has to ask, and is never told a guess of ours."""
+
+
+class FabTable(Frozen):
+    """One table of a fab pack; every row has as many cells as `head`. `remarks` follow the table."""
+
+    name: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remarks: tuple[str, ...] = ()
+
+
+def fab_tables(ctx: Context) -> tuple[FabTable, ...]:
+    """Return the tables of a board: stackup, impedance, backdrill, notes."""
+    return stackup_table(ctx), impedance_table(ctx), drill_table(ctx), notes_table(ctx)
+
+
+def stackup_table(ctx: Context) -> FabTable:
+    """Return the stackup top to bottom, a line per sheet."""
+    head = ("layer", "type", "thickness mm", "material", "Dk", "Df", "Df at GHz", "copper oz", "foil")
+    stackup = None if ctx.is_default_stackup else ctx.board.stackup
+    remarks: tuple[str, ...] = ()
+    if stackup is None:
+        remarks = ("The board file states no stackup of its own: layer names and their order are all that is known.",)
+        rows = [(layer.name, "copper", *[NOT_STATED] * 7) for layer in ctx.board.copper_layers]
+        return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(rows), remarks=remarks)
+    plies = iter(ctx.plies)
+    found: list[tuple[str, ...]] = []
+    for row in stackup.layers:
+        if row.kind is LayerKind.COPPER:
+            found.append(_copper(ctx, row))
+        elif row.is_dielectric:
+            found += [_dielectric(next(plies)) for _ in row.plies]
+        elif row.kind is LayerKind.MASK:
+            ply = row.plies[0]
+            cells = (_number(row.thickness_mm), ply.material or NOT_STATED, _number(ply.dk), _number(ply.df))
+            found.append((row.name, "solder mask", *cells, "", "", ""))
+    remarks = (
+        "Thicknesses are as the board file states them.",
+        "Copper weights of inner layers follow from the stated thickness where nobody declares them.",
+    )
+    return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(found), remarks=remarks)
+
+
+def _copper(ctx: Context, row: StackupLayer) -> tuple[str, ...]:
+    declared = ctx.declarations.config.declared.copper.get(row.name)
+    said = declared.copper_oz if declared and not ctx.declarations.stale else None
+    index = ctx.board.layer_index.get(row.name)
+    outer = index in (0, ctx.board.layer_count - 1)
+    inner_oz = ounce_class(row.thickness_mm, outer=False).value if row.thickness_mm and not outer else None
+    foil = ctx.foil_name(index) if index is not None else None
+    name = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
+    ounces = _number(said if said is not None else inner_oz)
+    return row.name, "copper", _number(row.thickness_mm), "", "", "", "", ounces, name
+
+
+def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
+    said, stale = ply.declaration, ply.declarations.stale
+    dk = said.dk if said.dk is not None and not stale else ply.ply.dk
+    declares = said.df is not None and not stale
+    df = said.df if declares else ply.ply.df
+    at = said.at_ghz if declares else None
+    material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
+    thickness = _number(ply.ply.thickness_mm)
+    frequency = _number(at) if df is not None else ""
+    return ply.label, ply.kind.value, thickness, material, _number(dk), _number(df), frequency, "", ""
+
+
+def impedance_table(ctx: Context) -> FabTable:
+    """Return every controlled geometry of the board by target and layer, the longest first."""
+    head = (
+        "layer",
+        "for",
+        "target ohm",
+        "kind",
+        "tolerance %",
+        "width mm",
+        "gap mm",
+        "reference planes",
+        "solved ohm",
+        "length mm",
+    )
+    lines = Lines(ctx)
+    rows = [row for target in board_targets(ctx) for row in _geometries(lines, target)]
+    remarks = ("Widths and gaps are as drawn, at the base of the trace; the solved impedance is Stackwright's.",)
+    if not rows:
+        remarks = ("No net of the board asks for an impedance.",)
+    return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
+
+
+def _geometries(lines: Lines, target: LineTarget) -> Iterator[tuple[str, ...]]:
+    groups: dict[tuple[int, float, float | None], list[RoutedLine]] = {}
+    for line in target.routed:
+        groups.setdefault((line.layer, line.width_mm, line.gap_mm), []).append(line)
+    names = [layer.name for layer in lines.ctx.board.copper_layers]
+    lengths = {key: sum(line.length_mm for line in group) for key, group in groups.items()}
+    for key in sorted(groups, key=lambda k: (k[0], -lengths[k])):
+        usual = max(groups[key], key=lambda line: line.length_mm)
+        planes = [names[k] for k in usual.references if k is not None]
+        yield (
+            names[key[0]],
+            target.title,
+            f"{target.target.ohm:g}",
+            target.target.kind,
+            tolerance_asked(lines.ctx, target),
+            _number(key[1]),
+            "" if target.target.kind == "single" else "single trace" if key[2] is None else _number(key[2]),
+            ", ".join(planes) or "none found",
+            _solved(lines, usual),
+            f"{lengths[key]:.1f}",
+        )
+
+
+def tolerance_asked(ctx: Context, target: LineTarget) -> str:
+    """Return the declared tolerance of a target: its own, else the board's; nothing is assumed."""
+    for one in ctx.declarations.config.impedance:
+        if (one.ohm, one.kind) == (target.target.ohm, target.target.kind) and one.tolerance_pct is not None:
+            return f"{one.tolerance_pct:g}"
+    general = ctx.declarations.impedance_tolerance_pct
+    return f"{general.value:g}" if general.known and general.value is not None else NOT_STATED
+
+
+def _solved(lines: Lines, line: RoutedLine) -> str:
+    try:
+        return f"{routed_impedance_ohm(lines, line):.1f}"
+    except MissingFact as missing:
+        return f"not solved: {missing.name} is not known"
+    except StackwrightError as error:
+        return f"not solved: {error.what}"
+
+
+def drill_table(ctx: Context) -> FabTable:
+    """Return the backdrills that the board file or the settings ask for; what only would help is not ordered."""
+    head = ("from", "must cut", "must not cut", "hole mm", "drill mm", "depth mm from-to", "stub mm", "holes", "nets")
+    try:
+        table = backdrill_table(ctx)
+    except MissingFact as missing:
+        remark = f"Not worked out: {missing.name} is not known."
+        return FabTable(name="backdrill", title="Backdrills", head=head, rows=(), remarks=(remark,))
+    asked = [row for row in table.rows if not row.is_proposed]
+    remarks = [] if asked else ["No backdrill is asked for."]
+    return FabTable(
+        name="backdrill",
+        title="Backdrills",
+        head=head,
+        rows=tuple(_drill(row) for row in asked),
+        remarks=tuple(remarks),
+    )
+
+
+def proposed_drills(ctx: Context) -> tuple[BackdrillRow, ...]:
+    """Return the depth groups that fast stubs need and nobody has asked for; for the designer, not for the fab."""
+    try:
+        return tuple(row for row in backdrill_table(ctx).rows if row.is_proposed)
+    except MissingFact:
+        return ()
+
+
+def _drill(row: BackdrillRow) -> tuple[str, ...]:
+    return (
+        row.start,
+        row.must_cut,
+        row.must_not_cut,
+        _number(row.hole_mm),
+        _number(row.drill_mm),
+        f"{row.depth_mm.low:.3f}-{row.depth_mm.high:.3f}",
+        f"{row.residual_mm.low:.3f}-{row.residual_mm.high:.3f}",
+        str(row.holes),
+        ", ".join(row.nets),
+    )
+
+
+def notes_table(ctx: Context) -> FabTable:
+    """Return the notes: what is asked for in words, and what nobody has stated."""
+    return FabTable(name="notes", title="Notes", head=("item", "asked for"), rows=tuple(_notes(ctx)))
+
+
+def _notes(ctx: Context) -> Iterator[tuple[str, str]]:
+    stackup = None if ctx.is_default_stackup else ctx.board.stackup
+    thickness = stackup.thickness_mm if stackup else None
+    yield "copper layers", str(ctx.board.layer_count)
+    yield "finished thickness", NOT_STATED if thickness is None else f"{thickness:.3f} mm over solder mask"
+    yield "thickness tolerance", NOT_STATED
+    yield "surface finish", (stackup.copper_finish if stackup else None) or NOT_STATED
+    yield "edge connector", (stackup.edge_connector if stackup else None) or ("no" if stackup else NOT_STATED)
+    yield "edge plating", "yes" if stackup and stackup.edge_plating else "no" if stackup else NOT_STATED
+    yield "laminates", "; ".join(_laminates(ctx)) or NOT_STATED
+    yield "substitution of laminates", NOT_STATED
+    yield "foil", "; ".join(_foils(ctx))
+    general = ctx.declarations.impedance_tolerance_pct
+    yield "impedance tolerance", f"+-{general.value:g} %" if general.known and general.value else NOT_STATED
+    yield "Tg", "; ".join(_tgs(ctx)) or NOT_STATED
+    yield "IPC-6012 class", NOT_STATED
+
+
+def _laminates(ctx: Context) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
+        laminate = ply.laminate.value
+        if not ply.stated or (ply.is_declared and ctx.declarations.stale):
+            name = NOT_STATED
+        else:
+            name = laminate.family if laminate else f'"{ply.stated}" (not in our catalogue)'
+        rows.setdefault(name, []).append(ply.label)
+    return [f"{name}: {', '.join(labels)}" for name, labels in rows.items()]
+
+
+def _foils(ctx: Context) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for index, layer in enumerate(ctx.board.copper_layers):
+        fact = ctx.foil_name(index)
+        rows.setdefault(fact.value if fact.known and fact.value else NOT_STATED, []).append(layer.name)
+    return [f"{name}: {', '.join(layers)}" for name, layers in rows.items()]
+
+
+def _tgs(ctx: Context) -> list[str]:
+    """Only declared ones: what a laminate has by its data sheet is not what somebody asked for."""
+    declared, stale = ctx.declarations.config.declared, ctx.declarations.stale
+    if stale:
+        return []
+    rows = [f"{name}: {d.tg_c:g} C by {d.tg_method}" for name, d in declared.dielectric.items() if d.tg_c is not None]
+    general = [] if declared.tg_c is None else [f"{declared.tg_c:g} C by {declared.tg_method}"]
+    return [*general, *rows]
+
+
+def _number(value: float | None) -> str:
+    return NOT_STATED if value is None else f"{value:.6g}"

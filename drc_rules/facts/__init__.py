@@ -1,0 +1,1 @@
+"""What is declared and inferred about one board, and how sure it is."""

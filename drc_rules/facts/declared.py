@@ -1,0 +1,247 @@
+"""Facts in the order in which they win: command line, `stackwright.toml`, the project's text variables, inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from drc_rules.facts.board_process import preset_notes
+from drc_rules.settings.config import FILE_NAME, Config, Declared, ImpedanceDeclaration
+from drc_rules.settings.net_selection import chosen_nets
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.facts import Fact, Origin, unknown
+from stackup_lib.materials import find_foil
+from stackup_lib.vias.plated_holes import Backdrill
+
+FOIL_GRADES = "STD, RTF, LP, VLP or HVLP"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What the command line says; None where it says nothing. `suppress` is False to disregard `[[suppress]]`.
+
+    `impedance` goes before `[[impedance]]`, of several for a net the last.
+    """
+
+    profile: str | None = None
+    form: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    suppress: bool = True
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What the board is held against: names of profile and form factor, not yet looked up."""
+
+    profile: Fact[str]
+    form: Fact[str]
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """The declared facts of one board, whatever it is held against.
+
+    Attributes:
+        backdrills: those that the file cannot hold, each with its nets.
+        stale: the declarations carry the hash of another stackup.
+        digest: hash of the stackup that the board has now.
+        nowhere: what is said of tables for layers and rows, and of options for nets, that the board does not have,
+            and of foils that nobody knows.
+        impedance: what the command line asks of nets.
+    """
+
+    impedance_tolerance_pct: Fact[float]
+    foil: Fact[str]
+    tg_c: Fact[float]
+    config: Config
+    backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
+    stale: bool = field(default=False)
+    digest: str = ""
+    nowhere: tuple[str, ...] = ()
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a report has to know of the declarations as a whole."""
+        if not self.stale:
+            return self.nowhere
+        cure = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
+        return (
+            f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
+            f"check them, then {cure}",
+        )
+
+    def of_stackup(self, name: str, value: T | None, source: str) -> Fact[T] | None:
+        """Return a declared fact of the stackup, stale when the stackup has changed since; None when not declared."""
+        if value is None:
+            return None
+        return Fact(
+            name=name,
+            value=value,
+            origin=Origin.DECLARED,
+            source=f"{FILE_NAME}, {source}",
+            stale=self.stale,
+            how_to_give=STALE_CURE if self.stale else "",
+        )
+
+
+STALE_CURE = (
+    f"{FILE_NAME} declares it for another stackup: check the value, then set declared.stackup_hash to the new hash"
+)
+
+
+def gather(board: Board, config: Config, command_line: CommandLine) -> Declarations:
+    """Collect what was declared about a board.
+
+    Raises:
+        ConfigError: a text variable holds no number where one is needed, or a backdrill names no layer of the board.
+    """
+    declared = config.declared
+    digest = board.stackup.digest if board.stackup else None
+    stale = declared.stackup_hash is not None and declared.stackup_hash != digest
+    variables = board.project.text_variables
+
+    def of_stackup(key: str, name: str, toml: T | None, parse: Callable[[str], T], comment: str) -> Fact[T]:
+        how = f'[declared]\n{key} = "?"  # {comment}'
+        return _of_stackup(key, name, toml, parse, how, variables=variables, stale=stale)
+
+    return Declarations(
+        impedance_tolerance_pct=of_stackup(
+            "impedance_tolerance_pct",
+            "impedance tolerance asked of the fab",
+            declared.impedance_tolerance_pct,
+            _between(1, 50),
+            "what your fab notes ask for, e.g. 5",
+        ),
+        foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, FOIL_GRADES),
+        tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, _between(50, 500), "by DSC"),
+        config=config,
+        backdrills=tuple(_backdrills(board, config)),
+        stale=stale,
+        digest=digest or "",
+        nowhere=(
+            *_nowhere(board, config),
+            *_strange_foils(declared),
+            *_plating_alone(config),
+            *preset_notes(board, config),
+            *_without_nets(board, command_line.impedance),
+        ),
+        impedance=command_line.impedance,
+    )
+
+
+def purpose_of(board: Board, config: Config, command_line: CommandLine) -> Purpose:
+    """Return the workload and form factor that somebody has stated."""
+    variables = board.project.text_variables
+    return Purpose(
+        _choose("workload", "profile", command_line.profile, config.profile, variables),
+        _choose("form factor", "form", command_line.form, config.form, variables),
+    )
+
+
+def _between(low: float, high: float) -> Callable[[str], float]:
+    """Return a reader of numbers in a range, which is that of the same key in the settings file."""
+
+    def parse(text: str) -> float:
+        with suppress(ValueError):
+            if low <= (value := float(text)) <= high:
+                return value
+        raise ValueError(f"a number from {low:g} to {high:g} is needed")
+
+    return parse
+
+
+def _nowhere(board: Board, config: Config) -> Iterator[str]:
+    """Say which tables are for no layer of the board: a note, for one file may serve several boards."""
+    rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
+    for name in config.declared.copper:
+        if name not in board.layer_index:
+            cure = did_you_mean(name, board.layer_index)
+            yield f'{FILE_NAME}, [declared.copper."{name}"]: the board has no such copper layer; {cure}'
+    for name in config.declared.dielectric:
+        if rows and name not in rows:
+            cure = did_you_mean(name, rows)
+            yield f'{FILE_NAME}, [declared.dielectric."{name}"]: the stackup has no such row; {cure}'
+
+
+def _strange_foils(declared: Declared) -> Iterator[str]:
+    """Say which foils nobody knows: the fact stays open, and without a word it would look as if it had been given."""
+    named = {"[declared]": declared.foil}
+    named |= {f'[declared.copper."{layer}"]': row.foil for layer, row in declared.copper.items()}
+    for where, foil in named.items():
+        if foil and find_foil(foil).grade is None:
+            yield f'{FILE_NAME}, {where}: no foil "{foil}" is known; say its grade: {FOIL_GRADES}'
+
+
+def _plating_alone(config: Config) -> Iterator[str]:
+    """Say that plating tells nothing as long as the foil below it is not known."""
+    said = config.process
+    has_foil = any(row.copper_oz for row in config.declared.copper.values())
+    if said.plating_um is not None and said.outer_copper_um is None and not has_foil:
+        cure = 'give [declared.copper."F.Cu"] copper_oz, or outer_copper_um'
+        yield f"{FILE_NAME}, [process]: plating_um says nothing without the weight of the foil below; {cure}"
+
+
+def _without_nets(board: Board, said: Iterable[ImpedanceDeclaration]) -> Iterator[str]:
+    for row in said:
+        if not chosen_nets(board, row.net_classes, row.nets):
+            yield f'--impedance "{row.nets[0]}" matches no net class and no net of this board'
+
+
+def _backdrills(board: Board, config: Config) -> Iterator[tuple[Backdrill, frozenset[int]]]:
+    for row in config.backdrill:
+        nets = chosen_nets(board, row.net_classes, row.nets)
+        if not nets:
+            continue
+        for name in (row.from_, row.must_cut):
+            if name not in board.layer_index:
+                cure = did_you_mean(name, board.layer_index)
+                raise ConfigError(f"{FILE_NAME}, [[backdrill]]", f'the board has no layer "{name}"', cure)
+        yield Backdrill(board.layer_index[row.from_], board.layer_index[row.must_cut], row.size_mm), nets
+
+
+def _choose(name: str, key: str, said: str | None, toml: str | None, variables: Mapping[str, str]) -> Fact[str]:
+    """Return the first of command line, settings file and text variable that says something."""
+    variable = f"STACKWRIGHT_{key.upper()}"
+    candidates = (
+        (said, Origin.COMMAND_LINE, f"--{key}"),
+        (toml, Origin.DECLARED, FILE_NAME),
+        (variables.get(variable), Origin.TEXT_VARIABLE, variable),
+    )
+    for value, origin, source in candidates:
+        if value:
+            return Fact[str](name=name, value=value, origin=origin, source=source)
+    return unknown(name, f'{key} = "?"  # or --{key}')
+
+
+def _of_stackup(
+    key: str,
+    name: str,
+    toml: T | None,
+    parse: Callable[[str], T],
+    how: str,
+    *,
+    variables: Mapping[str, str],
+    stale: bool,
+) -> Fact[T]:
+    """Return a fact of the stackup: from the settings file, where it can be stale, else from a text variable."""
+    if toml is not None:
+        source, cure = f"{FILE_NAME}, declared.{key}", STALE_CURE if stale else ""
+        return Fact(name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=cure)
+    variable = f"STACKWRIGHT_{key.upper()}"
+    written = variables.get(variable)
+    if not written:
+        return unknown(name, how)
+    try:
+        value = parse(written)
+    except ValueError as error:
+        what = f'"{written}": {error}'
+        raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
+    return Fact(name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)

@@ -1,0 +1,404 @@
+"""Every dielectric ply of a board with what is known of it: declared, stated in the file, or from the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from drc_rules.facts.declared import Declarations
+from drc_rules.facts.declared_tg import agree, counts
+from drc_rules.facts.row_faults import (
+    cannot_be,
+    correct,
+    df_is_possible,
+    dk_is_possible,
+    lone_row,
+    rows_at_fault,
+    sheet_is_possible,
+)
+from drc_rules.settings.config import DielectricDeclaration
+from stackup_lib.board.board import LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least, unknown
+from stackup_lib.core.stopwatch import timed
+from stackup_lib.materials import (
+    Catalogue,
+    Grade,
+    Laminate,
+    LossClass,
+    Match,
+    MaterialSource,
+    Tg,
+    TgMethod,
+    loss_class_from_df,
+)
+
+SAME_FREQUENCY = 0.8
+"""A declared Df counts at a frequency when it was taken at no less than this share of it: Df grows with frequency."""
+
+CLASS_GHZ = (8.0, 14.0)
+"""Frequencies at which a Df gives the loss class as it is."""
+
+CLASS_AT_GHZ = 10.0
+"""Where a Df from elsewhere is carried to, for the class."""
+
+UNTOUCHED_DF = 0.02
+"""Loss tangent that KiCad gives to every new dielectric, as FR4's. It stays when only material or Dk are typed in:
+beside any other material it says that nobody has edited the field, not what the material's Df is."""
+
+
+@dataclass(frozen=True)
+class DielectricPly:
+    """One ply of core or prepreg.
+
+    Attributes:
+        row: the stackup row's name, e.g. `dielectric 3`.
+        label: how messages call it, e.g. `dielectric 3, ply 2`.
+        above, below: index of the copper layer above and below its row; -1 and the layer count at the surfaces.
+        stated: the material text that was looked up, "" when there is none.
+        match: what the catalogue makes of it, None when nothing is stated.
+        origin: who stated it.
+        trusted: False for KiCad's untouched default stackup, whose figures declare nothing.
+        fault: why its row cannot be laminated with its neighbours; empty where it can.
+        is_lone: the only dielectric of the board, so that its type decides nothing.
+    """
+
+    row: str
+    label: str
+    kind: LayerKind
+    above: int
+    below: int
+    ply: Ply
+    stated: str
+    match: Match | None
+    origin: Origin
+    declaration: DielectricDeclaration
+    declarations: Declarations
+    trusted: bool = True
+    fault: str = ""
+    is_lone: bool = False
+
+    @property
+    def is_declared(self) -> bool:
+        """True when `stackwright.toml` names its material."""
+        return self.origin is Origin.DECLARED
+
+    def touches(self, copper: int) -> bool:
+        """Return True when the ply's row lies right above or below a copper layer."""
+        return copper in (self.above, self.below)
+
+    @cached_property
+    def laminate(self) -> Fact[Laminate]:
+        """The laminate family."""
+        name = f"laminate of {self.label}"
+        how = f'[declared.dielectric."{self.row}"]\nmaterial = "?"  # the laminate that the fab is to use'
+        if self.match is None or self.match.laminate is None:
+            return unknown(name, how)
+        return Fact[Laminate](
+            name=name,
+            value=self.match.laminate,
+            origin=self.origin,
+            source=f'"{self.stated}" ({self.origin.value})',
+            confidence=self.match.confidence,
+            how_to_give=how,
+            stale=self.is_declared and self.declarations.stale,
+        )
+
+    @cached_property
+    def loss_class(self) -> Fact[LossClass]:
+        """Loss class: of the declared Df, where there is one with its frequency; else of the laminate family."""
+        name = f"loss class of {self.label}"
+        family = self._family_class(name)
+        df, ghz = self.declaration.df, self.declaration.at_ghz
+        if df is None or ghz is None:
+            return family
+        near_10ghz, confidence = self._carried_to_class(df, ghz)
+        declared = loss_class_from_df(near_10ghz)
+        is_bound = ghz < CLASS_GHZ[0] and confidence is Confidence.LOW
+        if is_bound and (family.value is None or family.value < declared):
+            # Df rises with frequency by an unknown amount: the class is the declared one or a lossier one.
+            return family
+        fact = self.declarations.of_stackup(name, declared, f'dielectric."{self.row}".df') or family
+        return fact.model_copy(update={"confidence": confidence})
+
+    def _carried_to_class(self, df: float, ghz: float) -> tuple[float, Confidence]:
+        """Return a declared Df near 10 GHz, the way the laminate's own goes; of an unknown way as it is, unsure."""
+        if CLASS_GHZ[0] <= ghz <= CLASS_GHZ[1]:
+            return df, Confidence.HIGH
+        if self.match is not None:
+            here, there = self.match.df_at(ghz).value, self.match.df_at(CLASS_AT_GHZ).value
+            if here and there:
+                return df * there / here, Confidence.MEDIUM
+        return df, Confidence.LOW
+
+    def _family_class(self, name: str) -> Fact[LossClass]:
+        laminate = self.laminate
+        if not laminate.known or laminate.value is None:
+            return unknown(name, laminate.how_to_give)
+        fact = laminate.value.loss_class_fact()
+        if not fact.known:
+            return unknown(name, laminate.how_to_give)
+        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+
+    def df_at(self, frequency_ghz: float) -> Fact[float]:
+        """Df at a frequency: declared, else from the catalogue; KiCad's bare number states no frequency."""
+        name = f"Df of {self.label} at {frequency_ghz:g} GHz"
+        how = f'[declared.dielectric."{self.row}"]\ndf = "?"\nat_ghz = {frequency_ghz:g}'
+        declaration = self.declaration
+        counts = declaration.at_ghz is not None and declaration.at_ghz >= SAME_FREQUENCY * frequency_ghz
+        if self.df_fault is not None and (declaration.df is None or counts):
+            return unknown(self.df_fault.name, self.df_fault.how_to_give)
+        if declaration.df is not None and (declaration.at_ghz or 0.0) >= SAME_FREQUENCY * frequency_ghz:
+            source = f'dielectric."{self.row}".df'
+            declared = self.declarations.of_stackup(name, declaration.df, source)
+            return declared or unknown(name, how)
+        laminate = self.laminate
+        if not laminate.known or laminate.value is None:
+            return unknown(name, laminate.how_to_give)
+        fact = self.match.df_at(frequency_ghz) if self.match else laminate.value.df_at(frequency_ghz)
+        if not fact.known:
+            return unknown(name, how)
+        confidence = least(fact.confidence, laminate.confidence)
+        below = self._declared_below(name)
+        if below is not None and below.value is not None and fact.value is not None and below.value > fact.value:
+            return below.model_copy(update={"confidence": Confidence.LOW, "how_to_give": how})
+        return fact.model_copy(update={"name": name, "confidence": confidence, "how_to_give": how})
+
+    @property
+    def bare_df(self) -> float | None:
+        """Df that somebody has stated for the ply without a frequency, None where nobody has.
+
+        KiCad's own 0.02 beside anything but FR4 is nobody's statement, and a number in the file is none on a material
+        that `stackwright.toml` puts in the row.
+        """
+        if self.declaration.df is not None:
+            return self.declaration.df if self.declaration.at_ghz is None and not self.declarations.stale else None
+        if self.is_declared or not self.trusted or self.has_untouched_df:
+            return None
+        return self.ply.df
+
+    @property
+    def bare_df_place(self) -> str:
+        """Where `bare_df` stands, for messages."""
+        return "in stackwright.toml" if self.declaration.df is not None else "in the board file"
+
+    @property
+    def stated_dk(self) -> float | None:
+        """Dk that somebody has stated for the ply: in the settings, else in the file; None where nobody has."""
+        if self.declaration.dk is not None:
+            return None if self.declarations.stale else self.declaration.dk
+        return self.ply.dk if self.trusted else None
+
+    @property
+    def stated_df(self) -> float | None:
+        """Df that somebody has stated for the ply, with a frequency or without; None where nobody has."""
+        if self.declaration.df is not None:
+            return None if self.declarations.stale else self.declaration.df
+        return self.ply.df if self.trusted and not self.is_declared else None
+
+    @property
+    def dk_fault(self) -> MissingFact | None:
+        """What is missing where the stated Dk cannot be right; None where it can, or nothing is stated."""
+        dk = self.stated_dk
+        if dk is None or dk_is_possible(dk):
+            return None
+        return cannot_be("Dk", self.label, f"{dk:g}", self.how_to_correct("dk"))
+
+    @property
+    def df_fault(self) -> MissingFact | None:
+        """What is missing where the stated Df cannot be right; None where it can, or nothing is stated."""
+        df = self.stated_df
+        if df is None or df_is_possible(df):
+            return None
+        return cannot_be("Df", self.label, f"{df:g}", self.how_to_correct("df"))
+
+    @property
+    def thickness_fault(self) -> MissingFact | None:
+        """What is missing where the row cannot be laminated, or is no prepreg; None where nothing speaks against it."""
+        if not self.trusted:
+            return None
+        if self.fault:
+            how = correct(self.row, "the type (core or prepreg)")
+            return MissingFact(f"the build of {self.row} ({self.fault})", how)
+        thickness = self.ply.thickness_mm
+        if self.kind is not LayerKind.PREPREG or self.is_lone or not thickness or sheet_is_possible(thickness):
+            return None
+        how = correct(self.row, "the type or the thickness")
+        return cannot_be("thickness", self.label, f"{thickness:g} mm of prepreg", how)
+
+    def how_to_correct(self, key: Literal["dk", "df"]) -> str:
+        """Return where a stated Dk or Df is corrected: in the settings where they state it, else in KiCad."""
+        if getattr(self.declaration, key) is not None:
+            return f'in stackwright.toml, [declared.dielectric."{self.row}"]: correct {key}'
+        return correct(self.label, "Epsilon R" if key == "dk" else "Loss Tan")
+
+    @property
+    def has_untouched_df(self) -> bool:
+        """True where the file's Df is the one that KiCad put there, beside another material than FR4."""
+        laminate = self.match.laminate if self.match else None
+        return self.ply.df == UNTOUCHED_DF and (laminate is None or not laminate.generic)
+
+    def _declared_below(self, name: str) -> Fact[float] | None:
+        """Df declared at a lower frequency than the one in question: there it is that at least, for Df rises."""
+        declared = self.declaration
+        if declared.df is None or not declared.at_ghz:
+            return None
+        return self.declarations.of_stackup(name, declared.df, f'dielectric."{self.row}".df')
+
+    @property
+    def thickness(self) -> Fact[float]:
+        """Thickness in mm as the stackup states it."""
+        name = f"thickness of {self.label}"
+        if self.ply.thickness_mm is None or self.ply.thickness_mm <= 0:
+            return unknown(name, f"in KiCad, File > Board Setup > Physical Stackup: enter the thickness of {self.row}")
+        if self.thickness_fault is not None:
+            return unknown(self.thickness_fault.name, self.thickness_fault.how_to_give)
+        return Fact[float](name=name, value=self.ply.thickness_mm, origin=Origin.FILE, source=f"stackup row {self.row}")
+
+    def dk_at(self, frequency_ghz: float) -> Fact[float]:
+        """Dk for an impedance: declared, else the file's bare number, else from the catalogue at the frequency.
+
+        The file's number is what the fab gave the user for this construction; it moves by a few per cent per decade of
+        frequency, which KiCad does not state, so it is of medium confidence.
+        """
+        name = f"Dk of {self.label}"
+        if self.dk_fault is not None:
+            return unknown(self.dk_fault.name, self.dk_fault.how_to_give)
+        if self.declaration.dk is not None:
+            source = f'dielectric."{self.row}".dk'
+            return self.declarations.of_stackup(name, self.declaration.dk, source) or unknown(name, "")
+        if self.trusted and self.ply.dk is not None:
+            source = f"stackup row {self.row}; no frequency is stated with it"
+            return Fact[float](
+                name=name, value=self.ply.dk, origin=Origin.FILE, source=source, confidence=Confidence.MEDIUM
+            )
+        return self.catalogue_dk_at(frequency_ghz).model_copy(update={"name": name})
+
+    def catalogue_dk_at(self, frequency_ghz: float) -> Fact[float]:
+        """Dk of the catalogue at a frequency, for the construction that the text names."""
+        name = f"Dk of {self.label} at {frequency_ghz:g} GHz"
+        how = f"enter Epsilon R of {self.row} in KiCad's Physical Stackup, or:\n{_declare(self.row, 'dk')}"
+        laminate = self.laminate
+        if self.match is None or not laminate.known:
+            return unknown(name, how)
+        fact = self.match.dk_at(frequency_ghz)
+        if not fact.known:
+            return unknown(name, how)
+        return fact.model_copy(update={"name": name, "confidence": least(fact.confidence, laminate.confidence)})
+
+    def df_spread_at(self, frequency_ghz: float) -> tuple[float, float]:
+        """Lowest and highest Df at a frequency that the maker's sheets allow for what the text names.
+
+        A text without a construction may be any of the laminate's, a glass style any of its resin contents; a declared
+        Df is itself.
+        """
+        df = self.df_at(frequency_ghz).value or 0.0
+        laminate, match = self.laminate.value, self.match
+        if self.declaration.df is not None or laminate is None or match is None:
+            return df, df
+        resin = match.resin_content_pct
+        rows = laminate.constructions_of(match.style, resin) if match.style else ()
+        contents = {row.resin_content_pct for row in rows}
+        found = [laminate.df_at(frequency_ghz, style=match.style, resin_content_pct=rc).value for rc in contents]
+        values = [df, *(value for value in found if value is not None)]
+        spread = None if rows else laminate.df_range_at(frequency_ghz).value
+        return min(*values, spread.low if spread else df), max(*values, spread.high if spread else df)
+
+    @cached_property
+    def tg(self) -> Fact[Tg]:
+        """Glass transition temperature with its method: the row's own, else the worse of sheet and whole board."""
+        name = f"Tg of {self.label}"
+        how = f'[declared.dielectric."{self.row}"]\ntg_c = "?"  # by DSC, from the laminate\'s data sheet'
+        own = self.declaration
+        if own.tg_c is not None:
+            return self._declared_tg(name, own.tg_c, own.tg_method, f'dielectric."{self.row}".tg_c')
+        catalogued, general = self._catalogue_tg(name, how), self._general_tg(name)
+        if general is None or not (catalogued.known or general.known):
+            return general or catalogued
+        if not (catalogued.known and general.known):
+            return general if general.known else catalogued
+        return general if counts(general.need(), catalogued.need()) == general.value else catalogued
+
+    @property
+    def tg_contradiction(self) -> tuple[Tg, Tg] | None:
+        """The Tg declared for the whole board and that of the laminate's sheet, where one of the two is wrong."""
+        general, sheet = self._general_tg(""), self._catalogue_tg("", "")
+        if self.declaration.tg_c is not None or general is None or not (general.known and sheet.known):
+            return None
+        return None if agree(general.need(), sheet.need()) else (general.need(), sheet.need())
+
+    def _general_tg(self, name: str) -> Fact[Tg] | None:
+        value, method = self.declarations.tg_c.value, self.declarations.config.declared.tg_method
+        return None if value is None else self._declared_tg(name, value, method, "declared.tg_c")
+
+    def _declared_tg(self, name: str, value_c: float, method: str, source: str) -> Fact[Tg]:
+        stated = Tg(
+            value_c=value_c, method=TgMethod(method), source=MaterialSource(text="declared", grade=Grade.VENDOR)
+        )
+        return self.declarations.of_stackup(name, stated, source) or unknown(name, "")
+
+    def _catalogue_tg(self, name: str, how: str) -> Fact[Tg]:
+        if self.match is None:
+            return unknown(name, self.laminate.how_to_give)
+        fact = self.match.tg_fact()
+        if not fact.known:
+            return unknown(name, how)
+        stale = self.is_declared and self.declarations.stale
+        return fact.model_copy(update={"name": name, "how_to_give": how, "stale": stale})
+
+
+def _declare(row: str, key: str) -> str:
+    return f'[declared.dielectric."{row}"]\n{key} = "?"'
+
+
+@timed("materials")
+def resolve_plies(
+    stackup: Stackup | None, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
+) -> tuple[DielectricPly, ...]:
+    """Return every dielectric ply of a stackup, top to bottom.
+
+    Args:
+        stackup: None gives no plies.
+        declarations: what the user declared; it wins over the file.
+        catalogue: where material texts are looked up.
+        trust_file: False for KiCad's untouched default stackup, whose material texts declare nothing.
+    """
+    plies: list[DielectricPly] = []
+    faults = rows_at_fault(stackup) if trust_file else {}
+    lone = lone_row(stackup)
+    copper = -1
+    for row in stackup.layers if stackup else ():
+        if row.kind is LayerKind.COPPER:
+            copper += 1
+        elif row.is_dielectric:
+            found = _plies_of(row, copper, declarations, catalogue, trust_file=trust_file)
+            plies += [replace(ply, fault=faults.get(row.name, ""), is_lone=row.name == lone) for ply in found]
+    return tuple(plies)
+
+
+def _plies_of(
+    row: StackupLayer, copper: int, declarations: Declarations, catalogue: Catalogue, *, trust_file: bool
+) -> list[DielectricPly]:
+    declaration = declarations.config.declared.dielectric.get(row.name, DielectricDeclaration())
+    plies = []
+    for number, ply in enumerate(row.plies, start=1):
+        stated, origin = declaration.material or "", Origin.DECLARED
+        if not stated:
+            stated, origin = (ply.material or "") if trust_file else "", Origin.FILE
+        plies.append(
+            DielectricPly(
+                row=row.name,
+                label=row.name if len(row.plies) == 1 else f"{row.name}, ply {number}",
+                kind=row.kind,
+                above=copper,
+                below=copper + 1,
+                ply=ply,
+                stated=stated,
+                match=catalogue.find(stated) if stated else None,
+                origin=origin,
+                declaration=declaration,
+                declarations=declarations,
+                trusted=trust_file,
+            )
+        )
+    return plies

@@ -1,0 +1,82 @@
+"""What a clause that is met on a guess needs before it is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.report.model import Missing
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.interfaces import family, interface
+from drc_rules.settings.net_selection import nets_line
+from stackup_lib.board.board import Ints
+from stackup_lib.core.facts import Confidence, MissingFact
+
+BY_WEIGHT = ("copper_track_space", "copper_space", "power_copper_oz")
+"""Kinds of clauses that rest on the weight of copper, which a file does not tell of outer layers."""
+
+
+def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingFact]) -> tuple[Missing, ...]:
+    """Return what would make the answer to a clause sure, never nothing.
+
+    Args:
+        ctx: the board and all that is known of it.
+        clause: it passed on facts of low confidence.
+        code: of its rule.
+        recorded: what the rule itself was unsure of.
+    """
+    found = list(recorded) or list(_general(ctx, clause))
+    if not found:
+        hint = f"stackwright explain {code} --board BOARD shows what it rests on: declare what is of low confidence"
+        found = [MissingFact(f"the facts that {clause.id} rests on, which are guesses", hint)]
+    return tuple(Missing(fact=one.name, how_to_give=one.how_to_give) for one in found)
+
+
+def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
+    """What a board leaves to guess: the interface of its nets, or its stackup."""
+    if clause.kind in BY_WEIGHT and (layers := _unweighed(ctx)):
+        return [_weight(name) for name in layers]
+    guessed = ctx.get(guessed_interfaces)
+    if clause.interface in guessed:
+        return [guessed[clause.interface]]
+    if ctx.board.stackup is None or ctx.is_default_stackup:
+        return [MissingFact("the stackup, in whose place the general board thickness is taken", DECLARE_STACKUP)]
+    return guessed.values() if clause.interface is None else ()
+
+
+def _unweighed(ctx: Context) -> list[str]:
+    declared = ctx.declarations.config.declared.copper
+    names = [layer.name for layer in (ctx.board.copper_layers[0], ctx.board.copper_layers[-1])]
+    return [name for name in names if name not in declared or declared[name].copper_oz is None]
+
+
+def _weight(layer: str) -> MissingFact:
+    hint = f'[declared.copper."{layer}"]\ncopper_oz = "?"  # before plating'
+    return MissingFact(f"the copper weight of {layer}, which is a guess: its thickness may hold the plating", hint)
+
+
+def rest_on_assignment(ctx: Context, nets: Ints) -> None:
+    """Record that the answer is no surer than what the nets were taken for."""
+    guessed = ctx.get(guessed_interfaces)
+    for net in nets.tolist():
+        confidence, role = ctx.assignment.confidence_of(net), ctx.assignment.role_of(net)
+        ctx.rests_on(confidence)
+        if confidence is Confidence.LOW and role is not None and role.interface in guessed:
+            ctx.doubt(guessed[role.interface])
+
+
+def guessed_interfaces(ctx: Context) -> Mapping[str | None, MissingFact]:
+    """Return what would make the interface of nets sure that were taken for it with low confidence, by interface."""
+    nets: dict[str, list[int]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        if role and role.interface and role.confidence is Confidence.LOW and family(role.family).fast:
+            nets.setdefault(role.interface, []).append(net)
+    return {one: _guessed(ctx, one, of) for one, of in nets.items()}
+
+
+def _guessed(ctx: Context, interface_id: str, nets: list[int]) -> MissingFact:
+    role = ctx.assignment.role_of(nets[0])
+    why = f", because {role.why}" if role else ""
+    count = f"{len(nets)} net" + ("" if len(nets) == 1 else "s")
+    lines = f'[[interface]]\nis = "?"  # guessed: {interface_id}\n{nets_line(ctx.board, nets)}'
+    return MissingFact(f"whether {count} are {interface(interface_id).title}, which is a guess{why}", lines)

@@ -1,0 +1,247 @@
+"""Which net is which interface: declared in `stackwright.toml`, else inferred from net classes and net names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from drc_rules.report.model import TakenAs
+from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
+from drc_rules.requirements.interfaces.model import Family
+from drc_rules.requirements.interfaces.names import (
+    ASIDE,
+    family_by_class,
+    family_by_name,
+    is_generated,
+    is_sideband,
+    is_unconnected,
+    mates,
+    normalise,
+    spelled_generation,
+)
+from drc_rules.settings.config import Config, InterfaceDeclaration
+from drc_rules.settings.net_selection import chosen_nets
+from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.facts import Confidence, Origin
+
+
+@dataclass(frozen=True)
+class NetRole:
+    """What one net was taken for.
+
+    Attributes:
+        family: id of the family.
+        interface: id of the generation, None when nothing says which.
+        why: short text, the same for all nets of a group.
+        group: what the nets have in common, for the report.
+    """
+
+    family: str
+    interface: str | None
+    origin: Origin
+    confidence: Confidence
+    why: str
+    group: str
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What the nets of a board were taken for; `roles` has one entry per net of `Board.nets`, None for no interface."""
+
+    roles: tuple[NetRole | None, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def _nets(self) -> Mapping[str, Ints]:
+        found: dict[str, list[int]] = {}
+        for net, role in enumerate(self.roles):
+            if role is not None:
+                for key in {role.family, role.interface or role.family}:
+                    found.setdefault(key, []).append(net)
+        return {key: np.array(nets, dtype=np.int64) for key, nets in found.items()}
+
+    def nets_of(self, interface_or_family: str) -> Ints:
+        """Return the nets of an interface or a family, in order of net index; empty when there are none."""
+        return self._nets.get(interface_or_family, np.zeros(0, dtype=np.int64))
+
+    def role_of(self, net: int) -> NetRole | None:
+        """Return what a net was taken for."""
+        return self.roles[net]
+
+    def is_declared(self, net: int) -> bool:
+        """Return True when the user has said what the net is."""
+        role = self.roles[net]
+        return role is not None and role.origin is Origin.DECLARED
+
+    def confidence_of(self, net: int) -> Confidence:
+        """Return how sure a net's role is; low when it has none."""
+        role = self.roles[net]
+        return role.confidence if role else Confidence.LOW
+
+    def interfaces(self) -> tuple[str, ...]:
+        """Ids of the interfaces on the board, sorted; sidebands left out."""
+        present = {role.interface for role in self.roles if role and role.family not in ASIDE}
+        return tuple(sorted(one for one in present if one))
+
+    def fast_interfaces(self) -> tuple[str, ...]:
+        """Ids of the fast interfaces on the board, sorted."""
+        return tuple(one for one in self.interfaces() if family(interface(one).family).fast)
+
+    def families_without_generation(self) -> tuple[str, ...]:
+        """Ids of the fast families on the board with nets of unknown generation, sorted."""
+        present = {role.family for role in self.roles if role and role.interface is None}
+        return tuple(sorted(one for one in present if family(one).fast))
+
+    def taken_as(self) -> tuple[TakenAs, ...]:
+        """One line per group of nets, fast families and larger groups first; sidebands left out."""
+        groups: dict[NetRole, int] = {}
+        for role in self.roles:
+            if role and role.family not in ASIDE:
+                groups[role] = groups.get(role, 0) + 1
+        lines = [
+            TakenAs(
+                group=role.group,
+                nets=count,
+                interface=role.interface or "",
+                family=role.family,
+                origin=role.origin.value,
+                confidence=role.confidence,
+                why=role.why,
+            )
+            for role, count in groups.items()
+        ]
+        return tuple(sorted(lines, key=lambda t: (not family(t.family).fast, -t.nets, t.family, t.group, t.why)))
+
+
+def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> Assignment:
+    """Return what every net of a board is taken for.
+
+    Args:
+        board: the board.
+        config: `[[interface]]` decides before anything inferred; a later one decides before an earlier one.
+        expected: family id -> interface id that the profile says this type of board carries.
+
+    Raises:
+        ConfigError: an `[[interface]]` names no interface; says which is nearest.
+    """
+    roles: list[NetRole | None] = [None] * len(board.nets)
+    notes: list[str] = []
+    declared = _declared(board, config, notes)
+    names = {normalise(net) for net in board.nets}
+    for index, net in enumerate(board.nets):
+        if not net:
+            continue
+        roles[index] = declared.get(index) or _inferred(net, board, names, expected)
+    return Assignment(_name_groups(roles, board.nets), tuple(notes))
+
+
+def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:
+    roles: dict[int, NetRole] = {}
+    for number, row in enumerate(config.interface, start=1):
+        of, interface_id = _meaning(row.is_, number)
+        chosen = chosen_nets(board, row.net_classes, row.nets)
+        taken = {n for n in chosen if board.nets[n] in row.nets or not is_sideband(board.nets[n], of)}
+        where = f'[[interface]] {number} (is = "{row.is_}")'
+        if not chosen:
+            notes.append(f"{where} matches no net of this board{_nearest_class(board, row)}")
+        elif not taken:
+            notes.append(f"{where} matches only control and clock nets; name them one by one if they are meant")
+        left_out = len(chosen) - len(taken)
+        why = "declared" + (f"; {left_out} control or clock nets left out" if left_out else "")
+        group = ", ".join([*(f"net class {name}" for name in row.net_classes), *row.nets])
+        role = NetRole(of.id, interface_id, Origin.DECLARED, Confidence.HIGH, why, group)
+        twice = sum(1 for n in taken if n in roles and roles[n].interface != interface_id)
+        if twice:
+            notes.append(f"{where} takes {twice} nets that an earlier [[interface]] declares as something else")
+        roles.update(dict.fromkeys(taken, role))
+    return roles
+
+
+def _meaning(word: str, number: int) -> tuple[Family, str | None]:
+    """An interface, or a family whose generation is left open."""
+    if word in interface_ids():
+        return family(interface(word).family), word
+    by_id = {one.id: one for one in families()}
+    if word not in by_id:
+        known = [*interface_ids(), *by_id]
+        raise ConfigError(f"[[interface]] {number}", f'"{word}" is no interface', did_you_mean(word, known))
+    return by_id[word], None
+
+
+def _nearest_class(board: Board, row: InterfaceDeclaration) -> str:
+    unknown = [name for name in row.net_classes if name not in board.project.classes]
+    if not unknown:
+        return ""
+    return f'; the project has no net class "{unknown[0]}", {did_you_mean(unknown[0], board.project.classes)}'
+
+
+def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, str]) -> NetRole | None:
+    """Infer from net classes and name; a sideband, and a lone net that should be half of a pair, is not taken."""
+    if is_unconnected(net):
+        return None
+    by_name = family_by_name(net)
+    classes = board.project.net_classes_of.get(net, ())
+    if by_name in ASIDE:
+        return NetRole(by_name, by_name, Origin.INFERRED, Confidence.LOW, "its name", "")
+    of_class = next(((c, f) for c in classes if (f := family_by_class(c)) is not None), None)
+    if of_class is not None:
+        return _by_class(net, of_class, by_name, names, expected)
+    if by_name is None:
+        return None
+    of = family(by_name)
+    if not _is_whole(net, of, names):
+        return None
+    interface_id, said = _generation(of, (*classes, normalise(net)), expected)
+    return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"net names read as {of.title}{said}", "")
+
+
+def _by_class(
+    net: str, of_class: tuple[str, str], by_name: str | None, names: set[str], expected: Mapping[str, str]
+) -> NetRole | None:
+    """A class lumps nets of one impedance together, so a name that says something else is believed, but less."""
+    net_class, of = of_class[0], family(by_name or of_class[1])
+    agrees = by_name == of_class[1]
+    if is_sideband(net, of):
+        return None
+    if not agrees and not is_generated(net) and not _is_whole(net, of, names):
+        return None
+    interface_id, said = _generation(of, (net_class, normalise(net)), expected)
+    if agrees:
+        why, confidence = f"class and net names read as {of.title}", Confidence.MEDIUM
+    elif by_name is None:
+        why, confidence = f"class name reads as {of.title}, net names say nothing", Confidence.LOW
+    else:
+        other = family(of_class[1]).title
+        why, confidence = f"net names read as {of.title}, though the class name reads as {other}", Confidence.LOW
+    return NetRole(of.id, interface_id, Origin.INFERRED, confidence, why + said, f"net class {net_class}")
+
+
+def _is_whole(net: str, of: Family, names: set[str]) -> bool:
+    """True unless it should be half of a pair and the other half is missing."""
+    return of.single_ended or any(mate in names for mate in mates(normalise(net)))
+
+
+def _generation(of: Family, texts: Iterable[str], expected: Mapping[str, str]) -> tuple[str | None, str]:
+    """Return the generation and what says so: its only one, a name that spells it out, or the profile."""
+    if len(of.interfaces) == 1:
+        return of.interfaces[0].id, ""
+    for text in texts:
+        if spelled := spelled_generation(of.id, text):
+            return spelled, f"; a name spells out {interface(spelled).title}"
+    if of.id in expected:
+        return expected[of.id], f"; {interface(expected[of.id]).title} from the profile"
+    return None, ""
+
+
+def _name_groups(roles: Sequence[NetRole | None], nets: Sequence[str]) -> tuple[NetRole | None, ...]:
+    """Give nets that were taken by name alone a group named after the first of them."""
+    first: dict[NetRole, str] = {}
+    for role, net in zip(roles, nets, strict=True):
+        if role and not role.group and (role not in first or net < first[role]):
+            first[role] = net
+    named = {role: NetRole(**{**vars(role), "group": f"nets such as {net}"}) for role, net in first.items()}
+    return tuple(named.get(role, role) if role else None for role in roles)

@@ -1,0 +1,1 @@
+"""What a check says: findings, verdicts, tables."""

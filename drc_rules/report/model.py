@@ -1,0 +1,291 @@
+"""What comes out of a check: findings, verdicts, coverage, the headline. Reporters turn it into text."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from enum import StrEnum
+from typing import Literal
+
+from drc_rules.report.kicad_drc import KicadDrc
+from drc_rules.report.link_rows import BackdrillRow, BuildUp, LinkImpedance, LinkLossRow, PairRow
+from drc_rules.report.process_rows import ProcessView
+from drc_rules.report.rail_rows import RailRow
+from drc_rules.report.stackup_rows import StackupView
+from drc_rules.requirements.clauses import Basis, Clause, Severity
+from stackup_lib.core.facts import Confidence
+from stackup_lib.core.frozen import Frozen
+
+
+class Verdict(StrEnum):
+    """The answer to one clause; earlier members take precedence."""
+
+    FAILED = "failed"
+    NOT_VERIFIABLE = "not verifiable"
+    PASSED = "passed"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Headline(StrEnum):
+    """The answer to the whole board."""
+
+    FIT = "fit"
+    NOT_FIT = "not fit"
+    NOT_PROVEN = "not proven"
+    NO_WORKLOAD = "no workload"
+
+
+class Place(Frozen):
+    """Where a finding is; every part may be absent."""
+
+    layer: str | None = None
+    net: str | None = None
+    uuid: str | None = None
+    x_mm: float | None = None
+    y_mm: float | None = None
+    line: int | None = None
+
+
+class Measured(Frozen):
+    """What was found, as a number with its unit or as a word."""
+
+    value: float | str
+    unit: str = ""
+
+
+class FindingLimit(Frozen):
+    """What was asked, as a number with its unit or as a word, and where that stands."""
+
+    value: float | str | None
+    unit: str = ""
+    source: str = ""
+
+
+class Finding(Frozen):
+    """One thing wrong.
+
+    Attributes:
+        title: what is wrong, with the numbers, in one sentence without a full stop.
+        why: what it costs the user.
+        fix: what to do.
+        objects: structural ids of what it is about (layers, uuids, net names), which make the key.
+        key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
+        line: line of the board file where one would begin to mend it; None for a board that is no file.
+        also: other clauses that fail by it without a finding of their own, such as those of milder tiers of fabs.
+    """
+
+    code: str
+    name: str
+    clause: str
+    also: tuple[str, ...] = ()
+    severity: Severity
+    confidence: Confidence
+    basis: Basis
+    title: str
+    why: str
+    fix: str
+    measured: Measured | None = None
+    limit: FindingLimit | None = None
+    places: tuple[Place, ...] = ()
+    objects: tuple[str, ...] = ()
+    key: str
+    line: int | None = None
+
+
+class Missing(Frozen):
+    """A fact that was needed and is unknown, with the exact way to give it."""
+
+    fact: str
+    how_to_give: str
+
+
+class ClauseVerdict(Frozen):
+    """The answer to one clause.
+
+    Attributes:
+        code: rule that decides the clause; empty when there is no rule yet.
+        checked: objects that were decided, e.g. how many dielectrics.
+        undecided: objects for which a fact was missing.
+        missing: those facts, without repetition.
+        has_rule: False for a clause whose rule does not exist yet; it then counts nowhere.
+        worst: highest severity among its findings, None without findings.
+        guesses: of a clause that passed on facts of low confidence, what would make it sure.
+    """
+
+    clause: Clause
+    code: str
+    verdict: Verdict
+    confidence: Confidence
+    checked: int = 0
+    undecided: int = 0
+    missing: tuple[Missing, ...] = ()
+    source: str = ""
+    has_rule: bool = True
+    worst: Severity | None = None
+    guesses: tuple[Missing, ...] = ()
+
+    @property
+    def is_guess(self) -> bool:
+        """True for a clause that passed on facts of low confidence."""
+        return self.verdict is Verdict.PASSED and self.confidence is Confidence.LOW
+
+    @property
+    def is_proven(self) -> bool:
+        """True for a clause that does not apply, or passed on facts of better than low confidence."""
+        return self.verdict is Verdict.NOT_APPLICABLE or (self.verdict is Verdict.PASSED and not self.is_guess)
+
+    @property
+    def words(self) -> str:
+        """The verdict as people read it."""
+        return MET_ON_A_GUESS if self.is_guess else self.verdict.value
+
+
+MET_ON_A_GUESS = "met, on a guess"
+
+
+class RuleCrash(Frozen):
+    """A rule that raised: a defect of ours, reported by name; its clauses are not verifiable."""
+
+    code: str
+    name: str
+    error: str
+
+
+class Coverage(Frozen):
+    """How much of what applies was decided, in pairs of clause and object.
+
+    Attributes:
+        unknown_pairs: differential pairs of unknown interface, of which nothing is asked; each counts as undecided.
+        unjudged_pairs: pairs with a target of which no section is judged, such as short ones; the same.
+    """
+
+    decided: int
+    total: int
+    clauses_without_rule: int
+    unknown_pairs: int = 0
+    unjudged_pairs: int = 0
+
+    @property
+    def percent(self) -> float:
+        """Decided pairs in percent; 0 when nothing applied."""
+        return 100.0 * self.decided / self.total if self.total else 0.0
+
+    @property
+    def whole_percent(self) -> int:
+        """The same as people read it: 100 only where every pair was decided."""
+        return math.floor(self.percent)
+
+
+class BoardFacts(Frozen):
+    """The board in a few numbers, for the head of every report."""
+
+    path: str
+    sha256: str
+    kicad: str
+    copper_layers: int
+    thickness_mm: float | None
+    size_mm: tuple[float, float] | None
+    stackup: str
+    materials: tuple[str, ...]
+    copper: str
+    tracks: int
+    vias: int
+    nets: int
+    lines: tuple[str, ...]
+    build_up: BuildUp | None = None
+
+
+class TakenAs(Frozen):
+    """What a group of nets was taken for, and why."""
+
+    group: str
+    nets: int
+    interface: str
+    family: str
+    origin: str
+    confidence: Confidence
+    why: str
+
+
+class Accepted(Frozen):
+    """A finding that stands, and that somebody has accepted: it no longer counts for the exit code.
+
+    Attributes:
+        by: `suppression` (a `[[suppress]]` table, with reason and owner) or `baseline`.
+        expires: last day of the suppression.
+    """
+
+    finding: Finding
+    by: Literal["suppression", "baseline"]
+    reason: str
+    owner: str = ""
+    expires: date | None = None
+
+
+class StaleSuppression(Frozen):
+    """A `[[suppress]]` table that does nothing (any more); it counts as a warning.
+
+    Attributes:
+        entry: what it accepts, in words.
+        problem: `matches nothing` or `expired on <date>`.
+        line: its line in the settings file.
+    """
+
+    entry: str
+    problem: str
+    reason: str
+    owner: str
+    line: int | None = None
+
+
+class KnownFinding(Frozen):
+    """A finding as the baseline remembers it."""
+
+    key: str
+    code: str
+    clause: str
+    title: str
+
+
+class Report(Frozen):
+    """Everything a reporter needs; deterministic for the same board and settings, and the day where one expires.
+
+    Attributes:
+        findings: those that count; accepted ones stand in `accepted` and leave the verdicts as they are.
+        fixed: findings of the baseline that are gone.
+        process: etching, plating and solder mask that the impedances rest on; None where none is judged.
+        impedances: of every link with a target, target by target, the worst first.
+        pairs: every routed differential pair with its impedance, those that nothing judges first.
+        losses: of every link whose loss is judged, interface by interface, the worst first.
+        backdrills: depth groups for the fab, what is asked for and what the stubs would need.
+        backdrills_missing: facts for want of which a stub has no place in that table.
+        rails: as declared, each with what its copper takes.
+        kicad_drc: what KiCad's own check says, where it was asked for; no verdict of ours rests on it.
+        unknown_pairs: names of the differential pairs of unknown interface.
+    """
+
+    board: BoardFacts
+    profile: str | None
+    form: str | None
+    headline: Headline
+    headline_why: str
+    findings: tuple[Finding, ...]
+    verdicts: tuple[ClauseVerdict, ...]
+    coverage: Coverage
+    taken_as: tuple[TakenAs, ...]
+    proofs: tuple[str, ...]
+    crashes: tuple[RuleCrash, ...] = ()
+    notes: tuple[str, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
+    stale_suppressions: tuple[StaleSuppression, ...] = ()
+    fixed: tuple[KnownFinding, ...] = ()
+    stackup: StackupView | None = None
+    process: ProcessView | None = None
+    impedances: tuple[LinkImpedance, ...] = ()
+    pairs: tuple[PairRow, ...] = ()
+    losses: tuple[LinkLossRow, ...] = ()
+    backdrills: tuple[BackdrillRow, ...] = ()
+    backdrills_missing: tuple[Missing, ...] = ()
+    rails: tuple[RailRow, ...] = ()
+    kicad_drc: KicadDrc | None = None
+    unknown_pairs: tuple[str, ...] = ()

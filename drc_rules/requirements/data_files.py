@@ -1,0 +1,189 @@
+"""Reading the TOML beside the loaders, and a user's own profile, with errors that a user can act on."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.files.toml_text import TomlError, read_toml
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MOST_WORD = 100
+"""Characters of a word that may be meant for another one."""
+ALIKE = 0.75
+"""From this likeness on a key is a misspelt one rather than another word for it."""
+
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "name": ("is", "net", "refs", "material", "key"),
+    "interface": ("is",),
+    "type": ("is", "kind"),
+    "standard": ("is",),
+    "generation": ("is",),
+    "pattern": ("nets",),
+    "patterns": ("nets",),
+    "net": ("nets",),
+    "class": ("net_classes",),
+    "classes": ("net_classes",),
+    "impedance": ("ohm",),
+    "z": ("ohm",),
+    "z0": ("ohm",),
+    "zdiff": ("ohm",),
+    "target": ("ohm",),
+    "tolerance": ("tolerance_pct", "impedance_tolerance_pct"),
+    "laminate": ("material",),
+    "epsilon_r": ("dk",),
+    "er": ("dk",),
+    "loss_tangent": ("df",),
+    "tan_delta": ("df",),
+    "roughness": ("foil",),
+    "start": ("from",),
+    "end": ("must_cut",),
+    "depth": ("must_cut",),
+    "drill": ("size_mm",),
+    "diameter": ("size_mm",),
+    "rule": ("code",),
+    "id": ("code", "is"),
+    "why": ("reason",),
+    "until": ("expires",),
+    "voltage": ("voltage_v",),
+    "current": ("current_a",),
+    "tdp": ("tdp_w",),
+    "part": ("refs", "to"),
+    "ref": ("refs",),
+    "power": ("power_w",),
+    "fab": ("preset",),
+    "etch_taper_um": ("inner_etch_taper_um",),
+    "taper_um": ("inner_etch_taper_um",),
+    "finished_copper_um": ("outer_copper_um",),
+    "copper_um": ("outer_copper_um",),
+    "mask_um": ("mask_over_copper_um",),
+}
+"""What people call keys -> the keys that may be meant, of which the table's own is taken."""
+
+
+def read_model(path: Path, model: type[Model]) -> Model:
+    """Read a TOML file into a model.
+
+    Raises:
+        ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says where.
+    """
+    return parse_model(read_text(path), model, str(path))
+
+
+def read_text(path: Path) -> str:
+    """Read a text file; raises `ConfigError` where it cannot be read."""
+    try:
+        return read_plain_text(path)
+    except OSError as error:
+        raise ConfigError(str(path), f"cannot be read ({error.strerror or 'error'})", "name a readable file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), "is not UTF-8 text", "save it as UTF-8") from error
+
+
+def parse_model(text: str, model: type[Model], where: str) -> Model:
+    """Read TOML text into a model; raises `ConfigError` like `read_model`, naming `where`."""
+    try:
+        data = read_toml(text)
+    except TomlError as error:
+        raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise _explain(error, where, model) from error
+
+
+def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> ConfigError:
+    """Turn pydantic's most telling complaint into one line with the key as the user wrote it."""
+    complaints = error.errors()
+    first = next((one for one in complaints if one["type"] == "extra_forbidden"), complaints[0])
+    key = _spell(first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(model, first["loc"][:-1])
+        cure = _meant(str(first["loc"][-1]), known) if known else "remove it"
+        return ConfigError(where, f'unknown key "{key}"', cure)
+    if first["type"] == "missing":
+        return ConfigError(where, f'"{key}" is missing', "add it")
+    if first["type"] == "tuple_type":
+        return _no_list(first["input"], where, first["loc"])
+    if first["type"] in ("dict_type", "model_type"):
+        return _no_table(first, where, key)
+    if first["type"] in ("literal_error", "enum"):
+        return _no_choice(first, where, key)
+    said = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return ConfigError(where, f'"{key}": {said}' if key else said, "mend it")
+    return ConfigError(where, f'"{key}": {said} (got {_given(first["input"])})', "mend that value")
+
+
+def _given(value: object) -> str:
+    """A value as the user wrote it; tables in tables without end have no text."""
+    try:
+        return repr(value)
+    except RecursionError:
+        return "tables in tables"
+
+
+def _meant(word: str, known: list[str]) -> str:
+    """Return the key that was meant: one spelt alike, else one that people call so, else the nearest."""
+    close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1, cutoff=ALIKE)
+    called = next((key for key in OTHER_NAMES.get(word.lower(), ()) if key in known), None)
+    return f'did you mean "{called}"?' if called and not close else did_you_mean(word, known)
+
+
+def _no_list(given: object, where: str, place: tuple[int | str, ...]) -> ConfigError:
+    """What is wrong with a value, or a table, that stands where a list belongs."""
+    key = _spell(place)
+    if isinstance(given, dict):
+        return ConfigError(where, f'"{key}" is a list of tables', f"write [[{key}]] in place of [{key}]")
+    shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
+    return ConfigError(where, f'"{key}" is a list', f"write {place[-1]} = [{shown}]")
+
+
+def _no_table(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
+    """What is wrong with a value that stands where a table belongs."""
+    given, last = complaint["input"], complaint["loc"][-1]
+    if complaint["type"] == "model_type":
+        return ConfigError(where, f'"{key}" is a table', f"begin it with [{key}] and write its keys below")
+    shown = json.dumps(given, ensure_ascii=False) if isinstance(given, str | int | float) else "..."
+    return ConfigError(where, f'"{key}" is a table', f'write {last} = {{ "..." = {shown} }}')
+
+
+def _no_choice(complaint: ErrorDetails, where: str, key: str) -> ConfigError:
+    """What is wrong with a value that is none of a few words."""
+    choices = re.findall(r"'([^']*)'", complaint["msg"])
+    given = complaint["input"]
+    what = f'"{key}" cannot be {_given(given)}' if not isinstance(given, str) else f'"{key}" cannot be "{given}"'
+    return ConfigError(where, what, did_you_mean(_given(given)[:MOST_WORD].strip("'"), choices))
+
+
+def _spell(place: tuple[int | str, ...]) -> str:
+    """Write a place as people count: the second table of an array is number 2."""
+    return ".".join(f"{part + 1}" if isinstance(part, int) else part for part in place)
+
+
+def _keys_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """Keys that may stand at a place of the file; empty where any key may."""
+    here: type[BaseModel] | None = model
+    for part in place:
+        if isinstance(part, str) and here is not None:
+            field = here.model_fields.get(part)
+            here = _model_in(field.annotation) if field else here
+    return [field.alias or name for name, field in here.model_fields.items()] if here else []
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """The model that an annotation is, or holds in a container."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for one in get_args(annotation) if (found := _model_in(one))), None)

@@ -1,0 +1,122 @@
+"""What a link is asked because a slower one is: a limit that a document states for a slower link is the least of it.
+
+Documents state laminate, foil, backdrill and tolerance for a few links only. Every loss grows with frequency, so a
+clause of one generation holds at least for each later one of its family, and for each link of another family that
+names it in `at_least_as`. Of two rows about the same thing the stricter one holds, the link's own where they are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from drc_rules.requirements.interfaces.model import Family, Interface, InterfaceClause
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.materials import FoilGrade, LossClass
+
+AT_LEAST_AS = ", at least as "
+"""In the title of an inherited clause, between the link's name and that of the slower one."""
+RANKS = {"laminate_class": LossClass, "foil": FoilGrade}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A row under one workload, and the interface that it is stated for."""
+
+    workload: str
+    row: InterfaceClause
+    stated_for: Interface
+
+    @property
+    def strictness(self) -> tuple[int, int, float]:
+        """Severity, then class, then limit."""
+        limit, words = self.row.limit, RANKS.get(self.row.kind)
+        rank = words(limit.at_least).rank if words and limit.at_least else 0
+        return self.row.severity.rank, rank, -(limit.max if limit.max is not None else float("inf"))
+
+
+_Rows = Mapping[tuple[str, str], _Asked]
+"""By workload and `what`."""
+
+
+def with_inherited(read: Iterable[Family]) -> tuple[Family, ...]:
+    """Return the families with every clause that their interfaces are asked, stated for themselves or for a slower one.
+
+    Raises:
+        ConfigError: a link names a faster one, itself or no link at all in `at_least_as`.
+    """
+    found = {family.id: family for family in read}
+    by_id = {one.id: one for family in found.values() for one in family.interface}
+    known: dict[str, _Rows] = {}
+    return tuple(
+        family.model_copy(
+            update={"interface": tuple(_inheriting(one, _asked(one, found, by_id, known)) for one in family.interface)}
+        )
+        for family in found.values()
+    )
+
+
+def is_inherited(title: str) -> bool:
+    """Tell by its title whether a clause holds for a link only because it holds for a slower one."""
+    return AT_LEAST_AS in title
+
+
+def _asked(
+    one: Interface, read: Mapping[str, Family], by_id: Mapping[str, Interface], known: dict[str, _Rows]
+) -> _Rows:
+    if one.id in known:
+        return known[one.id]
+    best = {(a.workload, a.row.what): a for a in _own(one)}
+    for slower in _slower(one, read, by_id):
+        for key, asked in _asked(slower, read, by_id, known).items():
+            if key not in best or asked.strictness > best[key].strictness:
+                best[key] = asked
+    kinds = {(asked.workload, asked.row.kind) for asked in best.values()}
+    known[one.id] = {
+        key: asked
+        for key, asked in best.items()
+        if asked.stated_for is one or not any((asked.workload, kind) in kinds for kind in asked.row.covered_by)
+    }
+    return known[one.id]
+
+
+def _own(one: Interface) -> Iterator[_Asked]:
+    return (_Asked(workload, row, one) for row in one.clause for workload in row.workloads)
+
+
+def _slower(one: Interface, read: Mapping[str, Family], by_id: Mapping[str, Interface]) -> Iterator[Interface]:
+    """Return the earlier generations, nearest first, then what `at_least_as` names."""
+    generations = read[one.family].interface
+    earlier = generations[: [each.id for each in generations].index(one.id)]
+    yield from (each for each in reversed(earlier) if _is_faster(one, each))
+    for name in one.at_least_as:
+        if name not in by_id or name == one.id or (by_id[name].nyquist_ghz or 0.0) > (one.nyquist_ghz or 0.0):
+            raise ConfigError(f"interface {one.id}", f'"{name}" in at_least_as is no slower link', "name a slower one")
+        yield by_id[name]
+
+
+def _is_faster(one: Interface, other: Interface) -> bool:
+    return one.rate > other.rate and (one.nyquist_ghz or 0.0) >= (other.nyquist_ghz or 0.0)
+
+
+def _inheriting(one: Interface, rows: _Rows) -> Interface:
+    merged: dict[int, tuple[_Asked, list[str]]] = {}
+    for asked in rows.values():
+        merged.setdefault(id(asked.row), (asked, []))[1].append(asked.workload)
+    return one.model_copy(update={"clause": tuple(_row_of(one, asked, on) for asked, on in merged.values())})
+
+
+def _row_of(one: Interface, asked: _Asked, workloads: list[str]) -> InterfaceClause:
+    row, base = asked.row, asked.stated_for
+    if base is one:
+        return row.model_copy(update={"workloads": tuple(workloads)})
+    said = f"No document states it for {one.title}: what holds for {base.title}, which is slower, holds at least."
+    if (base.nyquist_ghz, base.rate) == (one.nyquist_ghz, one.rate):
+        said = f"No document states it for {one.title}, which is electrically {base.title}."
+    return row.model_copy(
+        update={
+            "workloads": tuple(workloads),
+            "title": f"{one.title}{AT_LEAST_AS}{base.title}: {row.title}",
+            "note": f"{said} {row.note}".strip(),
+        }
+    )

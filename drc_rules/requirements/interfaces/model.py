@@ -1,0 +1,160 @@
+"""Families of signalling standards and their generations: rates, impedances, budgets, net names, clauses.
+
+Data is TOML beside this file. Net names tell a family (PCIe), seldom a generation (Gen5): limits of a generation need a
+declaration, a profile that says which generation its board type carries, or a name that spells it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+
+from pydantic import Field
+
+from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
+from stackup_lib.core.frozen import Frozen
+
+ENGINEERING = "engineering"
+"""Document of a number for which no document was found; such a number never makes an error."""
+
+
+class InterfaceClause(Frozen):
+    """A clause of one interface, for the workloads that it is stated for; its id is `<workload>.<what>.<interface>`.
+
+    Attributes:
+        covered_by: kinds of clauses that make it needless for a faster link that has them.
+    """
+
+    what: str
+    workloads: tuple[str, ...]
+    kind: str
+    title: str
+    severity: Severity
+    basis: Basis = Basis.REQUIREMENT
+    limit: Limit = Field(default_factory=Limit)
+    source: Source
+    covered_by: tuple[str, ...] = ()
+    note: str = ""
+
+    def of(self, interface: str, workload: str) -> Clause:
+        """Return it as a clause of one interface under one workload."""
+        fields = self.model_dump(exclude={"what", "workloads", "covered_by"})
+        return Clause(id=f"{workload}.{self.what}.{interface}", interface=interface, **fields)
+
+
+class Pattern(Frozen):
+    """How nets of a family are named: `head`, then, where there is one, `tail` anywhere behind it; case is ignored.
+
+    Two short expressions in place of one long one: the time for any name stays quadratic in its length.
+    """
+
+    head: str
+    tail: str = ""
+
+    @cached_property
+    def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+        return re.compile(self.head), re.compile(self.tail) if self.tail else None
+
+    def matches(self, normalised: str) -> bool:
+        """Return True for a normalised net name of the family."""
+        head, tail = self._compiled
+        found = head.search(normalised)
+        return found is not None and (tail is None or tail.search(normalised, found.end()) is not None)
+
+
+class Interface(Frozen):
+    """One generation of a signalling standard.
+
+    Attributes:
+        id: such as `pcie5`.
+        family: id of its family.
+        words: expression that a net class or net name contains when it spells out this generation; may be empty.
+        rate: per lane or pin, in `rate_unit`.
+        nyquist_ghz: Nyquist frequency, None where there is none.
+        impedance_diff_ohm, impedance_single_ohm: nominal impedance; the range holds what makers also use.
+        impedance_tolerance_pct: tolerance usually asked for.
+        channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
+        board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
+        stub_limit_mm: stated or computed limit of a via stub.
+        stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
+        skew_ps, skew_mm: allowed difference within a pair.
+        pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide asks for.
+        at_least_as: slower links of other families whose clauses hold at least for this one.
+        df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
+        clause: what it is asked: its own rows, and those of slower links (`inherit.py`).
+        sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
+    """
+
+    id: str
+    title: str
+    family: str = ""
+    words: str = ""
+    rate: float
+    rate_unit: str
+    modulation: str
+    nyquist_ghz: float | None = None
+    impedance_diff_ohm: float | None = None
+    impedance_diff_range_ohm: tuple[float, float] | None = None
+    impedance_single_ohm: float | None = None
+    impedance_tolerance_pct: float | None = None
+    channel_loss_db: float | None = None
+    board_loss_db: Mapping[str, float] = Field(default_factory=dict)
+    stub_limit_mm: float | None = None
+    stub_rule_mm: float | None = None
+    skew_ps: float | None = None
+    skew_mm: float | None = None
+    pair_spacing_heights: float | None = None
+    df_max: float | None = None
+    suggested_laminate: str | None = None
+    suggested_foil: str | None = None
+    at_least_as: tuple[str, ...] = ()
+    sources: Mapping[str, str] = Field(default_factory=dict)
+    note: str = ""
+    clause: tuple[InterfaceClause, ...] = ()
+
+    def document_of(self, field: str) -> str:
+        """Return the key of the document that a number stands in, `engineering` when none was found."""
+        return self.sources.get(field) or self.sources.get(field.partition(".")[0], ENGINEERING)
+
+    def clauses(self, workload: str) -> tuple[Clause, ...]:
+        """Return what it asks of a board of that workload."""
+        return tuple(row.of(self.id, workload) for row in self.clause if workload in row.workloads)
+
+
+class Family(Frozen):
+    """Interfaces that share their nets and names.
+
+    Attributes:
+        fast: laminate, foil, stubs and return paths can matter to it.
+        single_ended: its nets are not all pairs.
+        class_words: expressions for words of a net class name.
+        never: words of sideband nets, which are not of the family whatever else their name says.
+        interfaces: its generations, slowest first.
+    """
+
+    id: str
+    title: str
+    fast: bool
+    single_ended: bool = False
+    class_words: tuple[str, ...] = ()
+    never: str = ""
+    pattern: tuple[Pattern, ...] = ()
+    interface: tuple[Interface, ...]
+
+    @cached_property
+    def _never(self) -> re.Pattern[str] | None:
+        return re.compile(rf"(?<![A-Z])(?:{self.never})[NBL]?\d*(?![A-Z])") if self.never else None
+
+    def excludes(self, normalised: str) -> bool:
+        """Return True for a normalised net name that is a sideband of the family."""
+        return self._never is not None and self._never.search(normalised) is not None
+
+    def claims(self, normalised: str) -> bool:
+        """Return True for a normalised net name that reads as one of the family's."""
+        return not self.excludes(normalised) and any(pattern.matches(normalised) for pattern in self.pattern)
+
+    @property
+    def interfaces(self) -> tuple[Interface, ...]:
+        """Its generations."""
+        return self.interface

@@ -1,0 +1,100 @@
+"""From names to families: what a net name or a net class name reads as."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from drc_rules.requirements.interfaces.load import families, family
+from drc_rules.requirements.interfaces.model import Family
+
+LONGEST = 160
+"""What is longer than this (behind the last slash) is no name that somebody gave."""
+
+ASIDE = ("low-speed", "reference-clock")
+"""Families that are looked for first: a sideband among fast nets is never fast itself."""
+
+_GENERATED = ("unconnected-(", "Net-(")
+_MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
+_POLARITY = re.compile(r"([PNM+-])(_?\d*(?:_C)?)$")
+_SWAP = {"P": "NM", "N": "P", "M": "P", "+": "-", "-": "+"}
+
+
+def normalise(net: str) -> str:
+    """Return the part of a net name that people read: behind the last slash, KiCad's markup as `_x`, upper case."""
+    return _MARKUP.sub(r"_\1", net.rsplit("/", 1)[-1]).upper()
+
+
+def is_generated(net: str) -> bool:
+    """Return True for a name that KiCad made up from a pin."""
+    return net.startswith(_GENERATED)
+
+
+def is_unconnected(net: str) -> bool:
+    """Return True for the net of a pin that is connected to nothing."""
+    return net.startswith(_GENERATED[0])
+
+
+def mates(normalised: str) -> tuple[str, ...]:
+    """Return what the other net of the pair may be called; empty when the name has no polarity."""
+    found = _POLARITY.search(normalised)
+    if found is None:
+        return ()
+    head, sign, lane = normalised[: found.start()], found[1], found[2]
+    return tuple(head + other + lane for other in _SWAP[sign])
+
+
+@cache
+def _any_head() -> re.Pattern[str]:
+    """One search that most nets of a board fail at once."""
+    return re.compile("|".join(f"(?:{p.head})" for f in families() for p in f.pattern))
+
+
+def is_sideband(net: str, of: Family) -> bool:
+    """Return True for a control, clock or power net among a family's nets."""
+    name = normalise(net)[:LONGEST]
+    if of.id in ASIDE:
+        return False
+    return of.excludes(name) or _family_of(name) in ASIDE
+
+
+@cache
+def _in_order() -> tuple[Family, ...]:
+    return tuple(sorted(families(), key=lambda f: (f.id not in ASIDE, f.id)))
+
+
+@lru_cache(maxsize=65536)
+def _family_of(normalised: str) -> str | None:
+    if len(normalised) > LONGEST or not _any_head().search(normalised):
+        return None
+    for candidate in _in_order():
+        if candidate.claims(normalised):
+            return candidate.id
+    return None
+
+
+def family_by_name(net: str) -> str | None:
+    """Return the id of the family that a net's name reads as, None for none and for names that KiCad made up."""
+    return None if is_generated(net) else _family_of(normalise(net))
+
+
+@cache
+def _class_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    named = [f for f in families() if f.class_words]
+    return tuple((f.id, re.compile(rf"(?<![A-Z0-9])(?:{'|'.join(f.class_words)})(?![A-Z0-9])")) for f in named)
+
+
+@lru_cache(maxsize=4096)
+def family_by_class(net_class: str) -> str | None:
+    """Return the id of the family that a net class name such as `85Ohm-diff_PCIE` reads as; the longest word wins."""
+    name = net_class.upper()[:LONGEST]
+    hits = [(found.end() - found.start(), one) for one, word in _class_words() for found in word.finditer(name)]
+    return max(hits, key=lambda hit: hit[0])[1] if hits else None
+
+
+@lru_cache(maxsize=65536)
+def spelled_generation(family_id: str, text: str) -> str | None:
+    """Return the interface that a net or class name spells out, e.g. `PCIE_GEN5`; None for none or more than one."""
+    name = text.upper()[:LONGEST]
+    hits = [one.id for one in family(family_id).interfaces if one.words and re.search(one.words, name)]
+    return hits[0] if len(hits) == 1 else None

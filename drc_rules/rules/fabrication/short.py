@@ -1,0 +1,134 @@
+"""Tracks, vias or pads of different nets overlap.
+
+What it checks
+--------------
+On every layer, whether straight tracks, vias, round and oval pads of different nets touch, and whether arcs and other
+pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may:
+where KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there
+only within the hull of the group's pads. Pads of one part count like all others, but those of one number are one
+pin. The widest overlap of each pair of nets is named; every place is listed.
+
+Why it matters
+--------------
+The nets are joined on the finished board: it fails its electrical test, or works otherwise than the schematic.
+
+How to fix
+----------
+Move or remove one of the two, or give both the net that is meant. Where the nets are to be joined, use a net tie.
+
+What it cannot see
+------------------
+Copper drawn as graphics or text is not read. Of a custom pad only its anchor counts, and no trapezoid or chamfered pad,
+nor one that differs between layers. What has no net joins none: it is not reported where it touches one, where KiCad's
+own check may. Fills are not looked at here: what lies in a fill of another net is cleared when the zones are filled
+again (FAB014). Overlaps of arcs and of pads with corners below 0.001 mm count as a space of 0 (FAB013).
+
+Sources
+-------
+Geometry of the drawing; the net ties are those of KiCad's file format. `kicad-cli pcb drc` reports the same overlaps as
+`shorting_items` and `tracks_crossing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_spaces import layers_with_spaces, space_finder
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Board
+from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.shapes import Piece, Pieces
+from stackup_lib.copper.shorts import overlap_middles
+from stackup_lib.copper.stale_fills import TOUCH_MM
+
+PLACES_SHOWN = 20
+
+MOST_FINDINGS = 50
+"""So many pairs of nets have a finding of their own: of a broken netlist the rest says nothing more."""
+
+WHY = "the nets are joined on the finished board"
+FIX = "move or remove one of the two, give both the same net, or join the nets with a net tie"
+
+
+def _boards(ctx: Context, _clause: Clause) -> Iterator[tuple[int, ...]]:
+    layers = layers_with_spaces(ctx.board)
+    if layers:
+        yield layers
+
+
+FORMULA = """
+o < t
+
+o: widest overlap of copper of two nets that no net tie joins, 0 where they touch [mm]
+t: 0 where what meets is straight or round, else 0.001 [mm]
+"""
+
+
+@rule("FAB015", kinds=("no_shorts",), over=_boards, formula=FORMULA)
+def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Draft]:
+    """Yield one finding for each pair of nets that overlap somewhere."""
+    by_nets: dict[tuple[str, str], list[tuple[Spaces, int]]] = {}
+    for layer in layers:
+        shorts = ctx.get(space_finder).shorts(layer)
+        for row in range(len(shorts)):
+            one, other = sorted(ctx.board.nets[int(piece.net[row])] for piece in (shorts.one, shorts.other))
+            by_nets.setdefault((one, other), []).append((shorts, row))
+    pairs = sorted(by_nets, key=lambda nets: (min(float(s.gap_mm[row]) for s, row in by_nets[nets]), nets))
+    for nets in pairs[:MOST_FINDINGS]:
+        wide = -min(float(shorts.gap_mm[row]) for shorts, row in by_nets[nets])
+        ctx.shows(" and ".join(nets), o=wide, t=TOUCH_MM if wide >= TOUCH_MM else 0.0)
+        yield _draft(ctx.board, nets, by_nets[nets])
+    if len(pairs) > MOST_FINDINGS:
+        more = [by_nets[nets][0] for nets in pairs[MOST_FINDINGS:]]
+        yield Draft(
+            title=f"short: {len(more)} more pairs of nets overlap",
+            why=WHY,
+            fix=FIX,
+            ids=("more shorts",),
+            places=tuple(_place(ctx.board, *where) for where in more[:PLACES_SHOWN]),
+        )
+
+
+def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> Draft:
+    found = sorted(found, key=lambda where: round(float(where[0].gap_mm[where[1]]), 5))
+    shorts, row = found[0]
+    wide, name = -float(shorts.gap_mm[row]), board.copper_layers[shorts.layer].name
+    one, other = sorted((_words(board, side, row) for side in (shorts.one, shorts.other)), reverse=True)
+    how = f"overlaps {other} by {wide:.3f} mm" if wide >= TOUCH_MM / 2 else f"touches {other}"
+    more = len(found) - 1
+    places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
+    return Draft(
+        title=f"short: {one} {how} on {name}{places}",
+        why=WHY,
+        fix=FIX,
+        ids=nets,
+        measured=Measured(value=round(wide, 4), unit="mm"),
+        limit_value=0.0,
+        limit_unit="mm",
+        places=tuple(_place(board, *where) for where in found[:PLACES_SHOWN]),
+    )
+
+
+def _words(board: Board, pieces: Pieces, row: int) -> str:
+    """A piece in words: `track of NET`, `pad 1 of U3 (NET)`."""
+    kind, net, item = Piece(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
+    if kind != Piece.PAD:
+        return f"{kind.name.lower()} of {net}"
+    part = str(board.footprints.reference[int(board.pads.footprint[item])])
+    number = str(board.pads.number[item])
+    return " ".join(word for word in ("pad", number, f"of {part}" if part else "", f"({net})") if word)
+
+
+def _place(board: Board, shorts: Spaces, row: int) -> Place:
+    rows = np.array([row])
+    one, other = shorts.one.where(rows), shorts.other.where(rows)
+    x, y = overlap_middles(board, one, other).round(6)[0].tolist()
+    tables = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
+    uuid = str(tables[Piece(int(one.kind[0]))][int(one.row[0])])
+    name = board.copper_layers[shorts.layer].name
+    return Place(layer=name, net=board.nets[int(one.net[0])], uuid=uuid or None, x_mm=x, y_mm=y)

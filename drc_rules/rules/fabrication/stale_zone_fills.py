@@ -1,0 +1,104 @@
+"""Copper or a hole of another net lies in a zone's stored fill: the fills are out of date.
+
+What it checks
+--------------
+Tracks, vias, pads and holes on every layer, with or without plating, against the stored fills of zones of other nets,
+and fills against one another. KiCad keeps a fill clear of all of them whenever it fills the zones, and of two zones it
+cuts one; what lies in a fill was put there, or moved, since. Overlaps below 0.001 mm do not count, nor pads of a net
+tie in a fill of a net that it ties. A hole counts on the copper layers of its pad. Tracks, vias and pads that overlap
+one another are no matter of fills: FAB015 finds those.
+
+Why it matters
+--------------
+Gerbers that are plotted from these fills hold the shorts. And no answer that rests on fills holds: gaps to planes,
+return paths, copper balance and the copper of rails are not verifiable until the zones are filled again, and nothing is
+advised about clearances to fills.
+
+How to fix
+----------
+Press B in KiCad to fill all zones, save the board and check again. Filling before each DRC, and letting the plot
+dialogue check the fills, keeps them so.
+
+What it cannot see
+------------------
+A fill that leaves out what it could cover by now cannot be told from a good one, nor a clearance that was made wider
+since. Of a custom pad only the middle counts. Copper drawn as graphics or text is not read. A custom rule with a
+negative clearance lets KiCad fill over other nets: such a fill is taken for an old one.
+
+Sources
+-------
+KiCad's board file stores fills as they were when the zones were last filled. What `kicad-cli pcb drc` reports of such
+fills vanishes with its `--refill-zones`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_spaces import space_finder
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints, PadKind
+from stackup_lib.copper.stale_fills import Foreign, Item
+
+PLACES_SHOWN = 20
+
+NOUNS = {Item.TRACK: "track", Item.VIA: "via", Item.PAD: "pad", Item.FILL: "fill", Item.HOLE: "hole"}
+
+
+def _stored(ctx: Context, _clause: Clause) -> Iterator[Context]:
+    if len(ctx.board.zones.fill_zone):
+        yield ctx
+
+
+@rule("FAB014", kinds=("fills_up_to_date",), over=_stored)
+def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[Draft]:
+    """Yield one finding where fills are out of date."""
+    found = ctx.get(space_finder).foreign
+    if not len(found):
+        return
+    nets, layer = ctx.board.nets, ctx.board.copper_layers[int(found.layer[0])].name
+    first, fill = _first(ctx, found), f"the fill of {nets[int(found.fill_net[0])] or 'no net'} on {layer}"
+    items = np.unique(np.column_stack([found.kind, found.row]), axis=0)[:, 0]
+    lies = f"{_counted(items)} lie in fills of other nets, e.g. {first} in {fill}"
+    lies = lies if len(items) > 1 else f"{first} lies in {fill}"
+    yield Draft(
+        title=f"zones are not up to date: {lies}: a short as it is stored",
+        why="plotted so, the board has these shorts; until the zones are filled, what rests on fills is not verifiable",
+        fix=FILL_ZONES,
+        ids=("zone fills",),
+        places=tuple(_place(ctx, found, k) for k in range(min(len(found), PLACES_SHOWN))),
+    )
+
+
+def _counted(kinds: Ints) -> str:
+    """How many items of each kind, e.g. `2 tracks and 1 via`."""
+    counts = [(int(np.sum(kinds == kind)), noun) for kind, noun in NOUNS.items()]
+    words = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
+
+
+def _first(ctx: Context, found: Foreign) -> str:
+    """The first item in words."""
+    kind, row = Item(int(found.kind[0])), int(found.row[0])
+    pads, nets = ctx.board.pads, ctx.board.nets
+    if kind == Item.HOLE and pads.kind[row] == PadKind.NON_PLATED:
+        return "a hole without plating"
+    return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
+
+
+def _place(ctx: Context, found: Foreign, k: int) -> Place:
+    board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
+    tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None}
+    table = tables.get(kind, board.pads.uuid)
+    return Place(
+        layer=board.copper_layers[int(found.layer[k])].name,
+        net=board.nets[max(int(found.net[k]), 0)] or None,
+        uuid=None if table is None else str(table[row]) or None,
+        x_mm=float(found.x_mm[k]),
+        y_mm=float(found.y_mm[k]),
+    )

@@ -1,0 +1,133 @@
+"""A hole without plating comes too near to copper.
+
+What it checks
+--------------
+The gap from the wall of every hole that is not plated (KiCad's NPTH pads, slots included) to the tracks, vias, pads and
+filled zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`.
+With any fab the drill may not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that
+it is drilled through, and tracks of their net on their layers are meant. While fills are out of date (FAB014) they do
+not count, and without a finding the answer is not verifiable.
+
+Why it matters
+--------------
+Such holes are often drilled in a run of their own, after etching and plating, and miss by a tenth of a millimetre:
+copper that the drill touches tears, burrs, and lies bare in the wall, where a screw or a pin joins it to the case. A
+track that a hole is drilled through is cut.
+
+How to fix
+----------
+A copper to hole clearance in KiCad's Board Setup, Constraints, then fill the zones again; move what it reports.
+
+What it cannot see
+------------------
+Screw heads and washers, which need more than the drill, are not in the file. Holes drawn as circles on Edge.Cuts are
+`copper-near-edge`'s. Pads of free shape count as the circle that fits into them, shapes and texts drawn on copper
+layers not at all. No list at hand tells unplated holes from plated ones: the figures are those for holes in general.
+
+Sources
+-------
+NextGIn, Rush PCB (0.20 mm) and network PCB (0.15 mm) on holes in general. Past advanced is a warning, past standard
+information, for no document speaks of unplated holes. What your own fab states is an error, and so is a hole drilled
+into a track, via or pad, as KiCad's own check has it (`hole_clearance`): the drill removes the copper. A fill that a
+hole lies in is only a warning: KiCad keeps it off the hole when the zones are filled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_holes, copper_place, nearest_first, need_fills
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_spaces import space_finder
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs import Tier
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import Ints, PadKind
+from stackup_lib.copper.cut_gaps import CutGaps
+from stackup_lib.copper.shapes import Mask
+from stackup_lib.copper.stale_fills import fills_out_of_date
+
+
+def _holes(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
+    pads = ctx.board.pads
+    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    least = bar(ctx, clause, "unplated_hole_to_copper_mm", own_fab(ctx).hole_to_copper_mm)
+    if len(rows) and least is not None:
+        yield rows, least
+
+
+FORMULA = """
+g ≥ g_min - 0.001
+
+g: least gap from an unplated hole's wall to copper; below 0 it is drilled into it [mm]
+g_min: the least that is held [mm]
+"""
+
+
+@rule("FAB017", kinds=("unplated_hole_to_copper",), over=_holes, formula=FORMULA)
+def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[Draft]:
+    """Yield one finding for the unplated holes that are nearer to copper than the limit."""
+    holes, least = subject
+    are_old = bool(len(ctx.get(space_finder).foreign))
+    found = _gaps(ctx, least, are_old=are_old)
+    near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
+    if len(found.gap_mm):
+        ctx.shows(f"unplated holes, {least.who}", g=float(np.min(found.gap_mm)), g_min=least.value)
+    if not len(near):
+        _need_fills(ctx, least, are_old=are_old)
+        return
+
+    def misses(limit: Bar) -> Mask:
+        gaps = _gaps(ctx, limit, are_old=are_old)
+        return np.isin(found.cut, gaps.cut[gaps.gap_mm < limit.value - TOLERANCE_MM])
+
+    near, is_told = untold(near, misses, least)
+    told = nearest_first(found.where(near))
+    if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is told at a stricter tier
+        ctx.shows(f"what no stricter tier tells, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
+    yield _draft(ctx, told, (len(holes), least), is_told=is_told)
+
+
+def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:
+    """What a limit is held against: fills as long as they are true, but never where the drill may meet no copper."""
+    return at_holes(ctx, with_fills=not are_old and least.tier is not Tier.BEST)
+
+
+def _need_fills(ctx: Context, least: Bar, *, are_old: bool) -> None:
+    """Raise `MissingFact` where fills that are old, or not stored, may come too near."""
+    if least.tier is Tier.BEST:
+        return
+    if are_old:
+        raise fills_out_of_date()
+    need_fills(ctx)
+
+
+def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -> Draft:
+    board, (count, least), gap = ctx.board, of, float(near.gap_mm[0])
+    layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
+    some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
+    to = f"{net} on {layer}"
+    how = f"drilled into {to}" if gap <= 0 else f"down to {gap:.3f} mm from the hole's wall to {to}"
+    if least.tier is Tier.BEST:
+        asked = "the drill removes that copper"
+        why = "a track that is drilled through is cut, and what is left of the copper lies bare in the wall"
+        fix = "move the hole or the copper, and set a copper to hole clearance in Board Setup"
+    else:
+        asked = f"{least.says('hold')} {least.value:g} mm"
+        why = "drilled after plating, they miss by a tenth of a millimetre; torn copper lies bare in the wall"
+        fix = f"a copper to hole clearance of {least.value:g} mm in Board Setup, then fill the zones again"
+    return Draft(
+        title=f"{some} unplated hole{'' if count == 1 else 's'}: {how}; {asked}",
+        why=why,
+        fix=fix,
+        ids=("unplated hole", least.tier or least.who),
+        measured=Measured(value=round(gap, 4), unit="mm"),
+        limit_value=least.value,
+        limit_unit="mm",
+        places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
+        is_told=is_told,
+    )

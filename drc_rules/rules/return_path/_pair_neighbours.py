@@ -1,0 +1,174 @@
+"""Fast pairs that run beside other fast pairs on a layer, and how they couple."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.return_path.return_paths import FastGroup, Referenced, ReturnPaths
+from drc_rules.facts.context import Context
+from stackup_lib.copper.coupling import pair_geometry
+from stackup_lib.copper.crosstalk_weights import near_end, pair_mutual, power_sum
+from stackup_lib.copper.parallel_pairs import ParallelPairs
+from stackup_lib.nets.diff_pairs import NO_PAIR
+from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
+
+NANOMETRE = 1e-6
+
+USUAL_HEIGHTS = 4.0
+"""Farther apart than so many heights over the nearer plane, pairs couple by less than a percent wherever they run."""
+
+
+Neighbour = tuple[float, ParallelPairs]
+"""Gap over a lumped length, and both pairs."""
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A pair with its neighbours.
+
+    Attributes:
+        pair: row of the pair.
+        run: beside the neighbour that is heard most.
+        others: how many more are within reach; louder ones that are told of another interface are not counted.
+        near_share, far_share: noise of that run at either end, over that of one that is as near all along.
+        ratio: noise of all at the near end over that of the loudest one.
+    """
+
+    pair: int
+    run: Neighbour
+    others: int
+    near_share: float
+    far_share: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Pairs of a group that run nearer to other fast pairs than is asked, on one layer between the same planes.
+
+    Attributes:
+        height_mm: to the nearer plane.
+        allowed_mm: the gap that is asked for.
+        runs: the nearest first.
+        noisiest: the pair that hears most; None without runs.
+    """
+
+    part: Referenced
+    height_mm: float
+    allowed_mm: float
+    runs: tuple[Neighbour, ...]
+    noisiest: Victim | None
+
+
+def asked_heights(group: FastGroup) -> float | None:
+    """Return the spacing between pairs that a document asks for, in heights over the nearer plane."""
+    return group.choices[0].pair_spacing_heights if len(group.choices) == 1 else None
+
+
+def parts_with_pairs(ctx: Context) -> Iterator[Referenced]:
+    """Yield where pairs of an interface run, with a plane on at least one side, longer than a breakout."""
+    for part in ReturnPaths(ctx).referenced:
+        has_pairs = bool(np.any(ctx.pairs.pair_of_net[list(part.nets)] != NO_PAIR))
+        if part.planes and has_pairs and ReturnPaths(ctx).longest_of(part)[0] > part.group.lumped_mm[0]:
+            yield part
+
+
+def crowd(ctx: Context, part: Referenced) -> Crowd:
+    """Return the pairs that are too near to others; raises `MissingFact` where the stackup does not tell the height."""
+    height = min(ReturnPaths(ctx).height_mm(part.layer, plane) for plane in part.planes)
+    allowed = (asked_heights(part.group) or USUAL_HEIGHTS) * height
+    near: list[Neighbour] = []
+    for beside in ReturnPaths(ctx).beside(part.layer, allowed):
+        gap = beside.gap_over_mm(part.group.lumped_mm[0])
+        if gap is not None and gap < allowed - NANOMETRE:
+            near.append((gap, beside))
+    near.sort(key=lambda run: (round(run[0], 4), run[1].first, run[1].second))
+    runs = tuple(run for run in near if _owner(ctx, run[1]) == part.group)
+    return Crowd(part, height, allowed, runs, _noisiest(ctx, part, allowed, near) if runs else None)
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """A run with what is heard of it at either end, relative to others and to one that is as near all along."""
+
+    run: Neighbour
+    is_own: bool
+    near: float
+    near_share: float
+    far_share: float
+
+
+def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neighbour]) -> Victim:
+    """Return the pair that hears most of all its neighbours, which know nothing of one another."""
+    size = _size(ctx, part.layer, near[0][1].first)  # stands for all: only ratios rest on it
+    of_pair: dict[int, list[_Heard]] = {}
+    for run in near:
+        heard = _heard(ctx, part, allowed_mm, run, size)
+        for pair in (run[1].first, run[1].second):
+            of_pair.setdefault(pair, []).append(heard)
+    victims: list[tuple[float, Victim]] = []
+    for pair, rows in of_pair.items():
+        own = [row for row in rows if row.is_own]
+        if own:
+            loudest = max(own, key=lambda row: row.near)
+            counted = [row.near for row in rows if row.is_own or row.near <= loudest.near]
+            total = power_sum(counted)
+            shares = loudest.near_share, loudest.far_share
+            victims.append((total, Victim(pair, loudest.run, len(counted) - 1, *shares, total / loudest.near)))
+    return max(victims, key=lambda one: (round(one[0], 9), -one[1].pair))[1]
+
+
+def _heard(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, size: tuple[float, float]) -> _Heard:
+    gap, beside = run
+    width, own_gap = size
+    heights = [ReturnPaths(ctx).height_mm(part.layer, plane) for plane in part.planes]
+    nyquist = part.group.choices[0].nyquist_ghz or 0.0
+
+    def couplings(gaps_mm: np.ndarray) -> np.ndarray:
+        return pair_mutual(width + own_gap, gaps_mm + width, *heights)
+
+    even = couplings(np.array([gap]))
+    length = beside.length_within_mm(allowed_mm)
+    near_ends, far_ends = [], []
+    for net in np.unique(beside.net):
+        mine = (beside.net == net) & (beside.gap_mm <= allowed_mm)
+        along = couplings(beside.gap_mm[mine])
+        near_ends.append(near_end(along, beside.length_mm[mine], nyquist))
+        far_ends.append(float(np.sum(along * beside.length_mm[mine])))
+    near_share = max(near_ends) / near_end(even, np.array([length]), nyquist)
+    is_own = _owner(ctx, beside) == part.group
+    return _Heard(run, is_own, max(near_ends), near_share, max(far_ends) / (float(even[0]) * length))
+
+
+def _owner(ctx: Context, beside: ParallelPairs) -> FastGroup:
+    """Return which of the two pairs' groups a run is told of: that of which more is asked, else the faster one."""
+    groups = [ReturnPaths(ctx).group_of_net[int(ctx.pairs.positive[pair])] for pair in (beside.first, beside.second)]
+    return max(groups, key=lambda one: (asked_heights(one) or 0.0, one.choices[0].nyquist_ghz or 0.0, one.id))
+
+
+def coupling_of(ctx: Context, part: Referenced, run: Neighbour) -> PairCoupling:
+    """Return the coupling of two pairs with the gaps and the width in which they were mostly routed there."""
+    gap, beside = run
+    sizes = [_size(ctx, part.layer, pair) for pair in (beside.first, beside.second)]
+    width = round(sum(width for width, _ in sizes) / 2, 3)
+    where = Lines(ctx).site(part.layer, (part.above, part.below))
+    return ReturnPaths(ctx).coupling(where, width, (sizes[0][1], sizes[1][1]), round(gap, 3))
+
+
+def _size(ctx: Context, layer: int, pair: int) -> tuple[float, float]:
+    """Return width and gap of a pair on a layer, each that of most of its length."""
+    found = pair_geometry(ctx.board, int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair]))
+    here = found.pieces.layer == layer
+    width = _most(found.pieces.width_mm[here], found.pieces.length_mm[here])
+    beside = here & ~np.isnan(found.gap_mm)
+    gap = _most(np.round(found.gap_mm[beside], 3), found.pieces.length_mm[beside]) if np.any(beside) else width
+    return width, gap
+
+
+def _most(values: np.ndarray, weights: np.ndarray) -> float:
+    every, where = np.unique(values, return_inverse=True)
+    return float(every[np.argmax(np.bincount(where, weights))])

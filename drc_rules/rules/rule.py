@@ -1,0 +1,189 @@
+"""How a rule is declared: one function in one file, found by walking `drc_rules.rules`; no list to edit."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from drc_rules.report.formula import Formula, read_formula
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity
+from stackup_lib.core.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from drc_rules.facts.context import Context
+
+PAGE_SECTIONS = ("What it checks", "Why it matters", "How to fix", "What it cannot see", "Sources")
+"""Headings that the docstring of every rule file has, in this order."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a rule says of one object; the engine adds code, clause and key, and caps the severity.
+
+    Attributes:
+        title: what is wrong, with the numbers, without a full stop.
+        ids: structural ids of the objects concerned (layer names, uuids, net names); they make the key.
+        severity: lower than the clause's where the rule knows better; never raised above it.
+        inferred: True when the object's role was only inferred: such a finding is never an error.
+        source: where the limit stands, where that is not the clause's own source; in words.
+        fails: False for a remark that does not fail the clause; a remark is always information.
+        is_told: of clauses that differ in their tier of fabs: True, a stricter tier's finding says all of it; False, it
+            says what no stricter one does; None, it is told where a stricter tier's finding has the same ids.
+        defect: what makes findings of several tiers one, where their ids differ by more than the tier.
+        left_to: code and ids of another rule's finding, which speaks for this one where there is such.
+    """
+
+    title: str
+    why: str
+    fix: str
+    ids: tuple[str, ...]
+    measured: Measured | None = None
+    limit_value: float | str | None = None
+    limit_unit: str = ""
+    places: tuple[Place, ...] = ()
+    severity: Severity | None = None
+    inferred: bool = False
+    source: str = ""
+    fails: bool = True
+    is_told: bool | None = None
+    defect: str = ""
+    left_to: tuple[str, tuple[str, ...]] | None = None
+
+
+S = TypeVar("S")
+Check = Callable[["Context", Clause, S], Iterator[Draft]]
+Over = Callable[["Context", Clause], Iterable[S]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule as the engine sees it.
+
+    Attributes:
+        code: short and stable, e.g. `STK001`.
+        name: the file's name with dashes, e.g. `untouched-default-stackup`.
+        kinds: kinds of clauses that it decides.
+        over: gives the objects of a clause; each is decided on its own.
+        check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
+        formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
+        reads_fills: its answer rests on the stored fills of zones: it is not verifiable while these are out of date.
+        gives_way_to: codes of rules whose findings on the same items replace its own.
+    """
+
+    code: str
+    name: str
+    family: str
+    kinds: tuple[str, ...]
+    since: str
+    over: Callable[[Context, Clause], Iterable[object]]
+    check: Callable[[Context, Clause, object], Iterator[Draft]]
+    module: str
+    page: str = field(repr=False)
+    formula: Formula | None = field(default=None, repr=False)
+    reads_fills: bool = False
+    gives_way_to: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """First line of the page."""
+        return self.page.splitlines()[0]
+
+    def section(self, heading: str) -> str:
+        """Return the text under one of `PAGE_SECTIONS`."""
+        found = re.search(rf"^{heading}\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", self.page, re.MULTILINE | re.DOTALL)
+        return found.group(1).strip() if found else ""
+
+
+def rule(
+    code: str,
+    *,
+    kinds: tuple[str, ...],
+    over: Over[S],
+    since: str = "0.1",
+    formula: str = "",
+    reads_fills: bool = False,
+    gives_way_to: tuple[str, ...] = (),
+) -> Callable[[Check[S]], Check[S]]:
+    """Declare the decorated function as a rule that decides clauses of the given kinds.
+
+    Args:
+        code: three letters of the family and three digits.
+        kinds: kinds of clauses it decides; a kind belongs to one rule.
+        over: gives the objects of a clause. It may raise `MissingFact`: then the clause is not verifiable.
+        since: version that brought the rule.
+        formula: what it computes, as `drc_rules.report.formula` reads it; `explain CODE --board X` fills it in.
+        reads_fills: it rests on the stored fills of zones, see `Rule`.
+        gives_way_to: rules whose findings on the same items replace its own.
+    """
+
+    def declare(check: Check[S]) -> Check[S]:
+        module = inspect.getmodule(check)
+        path = check.__module__.split(".")
+        declared = Rule(
+            code=code,
+            name=path[-1].replace("_", "-"),
+            family=path[-2],
+            kinds=kinds,
+            since=since,
+            over=over,
+            check=check,  # type: ignore[arg-type]  # over and check agree on S; the engine only passes it along
+            module=check.__module__,
+            page=inspect.cleandoc((module.__doc__ if module else None) or ""),
+            formula=read_formula(formula) if formula else None,
+            reads_fills=reads_fills,
+            gives_way_to=gives_way_to,
+        )
+        check.__rule__ = declared  # type: ignore[attr-defined]
+        return check
+
+    return declare
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule under `drc_rules.rules`, by code."""
+    package = importlib.import_module("drc_rules.rules")
+    found: list[Rule] = []
+    for info in pkgutil.walk_packages(package.__path__, prefix="drc_rules.rules."):
+        if info.ispkg:
+            continue
+        module = importlib.import_module(info.name)
+        found += [member.__rule__ for member in vars(module).values() if hasattr(member, "__rule__")]
+    return tuple(sorted(set(found), key=lambda r: r.code))
+
+
+def find_rule(word: str) -> Rule:
+    """Return the rule with this code or name.
+
+    Raises:
+        ConfigError: there is none; says which is nearest.
+    """
+    for candidate in all_rules():
+        if word.lower() in (candidate.code.lower(), candidate.name):
+            return candidate
+    known = [r.code for r in all_rules()] + [r.name for r in all_rules()]
+    raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; stackwright rules lists them")
+
+
+def choose_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Return the rules whose code or name begins with a selected word and with no ignored one; no word selects all.
+
+    Raises:
+        ConfigError: a word matches no rule.
+    """
+    for word in (*select, *ignore):
+        if not any(_matches(r, word) for r in all_rules()):
+            find_rule(word)
+    chosen = [r for r in all_rules() if not select or any(_matches(r, w) for w in select)]
+    return tuple(r for r in chosen if not any(_matches(r, w) for w in ignore))
+
+
+def _matches(candidate: Rule, word: str) -> bool:
+    return candidate.code.lower().startswith(word.lower()) or candidate.name == word.lower()

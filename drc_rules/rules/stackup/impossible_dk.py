@@ -1,0 +1,88 @@
+"""A row states a Dk that no laminate and no solder mask has.
+
+What it checks
+--------------
+The Dk of every dielectric ply, in the board file or declared in `stackwright.toml`, and of solder mask, against the
+range in which all of them lie. KiCad's 0 and 1 mean "not set". KiCad's untouched default stackup is not looked at.
+
+Why it matters
+--------------
+Impedance goes with the square root of Dk. A typing error (42 for 4.2) makes every line beside the row wrong by a
+factor. So nothing that rests on the row is judged: impedance, loss, stub resonance and delay stay not verifiable.
+
+How to fix
+----------
+Correct Epsilon R of the row under File > Board Setup > Physical Stackup, or the line in `stackwright.toml`. Leave
+the tracks as they are until then.
+
+What it cannot see
+------------------
+A wrong Dk inside the range: implausible-dk compares it with the laminate that the row names. A few ceramic-filled
+microwave laminates (Dk 12.2 to 12.9) and foams (below 2) lie outside, and lines on them are not judged.
+
+Sources
+-------
+Data sheets of laminates: PTFE with 2.1 is the lowest solid dielectric, its ceramic-filled grades reach 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.row_faults import correct, dk_is_possible, limit_of
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import LayerKind
+from stackup_lib.core.facts import MissingFact
+
+
+@dataclass(frozen=True)
+class StatedDk:
+    """A Dk that somebody has stated, where, and how it is corrected."""
+
+    row: str
+    label: str
+    dk: float
+    how: str
+
+
+def _stated(ctx: Context, _clause: Clause) -> list[StatedDk]:
+    if not ctx.plies:
+        raise MissingFact("the stackup", DECLARE_STACKUP)
+    stackup = ctx.board.stackup if not ctx.is_default_stackup else None
+    masks = [row for row in (stackup.layers if stackup else ()) if row.kind is LayerKind.MASK]
+    found = [StatedDk(ply.row, ply.label, dk, ply.how_to_correct("dk")) for ply in ctx.plies if (dk := ply.stated_dk)]
+    found += [StatedDk(m.name, m.name, dk, correct(m.name, "Epsilon R")) for m in masks if (dk := m.plies[0].dk)]
+    return found
+
+
+FORMULA = """
+Dk_min ≤ Dk ≤ Dk_max
+
+Dk: as stated
+Dk_min: lowest of any laminate
+Dk_max: highest of any laminate
+"""
+
+
+@rule("STK012", kinds=("dk_possible",), over=_stated, formula=FORMULA)
+def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[Draft]:
+    """Yield one finding per Dk outside the range."""
+    limit = limit_of("dk_possible")
+    low, high = limit.min or 0.0, limit.max or 0.0
+    ctx.shows(found.label, Dk=found.dk, Dk_min=low, Dk_max=high)
+    if dk_is_possible(found.dk):
+        return
+    yield Draft(
+        title=f"{found.label}: Dk {found.dk:g} cannot be right, laminates have {low:g} to {high:g}",
+        why="no impedance, loss or delay that rests on this row is judged",
+        fix=f"{found.how}; leave the tracks as they are",
+        ids=(found.label,),
+        measured=Measured(value=found.dk, unit="Dk"),
+        limit_value=f"{low:g}-{high:g}",
+        limit_unit="Dk",
+        places=(Place(layer=found.row),),
+    )

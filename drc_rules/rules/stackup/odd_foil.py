@@ -1,0 +1,76 @@
+"""Inner copper has a thickness that no foil weight gives.
+
+What it checks
+--------------
+The copper thickness of every inner layer on which no via begins or ends, in a stackup that somebody has entered. Each
+weight may be stated as the foil is bought or as it is after etching: 0.5 oz from 12 to 20 um, 1 oz from 27 to 40 um.
+
+Why it matters
+--------------
+Between two weights it is not known which foil is meant: 25 um may be 0.5 oz or 1 oz, and the two differ by a factor of
+two in resistance and by 2 to 4 % in impedance. So nothing that rests on the layer's copper is judged.
+
+How to fix
+----------
+Enter the thickness of the fab's foil: 0.0175 mm for 0.5 oz, 0.035 mm for 1 oz, or the finished values of its stackup.
+
+What it cannot see
+------------------
+Outer layers, and inner ones on which a blind or buried via ends, are plated: their copper may have any thickness. The
+wrong one of two weights looks right. Copper above 4 oz is not judged.
+
+Sources
+-------
+IPC-6012's minimum of finished inner copper by weight, as fabs quote it, plus half of the foil's tolerance; the top is
+that of the catalogue's bands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.facts.context import Context
+from drc_rules.facts.row_faults import correct, is_plated
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.materials import foils_beside
+
+
+@dataclass(frozen=True)
+class InnerCopper:
+    """A copper row that is not plated."""
+
+    name: str
+    thickness_mm: float
+    line: int | None
+
+
+def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
+    board = ctx.board
+    return [
+        InnerCopper(row.name, row.thickness_mm, board.line_of(row.offset) if row.offset else None)
+        for row in ctx.stackup().copper
+        if row.thickness_mm and row.name in board.layer_index and not is_plated(board, board.layer_index[row.name])
+    ]
+
+
+@rule("STK017", kinds=("foil_weight",), over=_unplated)
+def odd_foil(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[Draft]:
+    """Yield one finding per inner layer between the weights."""
+    beside = foils_beside(row.thickness_mm)
+    if beside is None:
+        return
+    lower, upper = beside
+    ends = [f"{foil.weights} ends at {foil.to_um:g} um" for foil in (lower,) if foil]
+    ends += [f"{foil.weights} begins at {foil.from_um:g} um" for foil in (upper,) if foil]
+    um = row.thickness_mm * 1000
+    yield Draft(
+        title=f"{row.name}: inner copper of {um:.4g} um has no foil weight: {', '.join(ends)}",
+        why="it is not known which foil is meant, so no impedance or resistance that rests on it is judged",
+        fix=f"{correct(row.name, 'the copper thickness')}: 0.0175 mm is 0.5 oz, 0.035 mm is 1 oz",
+        ids=(row.name,),
+        measured=Measured(value=round(row.thickness_mm, 5), unit="mm"),
+        places=(Place(layer=row.name, line=row.line),),
+    )

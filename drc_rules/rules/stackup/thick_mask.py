@@ -1,0 +1,66 @@
+"""Solder mask is thicker than it can be printed.
+
+What it checks
+--------------
+The thickness of the mask rows in a stackup that somebody has entered.
+
+Why it matters
+--------------
+Mask over a microstrip lowers its impedance: 20 um by 2 to 3 %, 100 um by twice that. A thickness that no fab prints is
+a typing error, so the lines of that outer layer are not judged.
+
+How to fix
+----------
+Enter the fab's mask under File > Board Setup > Physical Stackup: 10 to 30 um over copper is usual.
+
+What it cannot see
+------------------
+A wrong thickness below the limit. Dry film of 75 to 100 um, which a few boards still carry, is reported as well, and
+`mask_over_copper_um` under `[process]` refuses it.
+
+Sources
+-------
+Liquid solder mask cures to 10 to 40 um; it is not printed thicker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.facts.context import Context
+from drc_rules.facts.row_faults import correct, limit_of, mask_is_possible
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import Draft, rule
+from stackup_lib.board.board import LayerKind, StackupLayer
+
+
+def _masks(ctx: Context, _clause: Clause) -> list[StackupLayer]:
+    return [row for row in ctx.stackup().layers if row.kind is LayerKind.MASK and row.thickness_mm]
+
+
+FORMULA = """
+m ≤ m_max
+
+m: mask over copper [mm]
+m_max: the most that is printed [mm]
+"""
+
+
+@rule("STK014", kinds=("mask_thickness",), over=_masks, formula=FORMULA)
+def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draft]:
+    """Yield one finding per mask row above the limit."""
+    most, thickness = limit_of("mask_thickness").max or 0.0, row.thickness_mm or 0.0
+    ctx.shows(row.name, m=thickness, m_max=most)
+    if mask_is_possible(thickness):
+        return
+    yield Draft(
+        title=f"{row.name}: solder mask of {thickness:g} mm cannot be right, maximum {most:g} mm",
+        why="the impedance of lines under this mask is not judged",
+        fix=f"{correct(row.name, 'the thickness')}; leave the tracks as they are",
+        ids=(row.name,),
+        measured=Measured(value=thickness, unit="mm"),
+        limit_value=most,
+        limit_unit="mm",
+        places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),
+    )

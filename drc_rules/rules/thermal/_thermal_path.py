@@ -1,0 +1,138 @@
+"""The way of a hot part's heat through the board: the holes in its thermal pads, from pad to sink."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drc_rules.analysis.fabrication.fab_holes import need_drills
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, Pad, PadHole, give
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from stackup_lib.core.errors import did_you_mean
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.thermal.via_array import ThermalBarrel, array_k_per_w
+from stackup_lib.vias.plated_holes import copper_heights_mm
+
+RELIEF_MM = 0.8
+"""Ring of a pad and gap of its thermal relief together are hardly wider."""
+
+
+@dataclass(frozen=True)
+class HeatPath:
+    """What the holes of a part's thermal pads offer the heat.
+
+    Attributes:
+        sink: copper layer that the heat is led to.
+        holes: how many of the holes reach it.
+        k_per_w: of the holes from the pads to the sink.
+        plane_name: the nearest layer between with copper on the holes, which spreads the heat as well; "" for none.
+        to_plane_k_per_w: of the holes from the pads to that one.
+    """
+
+    sink: int
+    sink_name: str
+    holes: int
+    k_per_w: Interval
+    plane_name: str = ""
+    to_plane_k_per_w: Interval | None = None
+
+    @property
+    def least_k_per_w(self) -> float:
+        """What the way is at least: to the nearest plane, as if that spread the heat without loss."""
+        near = self.to_plane_k_per_w
+        return min(self.k_per_w.low, near.low) if near else self.k_per_w.low
+
+
+def sink_of(ctx: Context, part: HotPartOnBoard) -> int:
+    """Return the layer that a part's heat is led to; raises `MissingFact` where the declared one does not exist."""
+    name = part.declared.sink
+    if name is None:
+        return ctx.board.layer_count - 1 if part.layer == 0 else 0
+    if name not in ctx.board.layer_index:
+        cure = did_you_mean(name, ctx.board.layer_index)
+        raise MissingFact(f"the layer {name} that the heat of {part.reference} is led to", give(part, f"sink: {cure}"))
+    return ctx.board.layer_index[name]
+
+
+def heat_path(ctx: Context, part: HotPartOnBoard) -> HeatPath | None:
+    """Return the way through a part's thermal pads to its sink; None where no hole of them reaches the sink.
+
+    Raises:
+        MissingFact: stackup, thicknesses, or the declared sink.
+    """
+    sink = sink_of(ctx, part)
+    reaching = [(pad, [hole for hole in pad.holes if _reaches(part, hole, sink)]) for pad in part.pads]
+    ways = [_to_layer(ctx, part, pad, holes, sink) for pad, holes in reaching if holes]
+    if not ways:
+        return None
+    near = _nearest_plane(ctx, part, sink)
+    to_plane = [_to_layer(ctx, part, pad, holes, near) for pad, holes in reaching if holes] if near is not None else []
+    return HeatPath(
+        sink=sink,
+        sink_name=ctx.board.copper_layers[sink].name,
+        holes=sum(len(holes) for _, holes in reaching),
+        k_per_w=_together(ways),
+        plane_name=ctx.board.copper_layers[near].name if near is not None else "",
+        to_plane_k_per_w=_together(to_plane) if to_plane else None,
+    )
+
+
+def _together(ways: Sequence[Interval]) -> Interval:
+    return Interval(low=_beside(ways, "low"), nominal=_beside(ways, "nominal"), high=_beside(ways, "high"))
+
+
+def _beside(ways: Sequence[Interval], end: str) -> float:
+    """Resistance of ways side by side, at one end of each interval."""
+    return 1 / sum(1 / float(getattr(way, end)) for way in ways)
+
+
+def _reaches(part: HotPartOnBoard, hole: PadHole, sink: int) -> bool:
+    first, last = sorted((part.layer, hole.bottom))
+    return first <= sink <= last
+
+
+def _to_layer(ctx: Context, part: HotPartOnBoard, pad: Pad, holes: Sequence[PadHole], layer: int) -> Interval:
+    heights = copper_heights_mm(ctx.stackup())
+    if not heights:
+        raise MissingFact("the thickness of every row of the stackup", DECLARE_STACKUP)
+    length = abs(heights[layer] - heights[part.layer])
+    need_drills((hole.drill_mm for hole in holes), "the holes in the thermal pad")
+    barrels = [ThermalBarrel(hole.drill_mm, length, _fill(part, hole), part.declared.plating_um) for hole in holes]
+    return array_k_per_w(barrels, pad.area_mm2, ctx.need(ctx.copper_thickness_mm(part.layer)))
+
+
+def _fill(part: HotPartOnBoard, hole: PadHole) -> str:
+    if part.declared.via_fill is not None:
+        return part.declared.via_fill
+    if not hole.filled.known:
+        return "microvia" if hole.is_laser else "unknown"
+    if not hole.filled.value:
+        return "none"
+    return "microvia" if hole.is_laser else "filled"
+
+
+def connected_layers(ctx: Context, part: HotPartOnBoard) -> tuple[int, ...]:
+    """Return the layers, but the part's own, on which filled copper of its net lies at a hole of a thermal pad.
+
+    A fill that a thermal relief keeps off the hole counts: its spokes lead heat too.
+    """
+
+    def touches(hole: PadHole, layer: int) -> bool:
+        reach = hole.drill_mm / 2 + RELIEF_MM
+        return any(net == hole.net for _, net in ctx.copper.gaps_at(layer, hole.x_mm, hole.y_mm, reach))
+
+    layers = [layer for layer in range(ctx.board.layer_count) if layer != part.layer and ctx.copper.is_filled(layer)]
+    return tuple(k for k in layers if any(_reaches(part, hole, k) and touches(hole, k) for hole in part.holes))
+
+
+def _nearest_plane(ctx: Context, part: HotPartOnBoard, sink: int) -> int | None:
+    """Return the layer with copper on the holes that is nearest to the part, between it and the sink."""
+    first, last = sorted((part.layer, sink))
+    between = [layer for layer in connected_layers(ctx, part) if first < layer < last]
+    return min(between, key=lambda layer: abs(layer - part.layer), default=None)
+
+
+def in_words(k_per_w: float) -> str:
+    """Return a resistance with two or three digits, never as a power of ten."""
+    return f"{k_per_w:.0f}" if k_per_w >= 10 else f"{k_per_w:.2g}"

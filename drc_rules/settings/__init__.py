@@ -1,0 +1,1 @@
+"""stackwright.toml."""

@@ -1,0 +1,234 @@
+"""`stackwright.toml`: what the user declares, because KiCad has no field for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+
+from drc_rules.requirements.data_files import parse_model, read_text
+from drc_rules.settings.config_fab import FabDeclaration
+from drc_rules.settings.config_power import RailDeclaration
+from drc_rules.settings.config_process import ProcessDeclaration
+from drc_rules.settings.config_thermal import HotPart
+from drc_rules.settings.goals_choices import GoalChoices
+from drc_rules.settings.suppression import Suppression
+
+FILE_NAME = "stackwright.toml"
+
+
+PLACEHOLDER = "?"
+"""What `stackwright init` and the report write where the user has to fill in a value; it declares nothing."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that still holds the placeholder is as good as absent."""
+        return {k: v for k, v in data.items() if v != PLACEHOLDER} if isinstance(data, dict) else data
+
+
+class CopperDeclaration(_Strict):
+    """Facts of one copper layer that KiCad cannot store.
+
+    Attributes:
+        foil: kind of its copper foil, as `stackwright materials foils` lists them.
+        copper_oz: its weight before plating, ounces per square foot.
+    """
+
+    foil: str | None = None
+    copper_oz: float | None = Field(default=None, gt=0, le=20)
+
+
+class DielectricDeclaration(_Strict):
+    """Facts of one dielectric that KiCad cannot store, or that replace its free text.
+
+    Attributes:
+        material: laminate, with glass style and resin content where they are known: `Megtron 7(N) 1080 RC70%`.
+        dk, df: permittivity and loss tangent at `at_ghz`.
+        at_ghz: frequency of `dk` and `df`, GHz.
+        tg_c: glass transition temperature, degrees Celsius.
+        tg_method: by which it was measured; DSC reads lower than DMA.
+    """
+
+    material: str | None = None
+    dk: float | None = Field(default=None, gt=1, lt=20)
+    df: float | None = Field(default=None, gt=0, lt=0.2)
+    at_ghz: float | None = Field(default=None, gt=0, lt=400)
+    tg_c: float | None = Field(default=None, gt=50, lt=500)
+    tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
+
+
+class Declared(_Strict):
+    """Facts about the stackup; with `stackup_hash` they hold only for the stackup they were written for.
+
+    Attributes:
+        stackup_hash: of the stackup, as `stackwright stackup` prints it; another stackup makes these facts void.
+        impedance_tolerance_pct: what the fab promises for controlled impedance, plus and minus percent.
+        foil: kind of copper foil of every layer that does not name its own.
+        tg_c: glass transition temperature of the whole board's laminates, degrees Celsius.
+        tg_method: by which it was measured.
+        copper: facts by copper layer, under KiCad's name of it.
+        dielectric: facts by dielectric, under KiCad's name of the row: `dielectric 1`.
+    """
+
+    stackup_hash: str | None = None
+    impedance_tolerance_pct: float | None = Field(default=None, ge=1, le=50)
+    foil: str | None = None
+    tg_c: float | None = Field(default=None, gt=50, lt=500)
+    tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
+    copper: dict[str, CopperDeclaration] = Field(default_factory=dict)
+    dielectric: dict[str, DielectricDeclaration] = Field(default_factory=dict)
+
+
+class _NetChoice(_Strict):
+    """Nets chosen by net class or by KiCad-like wildcards (`*`, `?`) over the whole net name."""
+
+    net_classes: tuple[str, ...] = ()
+    nets: tuple[str, ...] = ()
+
+
+Role = Literal[
+    "add_in_card",
+    "system",
+    "slot",
+    "direct",
+    "host",
+    "carrier",
+    "board",
+    "board_and_connector",
+    "per_end",
+    "type_a",
+    "type_c",
+    "short",
+    "very_short",
+    "extra_short",
+    "medium",
+]
+"""Which board, or which kind of channel, a share of a loss budget is for: the keys of every `board_loss_db`."""
+
+
+class InterfaceDeclaration(_NetChoice):
+    """These nets are that interface.
+
+    Attributes:
+        role: which board of the channel this is; it chooses the share of the loss budget.
+        board_loss_db: the share itself at the Nyquist frequency, in place of a published one.
+        package_loss_db, connector_loss_db: what of the share belongs to the package and the connector.
+    """
+
+    is_: str = Field(alias="is")
+    role: Role | None = None
+    board_loss_db: float | None = Field(default=None, gt=0, le=60)
+    package_loss_db: float | None = Field(default=None, ge=0, le=30)
+    connector_loss_db: float | None = Field(default=None, ge=0, le=30)
+
+
+class ImpedanceDeclaration(_NetChoice):
+    """These nets have that impedance.
+
+    Attributes:
+        ohm: Z0 of a single line, Zdiff of a pair.
+        kind: which of the two is meant.
+        tolerance_pct: plus and minus percent; by default the interface's, else 10.
+    """
+
+    ohm: float = Field(ge=10, le=200)
+    kind: Literal["single", "differential"]
+    tolerance_pct: float | None = Field(default=None, ge=1, le=50)
+
+
+class BackdrillDeclaration(_NetChoice):
+    """Vias on these nets are backdrilled, told to the fab outside the board file.
+
+    Attributes:
+        from_: outer layer at which the drill enters.
+        must_cut: last layer that it passes.
+        size_mm: diameter of the drill.
+    """
+
+    from_: str = Field(alias="from")
+    must_cut: str
+    size_mm: float | None = Field(default=None, gt=0, le=20)
+
+
+class CheckOptions(_Strict):
+    """Defaults for the options of `stackwright check`.
+
+    Attributes:
+        fail_on: least severity of a finding that makes the exit code 1.
+        min_coverage_pct: exit code 1 where fewer of the questions could be decided.
+        select, ignore: rules to run and to leave out, by family, code or name.
+    """
+
+    fail_on: Literal["error", "warning", "info", "never"] | None = None
+    min_coverage_pct: float | None = Field(default=None, ge=0, le=100)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+class Config(_Strict):
+    """The whole of `stackwright.toml`.
+
+    Attributes:
+        profile: workload to check against, one of `stackwright profiles`, or the path of a profile of one's own.
+        form: form factor, where it is not the profile's.
+        core_on_module: the accelerator sits on a module that makes its own core voltage: no rail here is a core rail.
+    """
+
+    profile: str | None = None
+    form: str | None = None
+    declared: Declared = Field(default_factory=Declared)
+    interface: tuple[InterfaceDeclaration, ...] = ()
+    impedance: tuple[ImpedanceDeclaration, ...] = ()
+    backdrill: tuple[BackdrillDeclaration, ...] = ()
+    rail: tuple[RailDeclaration, ...] = ()
+    core_on_module: bool = False
+    hot_part: tuple[HotPart, ...] = ()
+    suppress: tuple[Suppression, ...] = ()
+    check: CheckOptions = Field(default_factory=CheckOptions)
+    goals: GoalChoices = Field(default_factory=GoalChoices)
+    fab: FabDeclaration = Field(default_factory=FabDeclaration)
+    process: ProcessDeclaration = Field(default_factory=ProcessDeclaration)
+
+    _text: str = PrivateAttr(default="")
+
+    @property
+    def text(self) -> str:
+        """The text that was read, empty where there is none; lines to paste must fit into it."""
+        return self._text
+
+    @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
+    @classmethod
+    def _drop_unfilled(cls, rows: object) -> object:
+        """A table of an array that still holds a placeholder anywhere declares nothing."""
+        return [row for row in rows if not _is_unfilled(row)] if isinstance(rows, list) else rows
+
+
+def _is_unfilled(row: object) -> bool:
+    values = row.values() if isinstance(row, dict) else ()
+    return any(PLACEHOLDER in _within(value) for value in values)
+
+
+def _within(value: object) -> list[object]:
+    return value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a `stackwright.toml`.
+
+    Raises:
+        ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says what and where.
+    """
+    return parse_config(read_text(path), where=str(path))
+
+
+def parse_config(text: str, *, where: str = FILE_NAME) -> Config:
+    """Check the text of a `stackwright.toml`; raises `ConfigError` like `load_config`."""
+    config = parse_model(text, Config, where)
+    config._text = text
+    return config

@@ -1,0 +1,92 @@
+"""`[fab]` of `stackwright.toml`: what the board's own fab makes; it takes the place of the three tiers of fabs."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+PLACEHOLDER = "?"
+
+
+class FabDeclaration(BaseModel):
+    """Limits of one's own fab, in mm unless the name says otherwise; what is None is left to the tiers.
+
+    Attributes:
+        name: how findings call it.
+        hole_mm: least finished diameter of a plated hole; `microvia_mm` of a laser-drilled one.
+        ring_mm: least annular ring about a hole as it is drawn; `microvia_ring_mm` about a microvia.
+        outer_track_mm: least width on the outer layers.
+        track_mm: least width on inner layers by copper weight, e.g. `{ "0.5" = 0.09, "1" = 0.1 }`.
+        outer_space_mm: least space between copper of different nets on the outer layers.
+        space_mm: least such space on inner layers by copper weight.
+        dielectric_mm: least thickness of one dielectric.
+        thickness_mm: greatest thickness of a board.
+        board_mm: greatest board, two sides.
+        aspect_ratio: greatest depth over drilled diameter; `microvia_aspect_ratio` of a microvia.
+        hole_to_copper_mm: least distance from a hole's wall to copper of another net on an inner layer, and from
+            that of an unplated hole to any copper.
+        edge_to_copper_mm: least distance from the board's edge, as it is cut for this board, to copper.
+        registration_mm: by how much layers may lie off one another.
+        bow_twist_pct: bow and twist that it is held to for this board.
+        spread_glass: True where it is told to use spread glass, or to turn the board on the panel.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str | None = None
+    hole_mm: float | None = Field(default=None, gt=0, le=2)
+    microvia_mm: float | None = Field(default=None, gt=0, le=2)
+    ring_mm: float | None = Field(default=None, ge=0, le=2)
+    microvia_ring_mm: float | None = Field(default=None, ge=0, le=2)
+    outer_track_mm: float | None = Field(default=None, gt=0, le=2)
+    track_mm: dict[str, float] = Field(default_factory=dict)
+    outer_space_mm: float | None = Field(default=None, gt=0, le=0.5)
+    space_mm: dict[str, float] = Field(default_factory=dict)
+    dielectric_mm: float | None = Field(default=None, gt=0, le=2)
+    thickness_mm: float | None = Field(default=None, gt=0, le=30)
+    board_mm: tuple[float, float] | None = None
+    aspect_ratio: float | None = Field(default=None, gt=0, le=60)
+    microvia_aspect_ratio: float | None = Field(default=None, gt=0, le=60)
+    hole_to_copper_mm: float | None = Field(default=None, gt=0, le=0.25)
+    edge_to_copper_mm: float | None = Field(default=None, gt=0, le=2)
+    registration_mm: float | None = Field(default=None, gt=0, le=2)
+    bow_twist_pct: float | None = Field(default=None, gt=0, le=5)
+    spread_glass: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_placeholders(cls, data: object) -> object:
+        """A key that still holds the placeholder is as good as absent, and so is a weight of a table or a side."""
+        if not isinstance(data, dict):
+            return data
+        filled = {key: _filled(value) for key, value in data.items()}
+        return {key: value for key, value in filled.items() if value != PLACEHOLDER}
+
+    @model_validator(mode="after")
+    def _weights_are_numbers(self) -> FabDeclaration:
+        for key, table, most in (("track_mm", self.track_mm, 2.0), ("space_mm", self.space_mm, 0.5)):
+            for weight, least in table.items():
+                if not _is_weight(weight) or not 0 < least <= most:
+                    raise ValueError(f'{key} has "{weight}" = {least:g}; write copper weights in oz, e.g. "0.5" = 0.09')
+        return self
+
+    def track_of(self, copper_oz: float) -> float | None:
+        """Return the least inner width for a copper weight, None where it is not stated."""
+        return next((least for weight, least in self.track_mm.items() if float(weight) == copper_oz), None)
+
+    def space_of(self, copper_oz: float) -> float | None:
+        """Return the least inner space for a copper weight, None where it is not stated."""
+        return next((least for weight, least in self.space_mm.items() if float(weight) == copper_oz), None)
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        return float(text) > 0
+    except ValueError:
+        return False
+
+
+def _filled(value: object) -> object:
+    """Return a table without the weights that hold the placeholder, and the placeholder for a list that holds one."""
+    if isinstance(value, dict):
+        return {key: one for key, one in value.items() if one != PLACEHOLDER}
+    return PLACEHOLDER if isinstance(value, list) and PLACEHOLDER in value else value

@@ -1,0 +1,85 @@
+"""The `[[rail]]` tables of `stackwright.toml`: what a rail carries, from where to where, and what it may lose."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class RailDeclaration(BaseModel):
+    """One power net and its worst continuous load.
+
+    `from` and `to` name parts (`U7`: its pads on the net) or single pads (`U7.3`). `to` is a list, whose pads draw
+    equal currents, or a table of amperes for each part or pad.
+
+    Attributes:
+        net: its whole name.
+        voltage_v: size of its voltage.
+        current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
+        duty_pct: share of `tdp_w` that lasts. Training is always taken as 100 %.
+        ground: net through which the current returns, where several grounds might be it.
+        ground_from, ground_to: parts or pads where the return current leaves that net for the source, and where it
+            enters it from the loads; without them the ground pads of the parts in `from` and `to`.
+        core: it feeds the accelerator's core, of which documents state target impedance and copper weight.
+        remote_sense: the regulator senses at the load, hence makes up for the copper's drop at DC.
+        max_drop_mv, max_drop_pct: what copper may take on the way to any load and back through ground.
+        max_rise_c: how much a track may warm.
+        max_a_per_mm2, max_via_a: densest current in the copper, largest in one barrel, where a limit is known.
+        ripple_pct, step_a: allowed ripple and the largest step of current, which give the rail's target impedance.
+        impedance_mohm: largest impedance at the load from DC to 100 MHz, as simulated or measured.
+        copper_c: temperature of the copper.
+        plating_um: thickness of the copper in holes.
+        copper_um: finished thickness of the copper by layer, as the fab states it or as it was measured.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    net: str = Field(min_length=1)
+    voltage_v: float = Field(gt=0, le=2000)
+    current_a: float | None = Field(default=None, gt=0, le=20_000)
+    tdp_w: float | None = Field(default=None, gt=0, le=20_000)
+    duty_pct: float = Field(default=100.0, gt=0, le=100)
+    core: bool = False
+    remote_sense: bool = False
+    from_: tuple[str, ...] = Field(default=(), alias="from")
+    to: tuple[str, ...] | dict[str, float] = ()
+    ground: str = ""
+    ground_from: tuple[str, ...] = ()
+    ground_to: tuple[str, ...] = ()
+    max_drop_mv: float | None = Field(default=None, gt=0)
+    max_drop_pct: float | None = Field(default=None, gt=0, le=100)
+    max_rise_c: float | None = Field(default=None, gt=0, le=200)
+    max_a_per_mm2: float | None = Field(default=None, gt=0)
+    max_via_a: float | None = Field(default=None, gt=0)
+    ripple_pct: float | None = Field(default=None, gt=0, le=100)
+    step_a: float | None = Field(default=None, gt=0)
+    impedance_mohm: float | None = Field(default=None, gt=0)
+    copper_c: float | None = Field(default=None, ge=-55, le=200)
+    plating_um: float | None = Field(default=None, gt=0, le=200)
+    copper_um: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _said_once(self) -> RailDeclaration:
+        amperes = self.to if isinstance(self.to, dict) else {}
+        if any(current <= 0 for current in amperes.values()):
+            raise ValueError(f"a load of {self.net} draws no current, or a negative one")
+        if sum((self.current_a is not None, self.tdp_w is not None, bool(amperes))) > 1:
+            raise ValueError(f"{self.net}: state current_a, or tdp_w, or the amperes of each load in `to`, not several")
+        if self.max_drop_mv is not None and self.max_drop_pct is not None:
+            raise ValueError(f"{self.net}: state max_drop_mv or max_drop_pct, not both")
+        return self
+
+    @property
+    def max_drop_v(self) -> float | None:
+        """The declared limit of the drop in volts, None where none is declared."""
+        if self.max_drop_pct is not None:
+            return self.voltage_v * self.max_drop_pct / 100
+        return self.max_drop_mv / 1000 if self.max_drop_mv is not None else None
+
+    @property
+    def target_ohm(self) -> float | None:
+        """V ripple / step, None where either is not declared; see `stackup_lib.power.planes.target_impedance_ohm`."""
+        if self.ripple_pct is None or self.step_a is None:
+            return None
+        return self.voltage_v * self.ripple_pct / 100 / self.step_a

@@ -1,0 +1,1 @@
+"""Stackups that meet what a board needs: goals, candidates, plans, fitness."""

@@ -1,0 +1,149 @@
+"""Our own clauses as judges of a candidate: it becomes a board in memory, and is checked.
+
+The board is a specimen: every interface runs on every fast layer, grounds and supplies are filled. What a stackup
+decides is decided by the same rules as in a check; routing, holes and losses are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.engine.check import prepare
+from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.one_finding import of_clause
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import ClauseVerdict, Verdict
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.forms import Form
+from drc_rules.requirements.profiles.profile import Profile
+from drc_rules.rules.rule import all_rules
+from drc_rules.settings.config import Config, CopperDeclaration, Declared, InterfaceDeclaration
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.write.new_board import CORNER_MM, empty_board
+from stackup_lib.synthesis import CandidateStackup, to_planned
+
+DECIDED = frozenset(
+    {
+        "stackup_declared",
+        "stackup_matches_layers",
+        "stackup_complete",
+        "thickness_sum",
+        "stackup_symmetry",
+        "even_layer_count",
+        "laminate_known",
+        "dk_plausible",
+        "plane_between_signals",
+        "layer_count",
+        "layer_count_above",
+        "form_thickness",
+        "tg",
+        "laminate_df",
+        "laminate_class",
+        "foil",
+        "power_copper_oz",
+    }
+)
+"""Kinds of clauses that a stackup alone decides, with what is said about its copper."""
+
+SIZE_MM = (120.0, 60.0)
+_NAME = Path("suggestion.kicad_pcb")
+
+
+@dataclass(frozen=True)
+class CandidateJudge:
+    """Judges candidates by the clauses of a selection.
+
+    Attributes:
+        waived: kinds that the user has decided otherwise: a warning against them rules nothing out.
+    """
+
+    profile: Profile | None
+    form: Form | None
+    interfaces: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+    waived: frozenset[str] = frozenset()
+
+    def __call__(self, candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
+        """Return (clause id, met, words) of every clause that a candidate decides; information rules nothing out."""
+        outcome = self.outcome(candidate)
+        found = []
+        for verdict in outcome.verdicts:
+            clause = verdict.clause
+            if verdict.verdict is Verdict.NOT_APPLICABLE or not self.counts(clause):
+                continue
+            met = verdict.verdict is Verdict.PASSED
+            found.append((clause.id, met, clause.title if met else "; ".join(why_not(verdict, outcome))))
+        return found
+
+    def counts(self, clause: Clause) -> bool:
+        """Tell whether a breach rules a stackup out: information does not, nor a warning that the user waives."""
+        if clause.severity is Severity.INFO:
+            return False
+        return clause.kind not in self.waived or clause.severity is Severity.ERROR
+
+    def outcome(self, candidate: CandidateStackup) -> Outcome:
+        """Return verdicts and findings of the clauses that a candidate decides."""
+        board = read_board(_NAME, text=specimen(candidate, self.interfaces))
+        context, _, _ = prepare(board, self._config(candidate), CommandLine())
+        clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
+        return run(context, clauses, all_rules(), all_rules())
+
+    def _config(self, candidate: CandidateStackup) -> Config:
+        copper = {
+            row.name: CopperDeclaration(foil=row.foil or None, copper_oz=row.copper_oz) for row in candidate.copper
+        }
+        declared = tuple(
+            InterfaceDeclaration.model_validate({"is": one, "nets": (f"/{one}_P", f"/{one}_N")})
+            for one in self.interfaces
+        )
+        return Config(
+            profile=self.profile.name if self.profile else None,
+            form=self.form.name if self.form else None,
+            declared=Declared(copper=copper),
+            interface=declared,
+        )
+
+
+def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:
+    """Yield why a clause is not met: its findings, else the facts that are missing."""
+    titles = [f.title for f in of_clause(verdict, outcome.findings)]
+    if verdict.verdict is Verdict.FAILED and titles:
+        yield titles[0] + (f" (and {len(titles) - 1} more)" if len(titles) > 1 else "")
+        return
+    for fact in verdict.missing[:2]:
+        yield f"not verifiable: {fact.fact}"
+
+
+def specimen(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> bytes:
+    """Return the text of a board with this stackup, a pair of each interface on each fast layer, and filled planes."""
+    text = empty_board(to_planned(candidate), size_mm=SIZE_MM, label="the suggestion").decode()
+    head, _, tail = text.rpartition(")")
+    return f"{head}{''.join(_copper(candidate, interfaces))}){tail}".encode()
+
+
+def _copper(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> Iterator[str]:
+    has_fast = any(row.use == "fast" for row in candidate.copper)
+    for row in candidate.copper:
+        if row.use in ("ground", "power"):
+            yield _plane(row.name, "GND" if row.use == "ground" else "+VCORE")
+        elif row.use == "fast" or (not has_fast and row.use == "outer"):
+            for k, one in enumerate(interfaces):
+                yield _track(row.name, f"/{one}_P", 5.0 + 2 * k)
+                yield _track(row.name, f"/{one}_N", 5.3 + 2 * k)
+        elif row.use == "signal":
+            yield _track(row.name, "/SLOW", 50.0)
+
+
+def _track(layer: str, net: str, y_mm: float) -> str:
+    x, y, length = CORNER_MM + 5, CORNER_MM + y_mm, SIZE_MM[0] - 10
+    return f'\t(segment (start {x} {y}) (end {x + length} {y}) (width 0.1) (layer "{layer}") (net "{net}"))\n'
+
+
+def _plane(layer: str, net: str) -> str:
+    x, y, (width, height) = CORNER_MM, CORNER_MM, SIZE_MM
+    corners = ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
+    points = f"(pts {' '.join(f'(xy {a} {b})' for a, b in corners)})"
+    filled = f'(filled_polygon (layer "{layer}") {points})'
+    return f'\t(zone (net "{net}") (layer "{layer}") (hatch edge 0.5) (fill yes) (polygon {points}) {filled})\n'

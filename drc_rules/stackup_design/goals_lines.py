@@ -1,0 +1,201 @@
+"""Line goals from interfaces: impedance, Nyquist frequency, longest length, and the board's share of the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from drc_rules.analysis.loss.loss_shares import (
+    ADD_IN_CARD,
+    ANY_BOARD,
+    CARD_EDGE,
+    assumed_allowances,
+    declarations_by_net,
+    share_of,
+)
+from drc_rules.analysis.targets.controlled import controlled_lines, nets_by_target
+from drc_rules.facts.context import Context
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.documents import documents
+from drc_rules.requirements.forms import Form
+from drc_rules.requirements.interfaces import Interface, family, interface
+from drc_rules.requirements.interfaces.model import ENGINEERING
+from drc_rules.settings.goals_choices import GoalChoices
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import ZERO
+from stackup_lib.nets.links import find_links
+from stackup_lib.synthesis import LineGoal
+from stackup_lib.transmission_lines.inverse import Target
+
+LAYERS_EACH = 2
+"""Fast layers for a family of which no clause states a number."""
+
+
+@dataclass(frozen=True)
+class LineReason:
+    """A goal of lines in words; `origin` is a value of `From`."""
+
+    goal: str
+    value: str
+    origin: str
+    source: str
+
+
+@dataclass(frozen=True)
+class GoalLines:
+    """The line goals of all interfaces.
+
+    Attributes:
+        interfaces: interface id by name of a line goal.
+    """
+
+    goals: tuple[LineGoal, ...]
+    interfaces: Mapping[str, str]
+    reasons: tuple[LineReason, ...] = field(default=())
+
+    @property
+    def striplines(self) -> bool:
+        """True where a line wants to lie between two grounds."""
+        return bool(self.goals)
+
+    @property
+    def on_outer(self) -> tuple[LineGoal, ...]:
+        """The same goals for the outer layers, where no layer lies between two grounds."""
+        return tuple(goal.model_copy(update={"where": "outer"}) for goal in self.goals)
+
+    def fast_layers(self, clauses: Iterable[Clause]) -> int:
+        """Return how many layers the interfaces want: NVLink's by its clause, two for every other family."""
+        nvlink = max((int(c.limit.min or 0) for c in clauses), default=0)
+        found = {interface(one).family for one in self.interfaces.values()}
+        return sum(max(nvlink, LAYERS_EACH) if name == "nvlink" else LAYERS_EACH for name in found)
+
+
+def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None, choices: GoalChoices) -> GoalLines:
+    """Return the line goals of the fast interfaces.
+
+    Raises:
+        ConfigError: a length is given for an interface that the board does not carry.
+    """
+    goals: list[LineGoal] = []
+    ids: dict[str, str] = {}
+    reasons: list[LineReason] = []
+    present = tuple(interfaces)
+    for name in choices.longest_mm:
+        if name not in present:
+            cure = f"name one of {', '.join(present)}" if present else "state the interface too"
+            raise ConfigError(f'length of "{interface(name).id}"', "the board does not carry it", cure)
+    for one in (interface(each) for each in present):
+        target, said_by = _target(one, ctx)
+        if target is None or not family(one.family).fast:
+            continue
+        goal = LineGoal(name=f"{one.title} {target.ohm:g} ohm", target=target, nyquist_ghz=one.nyquist_ghz)
+        which = "impedance_diff_ohm" if target.kind == "differential" else "impedance_single_ohm"
+        if said_by:
+            reasons.append(LineReason(f"{one.title} impedance", str(target), "board", said_by))
+        else:
+            reasons.append(_reason(f"{one.title} impedance", str(target), one.document_of(which)))
+        length, by = _longest(one, ctx, choices)
+        if length is not None and one.nyquist_ghz is not None:
+            reasons.append(LineReason(f"{one.title} length", f"{length:g} mm", by, _LENGTH[by]))
+            budget, words = _budget(one, form, ctx)
+            reasons.append(words)
+            goal = goal.model_copy(update={"longest_mm": length, "loss_budget_db": budget})
+        elif one.nyquist_ghz is not None:
+            how = f"--length {one.id}=MM holds it to the board's share of the loss"
+            reasons.append(LineReason(f"{one.title} loss", "ranks only: no length is known", "assumption", how))
+        goals.append(goal)
+        ids[goal.name] = one.id
+    if not goals:
+        what = "none: laminate, foil and impedance are free"
+        how = "neither profile nor board names one: --interface pcie5 does"
+        reasons.append(LineReason("fast interfaces", what, "assumption", how))
+    return GoalLines(tuple(goals), ids, tuple(reasons))
+
+
+_LENGTH = {"user": "your choice", "board": "its longest link"}
+
+
+def _target(one: Interface, ctx: Context | None) -> tuple[Target | None, str]:
+    """Return the impedance, and who asks for it where that is the board and not the interface."""
+    usual = _usual_target(one)
+    nets = set(ctx.nets_of(one.id).tolist()) if ctx else set()
+    asked = {which: len(nets.intersection(of)) for which, of in ctx.get(nets_by_target).items()} if ctx and nets else {}
+    most = max(asked, key=lambda which: (asked[which], -which.ohm), default=None)
+    if most is None or not asked[most]:
+        return usual, ""
+    own = Target(ohm=most.ohm, kind=most.kind)
+    return (usual, "") if own == usual else (own, most.source)
+
+
+def _usual_target(one: Interface) -> Target | None:
+    if one.impedance_diff_ohm is not None:
+        return Target(ohm=one.impedance_diff_ohm, kind="differential")
+    if one.impedance_single_ohm is not None:
+        return Target(ohm=one.impedance_single_ohm, kind="single")
+    return None
+
+
+def _longest(one: Interface, ctx: Context | None, choices: GoalChoices) -> tuple[float | None, str]:
+    if one.id in choices.longest_mm:
+        return choices.longest_mm[one.id], "user"
+    if ctx is None:
+        return None, ""
+    lengths = [link.length_mm for link in find_links(ctx.board, ctx.pairs).of_nets(ctx.nets_of(one.id).tolist())]
+    if not any(lengths):
+        return None, ""
+    return round(max(lengths), 1), "board"
+
+
+def _budget(one: Interface, form: Form | None, ctx: Context | None) -> tuple[float | None, LineReason]:
+    """Return the board's share for its lines, allowances taken off; None where no share is known."""
+    goal = f"{one.title} loss"
+    share, role, document, allowance = None, "", None, ZERO
+    if ctx is not None:
+        rows = declarations_by_net(ctx)
+        declared = next((rows[net] for net in ctx.nets_of(one.id).tolist() if net in rows), None)
+        try:
+            found = share_of(ctx, one, declared)
+        except MissingFact as fact:
+            return None, LineReason(goal, "ranks only", "assumption", f"{fact.name} is not known")
+        if found is not None:
+            share, role, document, allowance = found.db, found.role, found.document, found.allowance_db
+    else:
+        roles = tuple(one.board_loss_db)
+        role = (
+            ADD_IN_CARD
+            if form and form.connector == CARD_EDGE
+            else roles[0]
+            if len(roles) == 1 and roles[0] in ANY_BOARD
+            else ""
+        )
+        if role in roles:
+            share, document = one.board_loss_db[role], one.document_of(f"board_loss_db.{role}")
+            for part in assumed_allowances(one.id, role).values():
+                allowance = allowance.plus(part)
+    if share is None:
+        return None, LineReason(goal, "ranks only", "assumption", "no document states this board's share")
+    left = share - allowance.nominal
+    if left <= 0:
+        return None, LineReason(goal, "ranks only", "assumption", "package and connector take the whole share")
+    value = f"{left:.2f} dB of lines ({share:g} dB of {role.replace('_', ' ')} less {allowance.nominal:g} dB)"
+    return round(left, 3), _reason(goal, value, document or ENGINEERING)
+
+
+def _reason(goal: str, value: str, document: str) -> LineReason:
+    if document == ENGINEERING:
+        return LineReason(goal, value, "assumption", "engineering knowledge; no document was found")
+    known = documents().get(document)
+    words = f"{known.publisher}: {known.title}" if known and known.publisher else document
+    return LineReason(goal, value, "user" if document == "declared" else "clause", words)
+
+
+def gap_per_width(ctx: Context | None) -> float | None:
+    """Return gap over width as most pairs of a board are routed; None where none is."""
+    lengths: dict[float, float] = {}
+    for found in ctx.get(controlled_lines) if ctx else ():
+        line = found.line
+        if line.gap_mm and line.width_mm:
+            ratio = round(line.gap_mm / line.width_mm, 3)
+            lengths[ratio] = lengths.get(ratio, 0.0) + line.length_mm
+    return max(lengths, key=lambda one: (lengths[one], -one), default=None)

@@ -1,0 +1,71 @@
+"""Routed widths against a changed stackup: which may stay, and what the others have to become. Lengths in mm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from drc_rules.analysis.targets.controlled import controlled_lines
+from drc_rules.facts.context import Context
+from drc_rules.requirements.interfaces import interface
+from stackup_lib.field_solver.solver import solve
+from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineGoal
+
+USUAL_TOLERANCE_PCT = 10.0
+COARSE = 1e-3
+
+Size = tuple[float, float | None]
+
+
+def routed_sizes(ctx: Context, interfaces: Mapping[str, str]) -> dict[tuple[str, str], Size]:
+    """Return width and gap with most length by (line goal, layer).
+
+    Args:
+        ctx: the board.
+        interfaces: interface id by name of a line goal.
+    """
+    goals = {interface(one).title: goal for goal, one in interfaces.items()}
+    lengths: dict[tuple[str, str], dict[Size, float]] = {}
+    for found in ctx.get(controlled_lines):
+        goal, line = goals.get(found.target.title), found.line
+        if goal is None or (found.target.kind == "differential") != (line.gap_mm is not None):
+            continue
+        sizes = lengths.setdefault((goal, ctx.board.copper_layers[line.layer].name), {})
+        size = line.width_mm, line.gap_mm
+        sizes[size] = sizes.get(size, 0.0) + line.length_mm
+    return {key: max(sizes, key=lambda size: sizes[size]) for key, sizes in lengths.items()}
+
+
+def width_words(
+    result: Evaluated, goals: Goals, interfaces: Mapping[str, str], routed: Mapping[tuple[str, str], Size]
+) -> tuple[str, ...]:
+    """Return what becomes of the routed sizes: they stay within their tolerance, or are to be changed."""
+    by_name = {goal.name: goal for goal in goals.lines}
+    index = {row.name: k for k, row in enumerate(result.candidate.copper)}
+    words: dict[str, dict[str, None]] = {}
+    for line in result.lines:
+        size = routed.get((line.goal, line.layer))
+        if size is None:
+            continue
+        goal = by_name[line.goal]
+        ohm = _ohm(result.candidate, index[line.layer], size, goal)
+        off_pct = 100 * abs(ohm / goal.target.ohm - 1)
+        allowed = interface(interfaces[line.goal]).impedance_tolerance_pct or USUAL_TOLERANCE_PCT
+        if off_pct <= allowed:
+            text = f"{goal.target} widths stay ({_text(size)} makes {ohm:.1f} ohm, {allowed:g} % allowed)"
+        else:
+            text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
+        words.setdefault(text, {})[line.layer] = None
+    return tuple(f"{text} on {_listed(list(layers))}" for text, layers in words.items())
+
+
+def _ohm(candidate: CandidateStackup, index: int, size: Size, goal: LineGoal) -> float:
+    found = solve(candidate.site(index).section(*size), COARSE)
+    return float(found.z_diff_ohm if goal.target.kind == "differential" else found.z0_ohm)
+
+
+def _text(size: Size) -> str:
+    return "/".join(f"{part:.3f}" for part in size if part is not None)
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,118 @@
+"""The stackup of a board as a candidate, so that the search can change as little of it as will do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.facts.board_process import declared_finish
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.dielectrics import DielectricPly
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.layer_roles import LayerRole, LayerUse
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.materials import ounce_class
+from stackup_lib.synthesis import CandidateRow, CandidateStackup
+from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.candidates import Use
+from stackup_lib.synthesis.constructions import DF_GHZ, DK_GHZ
+from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.vias.build_ups import build_ups
+
+LETTERS: Mapping[Use, str] = {"outer": "O", "ground": "G", "fast": "F", "signal": "S", "power": "P"}
+
+
+def candidate_of(ctx: Context) -> CandidateStackup:
+    """Return the stackup that a board has.
+
+    Raises:
+        MissingFact: no stackup is stated, a row lacks thickness or laminate, or the zones are not filled.
+    """
+    stackup, uses = ctx.stackup(), _uses(ctx)
+    names = [row.name for row in stackup.copper]
+    if names != [layer.name for layer in ctx.board.copper_layers] or len(stackup.dielectrics) != len(names) - 1:
+        raise MissingFact("a stackup with one dielectric between any two of the board's copper layers", DECLARE_STACKUP)
+    plies: dict[str, list[DielectricPly]] = {}
+    for ply in ctx.plies:
+        plies.setdefault(ply.row, []).append(ply)
+    rows = []
+    for row in stackup.layers:
+        if row.kind is LayerKind.COPPER:
+            rows.append(_copper(ctx, row.name, uses[row.name]))
+        elif row.is_dielectric:
+            rows.append(_dielectric(plies[row.name]))
+        elif row.kind is LayerKind.MASK and row.thickness_mm:
+            rows.append(CandidateRow(kind=row.kind, name=row.name, thickness_mm=row.thickness_mm))
+    order = Order(
+        layers="".join(LETTERS[uses[name]] for name in names),
+        gaps="".join("c" if row.kind is LayerKind.CORE else "p" for row in stackup.dielectrics),
+        pattern="as it stands",
+        build_ups=build_ups(ctx.board).per_side,
+    )
+    return CandidateStackup(rows=tuple(rows), order=order, finish=_finish(ctx))
+
+
+def _finish(ctx: Context) -> LineFinish:
+    """Return what a check of the board solves its lines with: `[process]`, else the file's solder mask."""
+    process, last = ctx.process, ctx.board.layer_count - 1
+    mask = process.mask(top=True)
+    copper = {one.value if (one := process.outer_copper_mm(index)) else None for index in (0, last)}
+    outer_mm = copper.pop() if len(copper) == 1 else None
+    update: dict[str, object] = {"mask": mask.mask if mask else None, "outer_copper_mm": outer_mm}
+    if any(process.preset_contradicted_by(index) for index in (0, last)):
+        own = process.declared.outer_etch_taper_um
+        update["outer_taper_mm"] = None if own is None else own / 1000
+    return declared_finish(process.declared).model_copy(update=update)
+
+
+def _uses(ctx: Context) -> dict[str, Use]:
+    fast = {layer.name for one in ctx.assignment.fast_interfaces() for layer in fast_layers(ctx, one)}
+    return dict(_each_use(ctx.filled_uses(), fast))
+
+
+def _each_use(uses: tuple[LayerUse, ...], fast: set[str]) -> Iterator[tuple[str, Use]]:
+    for index, use in enumerate(uses):
+        plane: Use = "ground" if use.ground_share >= use.power_share else "power"
+        if index in (0, len(uses) - 1):
+            yield use.name, "outer"
+        elif use.name in fast:
+            yield use.name, "fast"
+        elif use.role in (LayerRole.GROUND, LayerRole.POWER, LayerRole.MIXED):
+            yield use.name, plane
+        else:
+            yield use.name, "signal"
+
+
+def _copper(ctx: Context, name: str, use: Use) -> CandidateRow:
+    index = ctx.board.layer_index[name]
+    thickness = ctx.copper_thickness_mm(index).need()
+    foil = ctx.foil(index)
+    weight = ounce_class(thickness, outer=index in (0, ctx.board.layer_count - 1))
+    return CandidateRow(
+        kind=LayerKind.COPPER,
+        name=name,
+        use=use,
+        thickness_mm=thickness,
+        copper_oz=weight.value,
+        foil=foil.value.value if foil.known and foil.value else "",
+    )
+
+
+def _dielectric(plies: list[DielectricPly]) -> CandidateRow:
+    first = plies[0]
+    if len({ply.stated for ply in plies}) > 1:
+        raise MissingFact(f"one material of {first.row}", f"its plies state {', '.join(p.stated for p in plies)}")
+    laminate = first.laminate.need()
+    return CandidateRow(
+        kind=first.kind,
+        name=first.row,
+        thickness_mm=round(sum(ply.thickness.need() for ply in plies), 6),
+        laminate=laminate.family,
+        construction=first.stated,
+        plies=len(plies),
+        dk=first.dk_at(DK_GHZ).need(),
+        dk_ghz=DK_GHZ,
+        df=first.df_at(DF_GHZ).value,
+        df_ghz=DF_GHZ,
+        source=first.laminate.source,
+    )

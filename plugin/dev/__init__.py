@@ -1,0 +1,1 @@
+"""Tools of those who work on Stackwright; they are in no wheel."""

@@ -1,0 +1,1 @@
+"""`apply` and `new`: stackups written into KiCad files."""

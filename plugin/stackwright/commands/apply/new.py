@@ -1,0 +1,215 @@
+"""`stackwright new`: an empty board with its project, rules and settings, begun from a stackup that meets the goals."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from drc_rules.engine.check import check_board
+from drc_rules.report.model import Report, Verdict
+from drc_rules.requirements.interfaces import interface
+from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, goals_for, selection_for
+from drc_rules.stackup_design.plan_file import Plan, read_plan
+from stackup_lib.core.errors import ConfigError, NotWrittenError
+from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
+from stackup_lib.synthesis import suggest
+from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, outline_mm, paths_of
+from stackwright.commands.apply.new_plan import plan_of_answer
+from stackwright.text.output import show
+from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.words import count, number
+
+
+@dataclass(frozen=True)
+class NewRequest:
+    """What the command line says; None or empty leaves it to profile and form.
+
+    Attributes:
+        interfaces: each in place of the profile's of its family.
+        plan: a plan to begin from; None asks for a suggestion.
+        pick: which suggestion, the best being 1.
+        laminates: families to build of.
+        lengths: longest lines, each as `pcie5=150` in mm.
+        finish: KiCad's copper finish, e.g. `ENIG`; None leaves the plan's.
+    """
+
+    profile: str
+    form: str | None = None
+    interfaces: tuple[str, ...] = ()
+    plan: Path | None = None
+    pick: int = 1
+    layers: int | None = None
+    thickness_mm: float | None = None
+    laminates: tuple[str, ...] = ()
+    lengths: tuple[str, ...] = ()
+    finish: str | None = None
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What the board begins from: a plan, and what nobody stated and was assumed for it."""
+
+    plan: Plan
+    assumed: tuple[Reason, ...] = ()
+
+
+def new_board(target: Path, wanted: NewRequest) -> int:
+    """Write the files of a new board, all of them or none, check it, and say what comes next.
+
+    Raises:
+        StackwrightError: something is there already, no stackup can be had, or nothing may be written.
+    """
+    _refuse_target(target)
+    choices = _choices(wanted)
+    selection = selection_for(wanted.profile, wanted.form, choices)
+    purpose = _purpose(selection, wanted)
+    begun = Begun(read_plan(wanted.plan)) if wanted.plan is not None else _suggested(selection, choices, wanted.pick)
+    plan = begun.plan
+    if wanted.finish is not None:
+        plan = plan.model_copy(update={"copper_finish": wanted.finish})
+    files = files_of(plan, target, purpose)
+    apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
+    page = _page(plan, target, purpose, tuple(files), check_board(target))
+    _assumptions(page, begun)
+    page.gap()
+    page.line("next:")
+    page.verbatim([f"kicad {target.with_suffix('.kicad_pro')}", f"stackwright check {target}"])
+    show(page.text(terminal_console()))
+    return 0
+
+
+def _choices(wanted: NewRequest) -> GoalChoices:
+    try:
+        return GoalChoices(
+            interfaces=wanted.interfaces,
+            layers=wanted.layers,
+            thickness_mm=wanted.thickness_mm,
+            laminates=wanted.laminates,
+            longest_mm=dict(map(_length, wanted.lengths)),
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = f"--{str(first['loc'][0]).replace('_', '-')}"
+        raise ConfigError(option, first["msg"].removeprefix("Value error, "), "give another value") from None
+
+
+def _length(said: str) -> tuple[str, float]:
+    """An interface and the length of its longest line in mm."""
+    name, _, length = said.partition("=")
+    try:
+        return interface(name.strip()).id, float(length.removesuffix("mm"))
+    except ValueError:
+        raise ConfigError("--length", f'"{said}" states no length', "write it as pcie5=150, in mm") from None
+
+
+def _purpose(selection: Selection, wanted: NewRequest) -> NewBoardPurpose:
+    """What the board is for; families that its profile only may carry are named in its settings too."""
+    profile = selection.profile or load_profile(wanted.profile)
+    carried = {interface(one).family: one for one in selection.interfaces}
+    return NewBoardPurpose(profile, wanted.form, {**profile.interfaces, **carried})
+
+
+def _suggested(selection: Selection, choices: GoalChoices, pick: int) -> Begun:
+    found = goals_for(selection, choices=choices)
+    with _told("looking for stackups"):
+        answers = suggest(found.goals, found.judge, limit=pick)
+    if not answers.ranked:
+        why = "; ".join(answers.fighting or answers.unreachable[:3])
+        step = "`stackwright suggest` with the same options says what would help, or give --plan"
+        raise ConfigError("goals", f"no stackup meets them: {why}", step)
+    if pick > len(answers.ranked):
+        step = f"give --pick 1 to {len(answers.ranked)}" if len(answers.ranked) > 1 else "leave --pick out"
+        raise ConfigError("--pick", f"there is no suggestion {pick}", step)
+    plan = plan_of_answer(answers.ranked[pick - 1], found.goals, found.interfaces)
+    return Begun(plan, tuple(reason for reason in found.reasons if reason.origin is From.ASSUMPTION))
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """On a terminal, say what takes a while."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} ..."):
+        yield
+
+
+def _refuse_target(target: Path) -> None:
+    """Nothing that is there is replaced, and no folder is made up."""
+    if target.suffix != BOARD:
+        named = target.with_suffix(BOARD) if target.suffix in ("", ".kicad_pro") else f"NAME{BOARD}"
+        raise NotWrittenError(str(target), f"is no name for a board: it ends with {BOARD}", f"give {named}")
+    if not target.parent.is_dir():
+        raise NotWrittenError(str(target.parent), "there is no such folder", "make it first")
+    there = [path for path in paths_of(target) if path.exists() or path.is_symlink()]
+    if there:
+        step = "begin in a folder of its own, or change that board with `stackwright suggest` and `apply`"
+        raise NotWrittenError(str(there[0]), "is there already, and is not replaced", step)
+
+
+def _page(plan: Plan, target: Path, purpose: NewBoardPurpose, written: tuple[Path, ...], report: Report) -> Page:
+    page = Page()
+    planned = plan.planned
+    layers, thickness = len(planned.copper_names), number(planned.thickness_mm, "mm")
+    page.line(styled("New board", "bold"), f"  {target.name}: {layers} copper layers, {thickness}")
+    laminates = dict.fromkeys(p.laminate or p.material or "" for row in plan.rows for p in row.sheets if p.material)
+    form = purpose.form_found
+    size = outline_mm(form)
+    outline = f"{size[0]:g} x {size[1]:g} mm, a rectangle" if size else "none: draw it on Edge.Cuts"
+    page.rows(
+        [Column(), Column(wraps=True)],
+        [
+            ("for", f"{purpose.profile.name} ({purpose.profile.title})"),
+            ("form", f"{form.name} ({form.title})" if form else "none stated"),
+            ("outline", outline),
+            ("laminate", ", ".join(laminates)),
+            ("finish", plan.copper_finish or "none chosen: KiCad's Board Setup > Board Finish"),
+        ],
+    )
+    _classes(page, plan)
+    page.heading("written")
+    page.verbatim([str(path) for path in written])
+    _verdict(page, report)
+    return page
+
+
+def _assumptions(page: Page, begun: Begun) -> None:
+    if begun.assumed:
+        page.heading("assumed", "nobody states these")
+        page.rows([Column(), Column(), Column(wraps=True)], [(r.goal, r.value, r.source) for r in begun.assumed])
+
+
+def _classes(page: Page, plan: Plan) -> None:
+    if not plan.net_class:
+        page.heading("net classes", "none: no interface is known; name what it carries, e.g. --interface pcie5")
+        return
+    page.heading("net classes", "width/gap in mm; the rules hold each layer's own")
+    rows = []
+    for one in plan.net_class:
+        width, gap = one.diff_pair_width_mm or one.track_width_mm, one.diff_pair_gap_mm
+        size = "/".join(number(value) for value in (width, gap) if value is not None)
+        layers = dict.fromkeys(rule.layer for rule in plan.rule if rule.net_class == one.name)
+        rows.append((one.name, size, ", ".join(layers)))
+    page.rows([Column(), Column(), Column(wraps=True)], rows)
+
+
+def _verdict(page: Page, report: Report) -> None:
+    """What our own check says of the board as it stands, and what the open clauses wait for."""
+    judged = [one for one in report.verdicts if one.has_rule]
+    counts = {v: sum(one.verdict is v for one in judged) for v in Verdict}
+    open_facts = dict.fromkeys(m.fact for one in judged for m in one.missing)
+    page.heading("check", report.headline.value)
+    page.line(f"{count(counts[Verdict.PASSED], 'clause')} passed, {counts[Verdict.FAILED]} failed", indent=2)
+    for finding in report.findings:
+        page.line(styled(f"{finding.code} {finding.title}", "yellow"), indent=2)
+    if open_facts:
+        waiting = count(counts[Verdict.NOT_VERIFIABLE], "clause waits", "clauses wait")
+        page.line(f"{waiting} for what an empty board has not: {', '.join(open_facts)}", indent=2)

@@ -1,0 +1,143 @@
+"""The four files of a new board as bytes, from a plan: board, project, design rules, settings. Nothing is written."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.requirements.forms import ENGINEERING, Form
+from drc_rules.requirements.interfaces import interface
+from drc_rules.requirements.profiles.profile import Profile, load_form
+from drc_rules.settings.config import FILE_NAME, parse_config
+from drc_rules.stackup_design.plan_changes import prove_laminates
+from drc_rules.stackup_design.plan_file import Plan, toml_string
+from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings, facts_of
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.write.new_board import empty_board, empty_project
+from stackup_lib.kicad.write.rules_writer import replace_rules
+from stackwright.commands.apply.new_plan import interface_of_class
+from stackwright.text.words import clean
+
+BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
+
+
+@dataclass(frozen=True)
+class NewBoardPurpose:
+    """What the board is for.
+
+    Attributes:
+        profile: the workload or type of board.
+        form: what the user said; None takes the profile's own.
+        generations: interface id by family id.
+    """
+
+    profile: Profile
+    form: str | None
+    generations: Mapping[str, str]
+
+    @property
+    def form_found(self) -> Form | None:
+        """The form factor, the user's before the profile's."""
+        name = self.form or self.profile.form
+        return load_form(name) if name else None
+
+
+def paths_of(board: Path) -> tuple[Path, ...]:
+    """Return where the files of a board go, the board first."""
+    return board, board.with_suffix(PROJECT), board.with_suffix(RULES), board.with_name(FILE_NAME)
+
+
+def outline_mm(form: Form | None) -> tuple[float, float] | None:
+    """Return width and height of a form factor whose size a document states, else None."""
+    if form is None or form.size_mm is None or form.document_of("size_mm") == ENGINEERING:
+        return None
+    return form.size_mm
+
+
+def files_of(plan: Plan, board: Path, purpose: NewBoardPurpose) -> dict[Path, bytes]:
+    """Return every file's content; without design rules in the plan there is no rules file.
+
+    Raises:
+        NotWrittenError: the plan makes no stackup, or its classes or rules cannot be written.
+    """
+    pcb, project, rules, settings = paths_of(board)
+    text = empty_board(plan.planned, size_mm=outline_mm(purpose.form_found), label=str(board))
+    read = read_board(pcb, text=text)
+    prove_laminates(plan, read, str(board))
+    digest = read.stackup.digest if read.stackup else ""
+    found = {
+        pcb: text,
+        project: empty_project(
+            project.name, plan.net_class, least_width_mm=min(_widths_mm(plan), default=math.inf), label=str(project)
+        ),
+        rules: replace_rules(None, plan.rule, label=str(rules), format_version=read.format_version),
+        settings: settings_text(plan, digest, purpose, pcb).encode(),
+    }
+    return {path: content for path, content in found.items() if content}
+
+
+def _widths_mm(plan: Plan) -> Iterator[float]:
+    """Every track width that is planned."""
+    for one in plan.net_class:
+        yield from (width for width in (one.track_width_mm, one.diff_pair_width_mm) if width is not None)
+    yield from (rule.width_mm - rule.tolerance_mm for rule in plan.rule)
+
+
+def settings_text(plan: Plan, digest: str, purpose: NewBoardPurpose, board: Path) -> str:
+    """Return the `stackwright.toml`: workload, form, the plan's facts for the stackup with this hash, interfaces."""
+    head = "".join(f"{line}\n" for line in _head(purpose, digest, board))
+    facts: dict[Key, Value] = {(("declared",), "stackup_hash"): digest, **facts_of(plan, digest)}
+    declared = edit_settings(head, facts).text
+    text = declared + "".join(f"{line}\n" for line in _interfaces(plan, purpose))
+    parse_config(text)
+    return text
+
+
+def _head(purpose: NewBoardPurpose, digest: str, board: Path) -> Iterator[str]:
+    profile, form = purpose.profile, purpose.form_found
+    yield f"# What KiCad has no field for: facts about {clean(board.name)} for Stackwright."
+    yield ""
+    yield f"# Workload: {profile.title}."
+    yield f"profile = {toml_string(_written(profile.name, board.parent))}"
+    yield ""
+    if form is None:
+        yield "# Form factor: none is stated; `stackwright check` names those that are known."
+        yield '# form = "?"'
+    else:
+        yield f"# Form factor: {form.title}{'' if purpose.form else ', which the workload implies'}."
+        yield f"form = {toml_string(form.name)}"
+    yield ""
+    yield "[declared]"
+    yield "# What is declared below holds for the stackup with this hash; when it changes, it counts as unknown."
+    yield f"stackup_hash = {toml_string(digest)}"
+
+
+def _written(profile: str, folder: Path) -> str:
+    """A profile's name; the file of a user's own as it is found from the settings."""
+    if not profile.endswith(".toml"):
+        return profile
+    try:
+        return Path(os.path.relpath(profile, folder)).as_posix()
+    except ValueError:  # another drive
+        return Path(profile).resolve().as_posix()
+
+
+def _interfaces(plan: Plan, purpose: NewBoardPurpose) -> Iterator[str]:
+    """One block per net class that an interface is named in; a comment for those that the plan has no class for."""
+    found = {one.name: of for one in plan.net_class if (of := interface_of_class(one.name, purpose.generations))}
+    for name, of in found.items():
+        yield ""
+        yield f"# {interface(of).title}: every net that you give this net class."
+        yield "[[interface]]"
+        yield f"is = {toml_string(of)}"
+        yield f"net_classes = [{toml_string(name)}]"
+    for of in purpose.generations.values():
+        if of not in found.values():
+            yield ""
+            yield f"# {interface(of).title}: the nets it runs on, once there are any."
+            yield "# [[interface]]"
+            yield f"# is = {toml_string(of)}"
+            yield '# nets = ["?"]'

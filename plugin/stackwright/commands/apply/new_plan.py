@@ -1,0 +1,118 @@
+"""From a suggested stackup to a plan: rows with what KiCad cannot store, a net class per target, a rule per layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from drc_rules.requirements.clauses import Source
+from drc_rules.requirements.documents import cite
+from drc_rules.requirements.interfaces import Interface, interface, interface_ids
+from drc_rules.requirements.interfaces.names import family_by_class, spelled_generation
+from drc_rules.stackup_design.plan_file import Plan, PlanRow
+from stackup_lib.board.planned import PlannedClass, PlannedRule
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.synthesis import CandidateRow, Evaluated, Goals, LineGoal, LineResult
+from stackup_lib.transmission_lines.inverse import Target
+
+DIGITS = 4
+"""Tenths of a micrometre: finer than any fab etches."""
+
+DK_DIGITS, DF_DIGITS = 3, 5
+"""One more than makers print: an interpolated figure is no better."""
+
+
+def class_name(of: Interface | None, target: Target) -> str:
+    """Return a net class name that says impedance, kind and interface, e.g. `85Ohm-diff_PCIE5`, or `50Ohm-se`."""
+    kind = "diff" if target.kind == "differential" else "se"
+    return f"{target.ohm:g}Ohm-{kind}" + (f"_{of.id.upper()}" if of else "")
+
+
+def interface_of_class(name: str, generations: Mapping[str, str]) -> str | None:
+    """Return the interface that a net class is named after.
+
+    Args:
+        name: of the class.
+        generations: interface id by family id, for a name that tells only the family.
+    """
+    tail = name.partition("_")[2].lower()
+    if tail in interface_ids():
+        return tail
+    family = family_by_class(name)
+    if family is None:
+        return None
+    return spelled_generation(family, name) or generations.get(family)
+
+
+def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) -> Plan:
+    """Return the plan that builds a suggestion.
+
+    Args:
+        one: the suggestion.
+        goals: the goals that it meets.
+        interfaces: interface id by name of a line goal; a goal without one gets a class of its impedance alone.
+    """
+    by_name = {goal.name: goal for goal in goals.lines}
+    rules: dict[tuple[str, str, bool], PlannedRule] = {}
+    for line in one.lines:
+        goal = by_name[line.goal]
+        rule = _rule(line, goal, interfaces.get(goal.name))
+        rules.setdefault((rule.net_class, rule.layer, rule.gap_mm is None), rule)
+    inner_first = sorted(rules.values(), key=lambda r: not r.layer.startswith("In"))
+    return Plan(
+        note=one.candidate.name,
+        impedance_controlled=True,
+        rows=tuple(_row(row) for row in one.candidate.rows),
+        net_class=tuple(_classes(inner_first)),
+        rule=tuple(rules.values()),
+    )
+
+
+def _row(row: CandidateRow) -> PlanRow:
+    stated: dict[str, object] = {"kind": row.kind.value, "name": row.name, "thickness_mm": row.thickness_mm}
+    if row.kind is LayerKind.COPPER:
+        layer_type = "power" if row.use in ("ground", "power") else "signal"
+        stated |= {"copper_oz": row.copper_oz, "foil": row.foil or None, "layer_type": layer_type}
+    elif row.is_dielectric:
+        dk, df = _rounded(row.dk, DK_DIGITS), _rounded(row.df, DF_DIGITS)
+        sheet = {"material": row.construction, "laminate": row.laminate, "dk": dk, "df": df}
+        if row.plies == 1:
+            stated |= {**sheet, "at_ghz": None if df is None else row.df_ghz}
+        else:
+            each = {"thickness_mm": round(row.thickness_mm / row.plies, 6), **sheet}
+            stated = {"kind": row.kind.value, "name": row.name, "plies": (each,) * row.plies}
+    return PlanRow.model_validate(stated)
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> PlannedRule:
+    of = interface(interface_id) if interface_id else None
+    requirement = f"{goal.target} for {of.title if of else goal.name}"
+    if of is not None:
+        requirement += f" ({cite(Source(document=of.document_of(_field(goal.target))))})"
+    return PlannedRule(
+        net_class=class_name(of, goal.target),
+        layer=line.layer,
+        width_mm=round(line.width_mm, DIGITS),
+        gap_mm=None if line.gap_mm is None else round(line.gap_mm, DIGITS),
+        requirement=f"{requirement}; solved: {line.impedance_ohm.nominal:.1f} ohm",
+    )
+
+
+def _field(target: Target) -> str:
+    return "impedance_diff_ohm" if target.kind == "differential" else "impedance_single_ohm"
+
+
+def _classes(rules: list[PlannedRule]) -> Iterator[PlannedClass]:
+    """One class per name, with the sizes of its first rule: KiCad routes with them where no rule says otherwise."""
+    for name in dict.fromkeys(rule.net_class for rule in rules):
+        pair = next((r for r in rules if r.net_class == name and r.gap_mm is not None), None)
+        line = next((r for r in rules if r.net_class == name and r.gap_mm is None), pair)
+        yield PlannedClass(
+            name=name,
+            track_width_mm=line.width_mm if line else None,
+            diff_pair_width_mm=pair.width_mm if pair else None,
+            diff_pair_gap_mm=pair.gap_mm if pair else None,
+        )

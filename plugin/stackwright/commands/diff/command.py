@@ -1,0 +1,148 @@
+"""`stackwright diff`: two states of a board, and what lies between them in ohms, decibels and findings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ConfigDict
+
+from drc_rules.engine.board_diff import BoardDiff, board_diff
+from drc_rules.engine.check import CheckUp, check_up, find_config
+from drc_rules.facts.declared import CommandLine
+from drc_rules.requirements.clauses import Severity
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.frozen import Frozen
+from stackwright.commands.diff.page import page
+from stackwright.reporters import pull_request
+from stackwright.run.paths import find_board
+from stackwright.run.revisions import board_at, is_revision
+from stackwright.run.watched import watched
+from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.page import terminal_console
+
+CLEAN, FOUND = 0, 1
+TEXT, JSON, MARKDOWN, HTML = "text", "json", "markdown", "html"
+
+
+class DiffError(StackwrightError):
+    """What is to be compared is not clear."""
+
+
+@dataclass(frozen=True)
+class State:
+    """One side: a board file, and the commit it is read from; None for the file as it lies there."""
+
+    board: Path
+    revision: str | None = None
+
+    @property
+    def title(self) -> str:
+        """How the page calls it."""
+        return f"{self.revision}:{self.board.as_posix()}" if self.revision else self.board.as_posix()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line says beside the two states."""
+
+    profile: str | None = None
+    form: str | None = None
+    config: Path | None = None
+    fail_on: str | None = None
+    format: str = TEXT
+    output: Path | None = None
+
+
+class DiffDocument(Frozen):
+    """What `stackwright diff --json` writes; lengths in mm, loss in dB/mm."""
+
+    model_config = ConfigDict(title="Stackwright diff, version 1")
+
+    format: Literal["stackwright-diff"] = "stackwright-diff"
+    version: Literal[1] = 1
+    diff: BoardDiff
+
+
+def diff_boards(old: str, new: str | None, typed: Path | None, options: Options) -> int:
+    """Show what lies between two states; exit code 1 when a finding is new that fails the check.
+
+    Raises:
+        StackwrightError: a board cannot be checked, or it is not clear which one is meant.
+    """
+    before, after = states(old, new, typed)
+    target = options.output if options.output != STDOUT else None
+    if target:
+        check_target(target, [before.board, after.board])
+    with watched(after.board.name):
+        found, was, now = _compare(before, after, options)
+    written = _written(found, was, now, options)
+    if target:
+        write_file(target, written)
+        show(f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed\n")
+        show(f"report written to {target}\n")
+    else:
+        show(written)
+    wanted = options.fail_on or find_config(after.board, options.config).check.fail_on or "error"
+    failing = wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in found.new)
+    return FOUND if failing else CLEAN
+
+
+def states(old: str, new: str | None, typed: Path | None) -> tuple[State, State]:
+    """Return what the two words mean: a path, or a commit of the board that the other word or the third one names.
+
+    Without a second word the new state is the file as it lies there.
+
+    Raises:
+        StackwrightError: a word is neither, or no board is named.
+    """
+    paths = [Path(word) for word in (old, new) if word is not None and Path(word).exists()]
+    named = find_board(typed or (paths[-1] if paths else Path()))
+    return _state(old, named), (State(named) if new is None else _state(new, named))
+
+
+def _state(word: str, board: Path) -> State:
+    if Path(word).exists():
+        return State(find_board(Path(word)))
+    if is_revision(word, board.resolve().parent):
+        return State(board, word)
+    raise DiffError(word, "is neither a file nor a commit that git knows here", "give two boards, or OLD NEW BOARD")
+
+
+def _compare(before: State, after: State, options: Options) -> tuple[BoardDiff, CheckUp, CheckUp]:
+    said = CommandLine(options.profile, options.form)
+    with ExitStack() as stack:
+        was = _checked(stack.enter_context(_laid_out(before)), before, options, said)
+        now = _checked(stack.enter_context(_laid_out(after)), after, options, said)
+        return board_diff(was, now), was, now
+
+
+@contextmanager
+def _laid_out(state: State) -> Iterator[Path]:
+    if state.revision is None:
+        yield state.board
+    else:
+        with board_at(state.revision, state.board) as path:
+            yield path
+
+
+def _checked(path: Path, state: State, options: Options, said: CommandLine) -> CheckUp:
+    checked = check_up(path, config_path=options.config, command_line=said)
+    facts = checked.report.board.model_copy(update={"path": state.title})
+    return CheckUp(checked.context, checked.report.model_copy(update={"board": facts}))
+
+
+def _written(found: BoardDiff, was: CheckUp, now: CheckUp, options: Options) -> str:
+    if options.format == JSON:
+        return json.dumps(DiffDocument(diff=found).model_dump(mode="json"), indent=2) + "\n"
+    if options.format == MARKDOWN:
+        return pull_request.render(found, now.report)
+    if options.format == HTML:
+        from stackwright.commands.diff.html import html_of
+
+        return html_of(found, was.report, now.report)
+    return page(found).text(terminal_console() if options.output is None else None)

@@ -1,0 +1,163 @@
+"""`stackwright compare`: the fab's stackup beside the board's, and what each difference does to the lines."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ConfigDict
+from rich.text import Text
+
+from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
+from drc_rules.engine.check import find_config, prepare
+from drc_rules.fab_exchange.fab_compare import (
+    Compared,
+    CompareOutcome,
+    LayerMatch,
+    Matched,
+    WidthJudged,
+    judge_widths,
+    match_stackups,
+)
+from drc_rules.fab_exchange.fab_text import read_fab_table
+from drc_rules.facts.declared import CommandLine
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.files.plain_file import MOST_BYTES, other_encoding
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad import read_board
+from stackwright.commands.apply.effects_page import effects_block
+from stackwright.commands.apply.files import read_bytes
+from stackwright.run.paths import find_board
+from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.words import count
+
+CLEAN, FOUND = 0, 1
+_STYLE = {CompareOutcome.ACCEPT: "", CompareOutcome.DIFFERS: "bold yellow", CompareOutcome.OPEN: "yellow"}
+
+
+class ComparisonDocument(Frozen):
+    """What `stackwright compare --json` writes; lengths in mm, loss in dB/mm, shares in percent."""
+
+    model_config = ConfigDict(title="Stackwright comparison, version 1")
+
+    format: Literal["stackwright-comparison"] = "stackwright-comparison"
+    version: Literal[1] = 1
+    board: dict[str, str]
+    layers: tuple[LayerMatch, ...]
+    lines: tuple[LineEffect, ...]
+    widths: tuple[WidthJudged, ...]
+
+
+def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bool, output: Path | None) -> int:
+    """Show how a fab's table differs from a board; exit code 1 when something differs or cannot be compared.
+
+    Raises:
+        StackwrightError: the board or the table cannot be read, or they do not match.
+    """
+    board_path = find_board(typed)
+    if output and output != STDOUT:
+        check_target(output, [typed, board_path, table])
+    where = "the pasted table" if table == STDOUT else str(table)
+    fab = read_fab_table(_text(table), where)
+    content = read_bytes(board_path)
+    settings = find_config(board_path, config)
+    context, _, _ = prepare(read_board(board_path, text=content), settings, CommandLine())
+    try:
+        matched = match_stackups(context, fab, content, where)
+    except MissingFact as missing:
+        step = "bring the fab's stackup into the board first: " + " ".join(missing.how_to_give.split())
+        raise StackwrightError(
+            str(board_path), f"{missing.name} is not known, so there is nothing to compare", step
+        ) from None
+    theirs, _, _ = prepare(matched.board, matched.config, CommandLine())
+    effects = line_effects(context, theirs)
+    widths = judge_widths(theirs, fab.widths, where)
+    if as_json:
+        text = _json(board_path, content, matched, effects, widths)
+    else:
+        page = _page(board_path.name, where, matched, effects, widths)
+        text = page.text(terminal_console() if output is None else None)
+    if output is None or output == STDOUT:
+        show(text)
+    else:
+        write_file(output, text)
+        show(f"comparison written to {output}\n")
+    said = {match.outcome for match in matched.layers if match.lines} | {one.outcome for one in widths}
+    return CLEAN if said == {CompareOutcome.ACCEPT} else FOUND
+
+
+def _text(table: Path) -> str:
+    """The table's text; old spreadsheets write Windows' code page instead of UTF-8."""
+    data = sys.stdin.buffer.read(MOST_BYTES) if table == STDOUT else read_bytes(table)
+    if (spelling := other_encoding(data)) and not data.startswith(codecs.BOM_UTF8):
+        where = "the pasted table" if table == STDOUT else str(table)
+        raise StackwrightError(where, f"is {spelling}", "save it as CSV in UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace")
+
+
+def _json(
+    path: Path, content: bytes, matched: Matched, effects: tuple[LineEffect, ...], widths: tuple[WidthJudged, ...]
+) -> str:
+    document = ComparisonDocument(
+        board={"path": path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
+        layers=matched.layers,
+        lines=effects,
+        widths=widths,
+    )
+    return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+
+
+def _page(
+    name: str, where: str, matched: Matched, effects: tuple[LineEffect, ...], widths: tuple[WidthJudged, ...]
+) -> Page:
+    page = Page()
+    page.line(styled("Fab's stackup", "bold"), f"  {where} beside {name}")
+    page.gap()
+    head = tuple(styled(word, "dim") for word in ("layer", "", "figure", "board", "fab", ""))
+    columns = [Column(), Column(), Column(), Column(max_width=26), Column(max_width=26), Column(wraps=True)]
+    rows = [cells for match in matched.layers for cells in _layer(match)]
+    page.rows(columns, [head, *rows] if rows else [])
+    accepted = [m.layer for m in matched.layers if m.outcome is CompareOutcome.ACCEPT]
+    silent = [m.layer for m in matched.layers if not m.figures]
+    page.line(f"{count(len(accepted), 'row')} of {len(matched.layers)} as the board states them", indent=2)
+    if silent:
+        page.line(styled(f"not compared, for the table says nothing of it: {', '.join(silent)}", "yellow"), indent=2)
+    effects_block(page, effects, ("board", "fab"))
+    if any(one.what == "Df" and one.outcome is CompareOutcome.DIFFERS for m in matched.layers for one in m.figures):
+        page.line("loss is from the laminates' own data: a bare Df states no frequency", indent=2)
+    if widths:
+        _widths(page, widths)
+    return page
+
+
+def _layer(match: LayerMatch) -> list[tuple[str | Text, ...]]:
+    odd = [one for one in match.figures if one.outcome is not CompareOutcome.ACCEPT]
+    return [_figure(match.layer if k == 0 else "", one) for k, one in enumerate(odd)]
+
+
+def _figure(layer: str, one: Compared) -> tuple[str | Text, ...]:
+    fab = one.fab or "not stated"
+    return layer, styled(one.outcome.value, _STYLE[one.outcome]), one.what, one.board, fab, one.remark
+
+
+def _widths(page: Page, widths: tuple[WidthJudged, ...]) -> None:
+    page.heading("the fab's lines", "solved in the fab's stackup; widths taken at the base of the trace")
+    head = tuple(styled(word, "dim") for word in ("layer", "", "width/gap", "fab says", "we solve", "known to"))
+    rows = []
+    for one in widths:
+        gap = "" if one.gap_mm is None else f"/{one.gap_mm:.4g}"
+        stated = "" if one.stated_ohm is None else f"{one.stated_ohm:g} ohm"
+        solved = one.problem or f"{one.solved_ohm:.1f} ohm"
+        known = "" if one.model_pct is None else f"+-{one.model_pct:.1f} %"
+        verdict = styled(one.outcome.value, _STYLE[one.outcome])
+        rows.append((one.layer, verdict, f"{one.width_mm:.4g}{gap}", stated, solved, known))
+    page.rows([Column(), Column(), Column(), Column(), Column(wraps=True), Column()], [head, *rows])

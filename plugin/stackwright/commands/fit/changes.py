@@ -1,0 +1,138 @@
+"""The cheapest stackup that brings a board to a workload, and what the check says of the board then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import Headline
+from drc_rules.requirements.clauses import Severity
+from drc_rules.settings.config import Config
+from drc_rules.stackup_design.fitness import Fitness, FormOrigin, fitness_of
+from drc_rules.stackup_design.goals import project_of
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.synthesis import Evaluated
+from stackwright.commands.apply.apply import PlanParts, propose
+from stackwright.commands.suggest.model import Suggested, suggestion_for
+
+LAYERS = frozenset({"layer_count", "even_layer_count"})
+"""Clauses that only another number of layers meets."""
+
+
+class Way(Frozen):
+    """A way to a workload, or why there is none.
+
+    Attributes:
+        words: what changes.
+        is_change: of the board's own stackup, rows and tracks stay; else a new stackup, and the board is laid out anew.
+        cost_index, cost_tier, cost_drivers: relative cost of the stackup then.
+        then: headline after a change of the board's own stackup; None where it was not judged.
+        short_then: ids of the clauses that fail with an error after it.
+        why_none: why no way was found; "" where one was.
+        how_to_give: lines that state the fact for want of which there is none.
+        would_help: goals that could be eased, each alone, for a stackup to be found.
+        needs_new: the board's own stackup cannot be the base, and nobody has asked for a new one.
+    """
+
+    profile: str
+    words: tuple[str, ...] = ()
+    is_change: bool = False
+    cost_index: float | None = None
+    cost_tier: str = ""
+    cost_drivers: tuple[str, ...] = ()
+    then: Headline | None = None
+    short_then: tuple[str, ...] = ()
+    why_none: str = ""
+    how_to_give: str = ""
+    would_help: tuple[str, ...] = ()
+    needs_new: bool = False
+
+
+def way_to(
+    row: Fitness, board_path: Path, board: Board, config: Config, *, new: bool, settings_path: Path | None = None
+) -> Way | None:
+    """Return the cheapest way to a workload that a stackup can open; None where no error is one of the stackup.
+
+    Args:
+        row: the board against that workload.
+        board_path: its file.
+        board: what is in it.
+        config: its settings.
+        settings_path: their file where it is not the one beside the board.
+        new: where no change of the board's own stackup will do, search for a new one, which takes seconds.
+    """
+    failing = _failing(row)
+    if not failing:
+        return None
+    if failing & LAYERS and not new:
+        return Way(profile=row.profile, needs_new=True)
+    form = _form(row)
+    project = project_of(board, config, CommandLine(row.profile, form), settings_path=settings_path)
+    try:
+        found = suggestion_for(board_path, project, row.profile, form, new=new)
+    except StackwrightError as error:
+        return Way(profile=row.profile, why_none=f"{error.what}; {error.next_step}")
+    return way_of(row, found, board_path, new=new)
+
+
+def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True) -> Way | None:
+    """Return what suggestions that are there make of a workload; `new` says that new stackups were searched."""
+    if not _failing(row):
+        return None
+    if found.why_no_change:
+        fact, _, how = found.why_no_change.partition(": ")
+        return Way(profile=row.profile, why_none=fact, how_to_give=how)
+    if found.changes:
+        return _changed(row, found, board_path)
+    if found.answers.ranked:
+        best = found.answers.ranked[0]
+        named = best.candidate
+        words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
+        return _with_cost(Way(profile=row.profile, words=(words,)), best)
+    if not new:
+        return Way(profile=row.profile, needs_new=True)
+    would_help = tuple(one.words for one in found.answers.relaxations)
+    return Way(profile=row.profile, why_none=_why_none(found), would_help=would_help)
+
+
+def _failing(row: Fitness) -> set[str]:
+    """Return the kinds of clauses that fail with an error and that a stackup decides."""
+    return {one.kind for one in row.short if one.by_stackup and one.severity is Severity.ERROR}
+
+
+def _form(row: Fitness) -> str | None:
+    return None if row.form_origin is FormOrigin.SIZE else row.form
+
+
+def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
+    change = found.changes[0]
+    plan = found.plans[0].model_copy(update={"net_class": (), "rule": ()})
+    proposal = propose(plan, board_path, PlanParts(), found.settings_path)
+    judged = fitness_of(
+        proposal.after, proposal.settings_after, CommandLine(row.profile, _form(row)), profiles=(row.profile,)
+    ).rows[0]
+    way = Way(
+        profile=row.profile,
+        words=change.words,
+        is_change=True,
+        then=judged.headline,
+        short_then=tuple(one.clause for one in judged.short if one.severity is Severity.ERROR),
+    )
+    return _with_cost(way, change.result)
+
+
+def _with_cost(way: Way, result: Evaluated) -> Way:
+    cost = result.cost
+    return way.model_copy(
+        update={"cost_index": cost.index, "cost_tier": cost.tier, "cost_drivers": tuple(cost.drivers)}
+    )
+
+
+def _why_none(found: Suggested) -> str:
+    answers = found.answers
+    if answers.fighting:
+        return f"these goals fight one another: {'; '.join(answers.fighting)}"
+    reasons = (*answers.unreachable, *((found.change.why_not or found.change.faults_now) if found.change else ()))
+    return reasons[0] if reasons else "no stackup meets the goals"

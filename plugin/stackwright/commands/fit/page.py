@@ -1,0 +1,178 @@
+"""The page of `stackwright fit`: a scorecard that is read in ten seconds, then what lies between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from drc_rules.engine.missing_inputs import paste_lines
+from drc_rules.report.model import Headline
+from drc_rules.requirements.clauses import Severity
+from drc_rules.stackup_design.fitness import Fitness, FitnessReport, Shortfall
+from stackwright.commands.fit.changes import Way
+from stackwright.commands.fit.words import form_words, step, to_go
+from stackwright.reporters.text import HEADLINE_STYLE, SEVERITY_STYLE, facts
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import count, some
+
+QUESTIONS_SHOWN = 2
+SHORT_SHOWN = 8
+WORD = {Headline.FIT: "FIT", Headline.NOT_PROVEN: "not proven", Headline.NOT_FIT: "not fit"}
+
+
+def page_of(
+    report: FitnessReport, shown: Sequence[Fitness], ways: Mapping[str, Way], *, board: Path, asked: bool
+) -> Page:
+    """Lay the answer out.
+
+    Args:
+        report: all workloads.
+        shown: those to be told in detail.
+        ways: by workload, where one was looked for.
+        board: as the user typed it, for the commands at the end.
+        asked: the user named the workloads that are shown.
+    """
+    page = Page()
+    _title(page, report)
+    page.gap()
+    facts(page, report.board.lines[:2])
+    _forms(page, report)
+    page.rows([Column(min_width=8), Column(wraps=True)], [(styled("note", "yellow"), note) for note in report.notes])
+    _scorecard(page, report)
+    told: set[str] = set()
+    for row in shown:
+        _details(page, row, ways.get(row.profile), told, asked=asked)
+    _end(page, shown, board)
+    return page
+
+
+def _title(page: Page, report: FitnessReport) -> None:
+    fit = [row for row in report.rows if row.headline is Headline.FIT]
+    plain = [row.profile for row in fit if not row.count(Severity.WARNING)]
+    warned = [row.profile for row in fit if row.count(Severity.WARNING)]
+    open_ = [row.profile for row in report.rows if row.headline is Headline.NOT_PROVEN]
+    lines = (
+        ("FIT FOR", Headline.FIT, plain),
+        ("fit, with warnings, for", Headline.FIT, warned),
+        ("not proven for", Headline.NOT_PROVEN, open_),
+    )
+    if not fit:
+        page.line(styled("FIT FOR NONE", HEADLINE_STYLE[Headline.NOT_FIT]), " of the workloads, as far as is known")
+    for words, headline, names in lines:
+        if names:
+            page.line(styled(f"{words}  ", HEADLINE_STYLE[headline]), styled(", ".join(names), "bold"))
+    page.verbatim([report.board.path])
+
+
+def _forms(page: Page, report: FitnessReport) -> None:
+    for form in report.forms:
+        failed = f"; not met: {'; '.join(form.failed)}" if form.failed else ""
+        words = f"outline of a {form.title} ({form.name}){failed}"
+        page.rows([Column(min_width=8), Column(wraps=True)], [(styled("form", "dim"), words)])
+
+
+def _scorecard(page: Page, report: FitnessReport) -> None:
+    page.heading("Workloads", "best first; what fails decides, what is open leaves it unproven, warnings are advice")
+    head = ("", "workload", "form", "fails", "open", "warn", "what is between")
+    rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in head)]
+    for row in report.rows:
+        rows.append(
+            (
+                styled(WORD[row.headline], HEADLINE_STYLE[row.headline]),
+                Text.assemble(styled(row.profile, "bold"), styled(" *" if row.is_declared else "")),
+                row.form or "any",
+                _figure(row.count(Severity.ERROR)),
+                _figure(len(row.unproven)),
+                _figure(row.count(Severity.WARNING)),
+                to_go(row),
+            )
+        )
+    right = Column(right=True)
+    page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows)
+    if any(row.is_declared for row in report.rows):
+        page.line(styled("* the workload that the settings name", "dim"), indent=2)
+
+
+def _figure(value: int) -> str:
+    return f"{value}" if value else "-"
+
+
+def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked: bool) -> None:
+    page.heading(row.profile, f"{row.title}, {form_words(row)}")
+    page.line(styled(WORD[row.headline], HEADLINE_STYLE[row.headline]), f"  {row.why}", indent=2)
+    least = Severity.INFO if asked else Severity.WARNING
+    every = [one for one in row.short if one.severity.rank >= least.rank]
+    shown = every if asked else every[:SHORT_SHOWN]
+    page.rows(
+        [Column(min_width=7), Column(max_width=38), Column(wraps=True)], [line for one in shown for line in _line(one)]
+    )
+    if len(every) > len(shown):
+        rest = count(len(every) - len(shown), "more clause")
+        page.line(styled(f"and {rest}: --profile {row.profile} shows all", "dim"), indent=2)
+    _way(page, row, way)
+    _questions(page, row, told, asked=asked)
+
+
+def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
+    """What fails, and, where no stackup mends it, what to do."""
+    more = f" (and {one.more} more)" if one.more else ""
+    yield styled(one.severity.value, SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
+    if one.severity is Severity.ERROR and not one.by_stackup:
+        yield styled(""), styled(""), styled(f"fix: {one.fix}", "dim")
+
+
+def _way(page: Page, row: Fitness, way: Way | None) -> None:
+    if way is None:
+        return
+    if way.needs_new:
+        page.line("no small change of the stackup will do; ", f"--profile {row.profile} --suggest searches", indent=2)
+        return
+    if way.why_none:
+        page.line(styled("no stackup can be worked out: ", "yellow"), way.why_none, indent=2)
+        if way.how_to_give:
+            page.verbatim([styled(line, "cyan") for line in paste_lines([way.how_to_give])], 4)
+        if way.would_help:
+            page.line(f"what would help, one at a time: {'; '.join(way.would_help)}", indent=4)
+        return
+    what = "least change: " if way.is_change else "no small change will do; a new stackup: "
+    page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
+    page.line(styled(f"cost {way.cost_index:.0f}, {way.cost_tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
+    if way.then is not None:
+        left = f": still fails {some(way.short_then)}" if way.short_then else ""
+        page.line("then ", styled(WORD[way.then], HEADLINE_STYLE[way.then]), left, indent=4)
+    elif not way.is_change:
+        page.line("meets the clauses of stackup, material and copper; layout decides the rest", indent=4)
+
+
+def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None:
+    """Tell what error-tier clauses wait for, once; all of it where the user asks for this workload."""
+    questions = [one for one in row.open if asked or one.errors]
+    fresh = [one for one in questions if one.how_to_give not in told]
+    if not fresh:
+        page.rows([Column(wraps=True)], [(styled("not known: the same as above", "dim"),)] if questions else [])
+        return
+    shown = fresh if asked else fresh[:QUESTIONS_SHOWN]
+    told.update(one.how_to_give for one in shown)
+    clauses = {clause for one in shown for clause in one.clauses}
+    waiting = f"{count(len(clauses), 'clause waits', 'clauses wait')} for it"
+    left = len(questions) - len(shown)
+    more = f", {count(left, 'more fact')} besides" if left else ""
+    page.line(styled("not known: ", "yellow"), f"{waiting}{more}", indent=2)
+    lines = paste_lines(one.how_to_give or f"# {one.fact}" for one in shown)
+    page.verbatim([styled(line, "cyan") for line in lines], 4)
+
+
+def _end(page: Page, shown: Sequence[Fitness], board: Path) -> None:
+    page.gap()
+    page.line("next:")
+    page.verbatim(list(_commands(shown, board)))
+
+
+def _commands(shown: Sequence[Fitness], board: Path) -> Iterator[str]:
+    for row in shown[:1]:
+        yield f"stackwright check {board} --profile {row.profile}"
+        if row.headline is Headline.NOT_FIT:
+            yield f"stackwright suggest {board} --profile {row.profile}"
+    yield f"stackwright fit {board} --profile NAME"

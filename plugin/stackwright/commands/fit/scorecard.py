@@ -1,0 +1,97 @@
+"""The scorecard: a board against every workload, a row each, with the cheapest step towards those it is not fit for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from drc_rules.report.model import Headline
+from drc_rules.requirements.clauses import Severity
+from drc_rules.stackup_design.fitness import Fitness, FitnessReport
+from stackwright.commands.fit.changes import LAYERS, Way
+from stackwright.commands.fit.words import to_go
+from stackwright.commands.suggest.words import what_changes
+from stackwright.text.words import count
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A board against one workload, in words.
+
+    Attributes:
+        fails, warns: clauses that fail, by severity.
+        open: error-tier clauses for which a fact is missing, or that rest on a guess.
+        met: clauses that passed.
+        between: what lies between, in numbers.
+        next_step: the cheapest step towards it; empty where it is fit.
+        then: headline after that step, where it was judged.
+        anchor: where the page tells more; empty where it does not.
+    """
+
+    profile: str
+    form: str
+    is_declared: bool
+    headline: str
+    fails: int
+    open: int
+    warns: int
+    met: int
+    between: str
+    next_step: str
+    then: str = ""
+    anchor: str = ""
+
+    @property
+    def shares(self) -> tuple[tuple[str, int], ...]:
+        """What the bar is made of."""
+        every = ("fails", self.fails), ("open", self.open), ("warns", self.warns), ("met", self.met)
+        return tuple((kind, many) for kind, many in every if many)
+
+
+def scorecard(report: FitnessReport, ways: Mapping[str, Way], *, anchors: bool = False) -> tuple[ScoreRow, ...]:
+    """Return the rows, best first; with `anchors` each links to the section of its workload."""
+    return tuple(_row(row, ways.get(row.profile), anchors=anchors) for row in report.rows)
+
+
+def anchor(row: Fitness) -> str:
+    """Return the id of a workload's section."""
+    return "workload-" + "".join(char if char.isalnum() else "-" for char in row.profile)
+
+
+def _row(row: Fitness, way: Way | None, *, anchors: bool) -> ScoreRow:
+    return ScoreRow(
+        profile=row.profile,
+        form=row.form or "any form",
+        is_declared=row.is_declared,
+        headline=row.headline.value,
+        fails=row.count(Severity.ERROR),
+        open=len(row.unproven),
+        warns=row.count(Severity.WARNING),
+        met=row.passed,
+        between=to_go(row),
+        next_step=_next_step(row, way),
+        then=way.then.value if way and way.then else "",
+        anchor=anchor(row) if anchors else "",
+    )
+
+
+def _next_step(row: Fitness, way: Way | None) -> str:
+    if row.headline is Headline.FIT:
+        return ""
+    if row.headline is Headline.NOT_PROVEN:
+        first = next((one for one in row.open if one.errors), None)
+        return f"state {first.fact}: settles {count(first.errors, 'clause')}" if first else ""
+    if way and way.words:
+        what = "" if way.is_change else "a new stackup: "
+        price = f" (cost {way.cost_index:.0f}, {way.cost_tier})" if way.cost_index is not None else ""
+        left = f"; {', '.join(way.short_then)} would still fail" if way.short_then else ""
+        return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
+    failing = [one for one in row.short if one.severity is Severity.ERROR]
+    if (way and way.needs_new) or any(one.kind in LAYERS for one in failing):
+        return f"a new stackup: stackwright suggest --profile {row.profile}"
+    if way and way.why_none:
+        if way.how_to_give:
+            return f"state {way.why_none.removesuffix(' is not known')}"
+        return f"no stackup can be worked out: {way.why_none}"
+    more = f"; and {count(len(failing) - 1, 'more clause')}" if len(failing) > 1 else ""
+    return f"{failing[0].fix}{more}" if failing else ""

@@ -1,0 +1,1 @@
+"""`impedance`, `nets`, `stackup` and `validate`."""

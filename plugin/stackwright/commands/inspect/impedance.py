@@ -1,0 +1,414 @@
+"""`stackwright impedance`: what a board's stackup makes of a width, and the width that a target asks for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ConfigDict
+from rich.text import Text
+
+from drc_rules.analysis.impedance.board_targets import board_targets, target_from_words
+from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable, LineTarget
+from drc_rules.analysis.impedance.line_report import LineReport, line_report
+from drc_rules.analysis.impedance.process_view import view_of
+from drc_rules.analysis.lines.sites import BoardSite, layer_of, named_references
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.lines.uncertainty import LineUncertainty
+from drc_rules.analysis.targets.controlled import USUAL_TOLERANCE_PCT
+from drc_rules.engine.check import find_config, prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.process_rows import ProcessView
+from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
+from stackup_lib.kicad import read_board
+from stackwright.commands.apply.files import read_bytes
+from stackwright.run.paths import find_board
+from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.page import Column, Page, styled, terminal_console
+
+MM_PER_INCH = 25.4
+CLEAN, FOUND = 0, 1
+
+
+@dataclass(frozen=True)
+class ImpedanceRequest:
+    """What the command line asks."""
+
+    layer: str | None = None
+    width_mm: float | None = None
+    gap_mm: float | None = None
+    coplanar_gap_mm: float | None = None
+    target_diff_ohm: float | None = None
+    target_se_ohm: float | None = None
+    references: tuple[str, ...] = ()
+    frequencies_ghz: tuple[float, ...] = ()
+    interface: str | None = None
+    config: Path | None = None
+    as_json: bool = False
+    output: Path | None = None
+
+
+def show_impedance(typed: Path, question: ImpedanceRequest) -> int:
+    """Print the impedance table of a board, or one line of it; exit code 1 when something asked for has no answer.
+
+    Raises:
+        StackwrightError: the board cannot be read, an option makes no sense, or a line cannot exist.
+    """
+    board_path = find_board(typed)
+    if question.output and question.output != STDOUT:
+        check_target(question.output, [typed, board_path])
+    for option, gap_mm in (("--gap", question.gap_mm), ("--coplanar-gap", question.coplanar_gap_mm)):
+        if gap_mm is not None and not 0 <= gap_mm < math.inf:
+            raise ConfigError(option, f"{gap_mm:g} mm is no gap", "give millimetres, e.g. 0.15")
+    context, _, _ = prepare(read_board(board_path), find_config(board_path, question.config), CommandLine())
+    lines = Lines(context)
+    if question.width_mm is not None:
+        report = _one_line(lines, question)
+        process = _process_of_line(lines, question)
+        text = _json(board_path, process, line=report) if question.as_json else _line_page(report, process, question)
+        code = CLEAN
+    else:
+        rows = _table(lines, question)
+        process = view_of(context, _solved_lines(lines, rows, question.references))
+        if question.as_json:
+            text = _json(board_path, process, rows=rows)
+        else:
+            text = _table_page(rows, process, board_path, question)
+        code = CLEAN if rows and all(row.width_mm is not None for row in rows) else FOUND
+    _deliver(text, question.output)
+    return code
+
+
+def _deliver(text: str, output: Path | None) -> None:
+    if output is None or output == STDOUT:
+        show(text)
+    else:
+        write_file(output, text)
+        show(f"impedances written to {output}\n")
+
+
+def _one_line(lines: Lines, question: ImpedanceRequest) -> LineReport:
+    if question.layer is None:
+        raise ConfigError("--width", "says nothing without a layer", "add --layer, e.g. --layer In2.Cu")
+    index = layer_of(lines.ctx, question.layer)
+    try:
+        return line_report(
+            lines,
+            index,
+            width_mm=question.width_mm or 0.0,
+            gap_mm=question.gap_mm,
+            coplanar_gap_mm=question.coplanar_gap_mm,
+            target_ohm=question.target_se_ohm if question.gap_mm is None else question.target_diff_ohm,
+            frequencies_ghz=question.frequencies_ghz,
+            references=_references(lines.ctx, index, question),
+        )
+    except MissingFact as missing:
+        cure = "; ".join(missing.how_to_give.splitlines()) or "declare it in stackwright.toml"
+        raise ConfigError(question.layer, f"{missing.name} is not known", cure) from None
+
+
+def _references(ctx: Context, index: int, question: ImpedanceRequest) -> tuple[int | None, int | None] | None:
+    return named_references(ctx, index, question.references) if question.references else None
+
+
+def _process_of_line(lines: Lines, question: ImpedanceRequest) -> ProcessView | None:
+    index = layer_of(lines.ctx, question.layer or "")
+    planes = _references(lines.ctx, index, question)
+    width, gap, ground = question.width_mm or 0.0, question.gap_mm, question.coplanar_gap_mm
+    return view_of(lines.ctx, [(lines.site(index, planes), lines.uncertainty(index, width, gap, planes, ground))])
+
+
+def _solved_lines(
+    lines: Lines, rows: Sequence[ImpedanceRow], references: tuple[str, ...] = ()
+) -> Iterator[tuple[BoardSite, LineUncertainty]]:
+    """Yield where the solved rows run, with what is not known of them."""
+    for row in rows:
+        if row.width_mm is not None:
+            index = layer_of(lines.ctx, row.layer)
+            planes = named_references(lines.ctx, index, references) if references else None
+            yield lines.site(index, planes), lines.uncertainty(index, row.width_mm, row.gap_mm, planes)
+
+
+def _table(lines: Lines, question: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
+    ctx = lines.ctx
+    targets = target_from_words(
+        target_diff_ohm=question.target_diff_ohm,
+        target_se_ohm=question.target_se_ohm,
+        gap_mm=question.gap_mm,
+        interface_id=question.interface,
+        frequency_ghz=question.frequencies_ghz[0] if question.frequencies_ghz else None,
+    ) or board_targets(ctx)
+    if not targets:
+        raise ConfigError(
+            "impedance",
+            "no net of this board asks for an impedance",
+            "give --target-diff or --target-se, or declare an [[interface]] in stackwright.toml",
+        )
+    if question.layer is not None:
+        index = layer_of(ctx, question.layer)
+        return tuple(ImpedanceTable(lines).rows([index], targets, _references(ctx, index, question)))
+    if question.references:
+        raise ConfigError("--reference", "holds for one layer", "add --layer")
+    return tuple(ImpedanceTable(lines).rows(signal_layers(ctx), targets))
+
+
+def signal_layers(ctx: Context) -> tuple[int, ...]:
+    """Return the layers that have tracks and are no plane; of an unrouted board, those without a plane."""
+    planes = (LayerRole.GROUND, LayerRole.POWER)
+    routed = tuple(k for k, use in enumerate(ctx.uses) if use.track_mm > 0 and use.role not in planes)
+    return routed or tuple(k for k, use in enumerate(ctx.uses) if not use.is_plane)
+
+
+class ImpedanceDocument(Frozen):
+    """What `stackwright impedance --json` writes: the rows of a table, or one line."""
+
+    model_config = ConfigDict(title="Stackwright impedance, version 1")
+
+    format: Literal["stackwright-impedance"] = "stackwright-impedance"
+    version: Literal[1] = 1
+    board: dict[str, str]
+    rows: tuple[ImpedanceRow, ...] | None = None
+    line: LineReport | None = None
+    process: ProcessView | None = None
+
+
+def _json(
+    board: Path,
+    process: ProcessView | None,
+    *,
+    rows: tuple[ImpedanceRow, ...] | None = None,
+    line: LineReport | None = None,
+) -> str:
+    digest = hashlib.sha256(read_bytes(board)).hexdigest()
+    document = ImpedanceDocument(
+        board={"path": board.as_posix(), "sha256": digest}, rows=rows, line=line, process=process
+    )
+    return json.dumps(document.model_dump(mode="json", exclude_none=False), indent=2, ensure_ascii=True) + "\n"
+
+
+def _process(page: Page, process: ProcessView | None) -> None:
+    if process is not None:
+        page.heading("process", "etching, plating and solder mask that the impedances rest on")
+        page.line(process.line, indent=2)
+
+
+def _table_page(
+    rows: Sequence[ImpedanceRow], process: ProcessView | None, board: Path, question: ImpedanceRequest
+) -> str:
+    page = Page()
+    page.line(styled("Impedance", "bold"), f"  {board.name}: widths and gaps at the base of the trace, in mm")
+    for target, of_target in groupby(rows, key=_group):
+        _target_block(page, target, list(of_target))
+    _without_loss(page, rows)
+    _process(page, process)
+    assumed = dict.fromkeys(text for row in rows for text in row.assumptions)
+    if assumed:
+        page.heading("assumed", "because no file states it")
+        for text in assumed:
+            page.line(text, indent=2)
+    page.gap()
+    one_line = f"stackwright impedance {shlex.quote(str(board))} --layer L --width W --gap G"
+    page.line(f"next: {one_line} shows one line with all its figures")
+    return page.text(terminal_console() if question.output is None else None)
+
+
+def _group(row: ImpedanceRow) -> LineTarget:
+    return row.target.model_copy(update={"gap_mm": None})
+
+
+def _target_block(page: Page, target: LineTarget, rows: Sequence[ImpedanceRow]) -> None:
+    nyquist = f", Nyquist {target.nyquist_ghz:g} GHz" if target.nyquist_ghz else ""
+    page.heading(f"{target.title}: {target.target}{nyquist}", target.source)
+    solved = [row for row in rows if row.width_mm is not None]
+    routed = any(row.routed for row in rows)
+    header = ["layer", "planes", "width", "gap", "ohm", "in +-10 %", "dB/inch", "(range)"]
+    columns = [Column(), Column(max_width=18), *(Column(right=True) for _ in range(5)), Column()]
+    if routed:
+        header, columns = [*header, "as routed"], [*columns, Column()]
+    cells = [tuple(styled(word, "dim") for word in header), *(_cells(row, routed=routed) for row in solved)]
+    if solved:
+        page.rows(columns, cells)
+    if any(row.loss and not row.loss.is_quasi_static for row in solved):
+        page.line("* beyond the range of a quasi-static answer", indent=2)
+    for row in rows:
+        if row.problem:
+            page.line(styled(row.layer, "yellow"), f": {row.problem}; {_one_line_of(row.cure)}", indent=2)
+
+
+def _without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
+    """Say once what is missing for the losses that are not printed."""
+    problems: dict[str, list[str]] = {}
+    for row in rows:
+        if row.width_mm is not None and row.loss_problem:
+            what = _FREQUENCY.sub("", row.loss_problem)
+            problems.setdefault(_ROW.sub("...", _one_line_of(row.cure)), []).append(what)
+    if problems:
+        page.heading("no loss", "for want of a fact")
+    for cure, whats in problems.items():
+        page.line("; ".join(dict.fromkeys(whats)), indent=2)
+        page.line(styled(cure, "dim"), indent=4)
+
+
+_FREQUENCY = re.compile(r" at [0-9.]+ GHz")
+_AT_GHZ = re.compile(r"(?<=at_ghz = )[0-9.]+")
+_ROW = re.compile(r"(?<=dielectric\.\")[^\"]+(?=\")|(?<=at_ghz = )[0-9.]+")
+
+
+def _one_line_of(cure: str) -> str:
+    return cure.replace("\n", "  ")
+
+
+def _cells(row: ImpedanceRow, *, routed: bool) -> tuple[str | Text, ...]:
+    gap = f"{row.gap_mm:.3f}" if row.gap_mm is not None else ""
+    loss = row.loss
+    total = loss.total_db_per_mm.times(MM_PER_INCH) if loss else None
+    beyond = "*" if loss and not loss.is_quasi_static else ""
+    cells: tuple[str | Text, ...] = (
+        row.layer,
+        ", ".join(row.references),
+        f"{row.width_mm:.3f}",
+        gap,
+        f"{row.impedance_ohm:.1f}",
+        f"{row.yield_10_pct:.0f} %" if row.yield_10_pct is not None else "",
+        f"{total.nominal:.2f}{beyond}" if total else "",
+        _range(total),
+    )
+    return (*cells, _routed_cell(row)) if routed else cells
+
+
+def _routed_cell(row: ImpedanceRow) -> Text:
+    if not row.routed:
+        return styled("")
+    most = row.routed[0]
+    gap = f"/{most.gap_mm:g}" if most.gap_mm is not None else ""
+    if most.impedance_ohm is None:
+        return styled(f"{most.width_mm:g}{gap}: no plane", "yellow")
+    off = 100 * (most.impedance_ohm / row.target.target.ohm - 1)
+    far = abs(off) > USUAL_TOLERANCE_PCT
+    return styled(f"{most.width_mm:g}{gap}: {most.impedance_ohm:.1f} {off:+.0f} %", "yellow" if far else "")
+
+
+def _range(total: Interval | None) -> str:
+    return f"{total.low:.2f}-{total.high:.2f}" if total else ""
+
+
+def _line_page(report: LineReport, process: ProcessView | None, question: ImpedanceRequest) -> str:
+    page = Page()
+    gap = "" if report.gap_mm is None else f" / {report.gap_mm:g}"
+    kind = "trace" if report.gap_mm is None else "pair"
+    beside = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm beside it"
+    page.line(
+        styled(report.layer, "bold"),
+        f"  {kind} {report.width_mm:g}{gap} mm (base), copper {report.copper_mm:g} mm{beside}",
+    )
+    page.gap()
+    page.rows([Column(min_width=12), Column(right=True), Column(wraps=True)], _figures(report))
+    page.heading("stackup", "from the trace outward")
+    page.rows([Column(), Column(), Column(right=True), Column(wraps=True)], _dielectrics(report))
+    page.heading("loss", "dB/inch; low to high is what Df and foil leave open")
+    _losses(page, report)
+    page.heading("production", f"{report.process} process; the fab's own figures are better")
+    page.rows([Column(), Column(right=True), Column(right=True), Column(right=True)], _effects(report))
+    _process(page, process)
+    if report.assumptions:
+        page.heading("assumed", "because no file states it")
+        for text in report.assumptions:
+            page.line(text, indent=2)
+    return page.text(terminal_console() if question.output is None else None)
+
+
+def _figures(report: LineReport) -> list[tuple[str, str, str]]:
+    name = "Z0" if report.gap_mm is None else "Zdiff"
+    model, spread = report.model, report.spread
+    low, high = (report.z_ohm * (1 + end / 100) for end in (model.low_pct, model.high_pct))
+    causes = ", ".join(str(one) for one in model.causes if one.pct >= 0.05)
+    rows = [
+        (
+            name,
+            f"{report.z_ohm:.2f} ohm",
+            f"{low:.1f} to {high:.1f} by what is not known: {causes or 'nothing'}; "
+            f"solver {report.solver_error_pct:.3f} %",
+        )
+    ]
+    if report.z_odd_ohm is not None and report.z_even_ohm is not None and report.z_common_ohm is not None:
+        rows.append(
+            (
+                "odd, even",
+                f"{report.z_odd_ohm:.2f} ohm",
+                f"{report.z_even_ohm:.2f} even, {report.z_common_ohm:.2f} common",
+            )
+        )
+    low, high = spread.interval_ohm.low, spread.interval_ohm.high
+    rows.append(
+        ("in production", f"{low:.1f} to {high:.1f}", f"99.7 %; worst case +-{spread.linear_worst_case_pct:.0f} %")
+    )
+    inside = ", ".join(f"{100 * y.share:.0f} % in +-{y.within_pct:g} %" for y in spread.yields)
+    rows.append(("yield", "", f"{inside} of {spread.target_ohm:.4g} ohm"))
+    rows.append(("eps_eff", f"{report.eps_eff:.3f}", f"{report.delay_ps_per_mm:.3f} ps/mm"))
+    returns = ", ".join(f"{100 * r.share:.0f} % {r.plane}" for r in report.returns)
+    rows.append(("returns in", "", returns))
+    rows.append(("valid", "", f"to {report.limit_ghz:.0f} GHz: {report.limit_reason}"))
+    return rows
+
+
+def _dielectrics(report: LineReport) -> list[tuple[str, ...]]:
+    return [
+        (d.name, d.kind, f"{d.thickness_mm:g} mm", f"Dk {d.dk:g} ({d.dk_source}) {d.material}".rstrip())
+        for d in report.dielectrics
+    ]
+
+
+def _losses(page: Page, report: LineReport) -> None:
+    rows: list[tuple[str | Text, ...]] = [
+        tuple(styled(word, "dim") for word in ("GHz", "total", "low to high", "dielectric", "copper", "roughness"))
+    ]
+    for row in report.losses:
+        if row.loss is None:
+            continue
+        total = row.loss.total_db_per_mm.times(MM_PER_INCH)
+        parts = (row.loss.dielectric_db_per_mm, row.loss.copper_db_per_mm, row.loss.roughness_db_per_mm)
+        beyond = "" if row.loss.is_quasi_static else "*"
+        rows.append(
+            (
+                f"{row.frequency_ghz:g}{beyond}",
+                f"{total.nominal:.3f}",
+                _range(total),
+                *(f"{part * MM_PER_INCH:.3f}" for part in parts),
+            )
+        )
+    if len(rows) > 1:
+        page.rows([Column(right=True)] * 6, rows)
+    if any(row.loss and not row.loss.is_quasi_static for row in report.losses):
+        page.line("* beyond the range of a quasi-static answer", indent=2)
+    problems: dict[tuple[str, str], list[str]] = {}
+    for row in report.losses:
+        if row.problem:
+            cause = (_FREQUENCY.sub("", row.problem), _AT_GHZ.sub("...", row.cure))
+            problems.setdefault(cause, []).append(f"{row.frequency_ghz:g}")
+    for (problem, cure), frequencies in problems.items():
+        page.line(f"none at {', '.join(frequencies)} GHz: {problem}", indent=2)
+        page.verbatim((styled(text, "dim") for text in cure.split("\n")), indent=4)
+
+
+def _effects(report: LineReport) -> list[tuple[str | Text, ...]]:
+    header = tuple(styled(word, "dim") for word in ("what varies", "nominal", "limit", "moves Z by"))
+    rows: list[tuple[str | Text, ...]] = [header]
+    for effect in sorted(report.spread.effects, key=lambda e: -e.at_limit_pct):
+        if effect.at_limit_pct >= 0.1:
+            rows.append(
+                (effect.name, f"{effect.nominal:.4g}", f"+-{effect.limit_pct:.3g} %", f"{effect.at_limit_pct:.1f} %")
+            )
+    return rows

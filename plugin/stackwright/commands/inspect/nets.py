@@ -1,0 +1,256 @@
+"""`stackwright nets`: what every net of a board was taken for and why, or everything about one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.engine.check import find_config, prepare
+from drc_rules.explain.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
+from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, find_net, nets_view
+from drc_rules.facts.declared import CommandLine
+from drc_rules.requirements.interfaces import family
+from stackup_lib.kicad import read_board
+from stackup_lib.nets.links import find_links
+from stackwright.commands.apply.files import read_bytes
+from stackwright.run.paths import find_board
+from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.words import count, some
+
+RAILS_SHOWN = 12
+"""Rails that the text lists; JSON has all of them."""
+
+REFUSED_SHOWN = 12
+"""Parts not followed that the text lists; JSON has all of them."""
+
+FORMAT, VERSION = "stackwright-nets", 1
+SURE = {"high": "green", "medium": "yellow", "low": "dim"}
+
+
+@dataclass(frozen=True)
+class NetsRequest:
+    """What the command line asks."""
+
+    explain: str | None = None
+    as_json: bool = False
+    config: Path | None = None
+    output: Path | None = None
+
+
+def show_nets(typed: Path, question: NetsRequest) -> int:
+    """Print what the nets of a board were taken for, or all about one net.
+
+    Raises:
+        StackwrightError: the board cannot be read, there is no such net, or the file cannot be written.
+    """
+    board_path = find_board(typed)
+    target = question.output if question.output != STDOUT else None
+    if target:
+        check_target(target, [typed, board_path])
+    board, config = read_board(board_path), find_config(board_path, question.config)
+    context, _, _ = prepare(board, config, CommandLine())
+    links = find_links(board)
+    if question.explain is not None:
+        told = explain_net(context, links, config, find_net(board, question.explain))
+        page, data = _told_page(told), {"net": told.model_dump(mode="json")}
+    else:
+        view = nets_view(context, links)
+        page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
+    text = _json(board_path, data) if question.as_json else page.text(None if target else terminal_console())
+    if target is None:
+        show(text)
+    else:
+        write_file(target, text)
+        show(f"nets written to {target}\n")
+    return 0
+
+
+def _json(board: Path, data: dict[str, dict[str, object]]) -> str:
+    sha256 = hashlib.sha256(read_bytes(board)).hexdigest()
+    head: dict[str, object] = {"format": FORMAT, "version": VERSION}
+    head |= {"board": {"path": board.as_posix(), "sha256": sha256}}
+    return json.dumps(head | data, indent=2, ensure_ascii=True) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------- all nets
+
+
+def _view_page(view: NetsView, path: Path) -> Page:
+    page = Page()
+    page.line(styled("Nets of ", "bold"), styled(path.name, "bold"))
+    for heading, fast in (("Fast interfaces", True), ("Other interfaces", False)):
+        groups = [group for group in view.groups if group.fast is fast]
+        if groups:
+            page.heading(heading)
+            _groups(page, groups)
+    if not view.groups:
+        page.gap()
+        page.line("No net was taken for an interface.", indent=2)
+    if view.rails:
+        _rails(page, view.rails)
+    page.heading("All other nets")
+    pairs = (
+        f"; {count(len(view.other_pairs), 'pair')} among them, such as {view.other_pairs[0]}"
+        if view.other_pairs
+        else ""
+    )
+    rest = (
+        (view.others, f"taken for nothing: neither class nor name says what they are{pairs}"),
+        (view.sidebands, "control, clock or other slow nets, by their names"),
+        (view.unconnected, "nets of unconnected pins"),
+    )
+    page.rows([Column(right=True), Column(wraps=True)], [(str(n), words) for n, words in rest if n])
+    for note in view.notes:
+        page.gap()
+        page.line(styled("note: ", "yellow"), note)
+    _next(page, view, path)
+    return page
+
+
+def _groups(page: Page, groups: list[NetGroup]) -> None:
+    """Two lines for each group: what and how much; why."""
+    for k, group in enumerate(groups):
+        if k:
+            page.gap()
+        open_ = "" if group.interface else styled("  generation not known", "yellow")
+        page.line(styled(group.title, "bold"), f"  {_amount(group)}", open_, indent=2)
+        routed = _routed_words(group)
+        if routed:
+            page.line(routed, indent=4)
+        sure = styled(f"{group.confidence.value} confidence", SURE[group.confidence.value])
+        page.line(f"{group.origin.value}, ", sure, f"; {group.by}: {group.why}", indent=4)
+        for doubt in group.doubts:
+            page.line(styled("note: ", "yellow"), doubt, indent=4)
+
+
+def _amount(group: NetGroup) -> str:
+    pairs = f", {count(group.pairs, 'pair')}" if group.pairs else ""
+    if not group.links_elsewhere:
+        return f"{count(group.nets, 'net')}{pairs}, {count(group.links, 'link')}"
+    shared = f"part of {count(group.links_elsewhere, 'link')} counted with another group"
+    own = f"{count(group.links, 'link')}, and " if group.links else ""
+    return f"{count(group.nets, 'net')}{pairs}, {own}{shared}"
+
+
+def _routed_words(group: NetGroup) -> str:
+    if group.routed_mm is None:
+        return "not routed"
+    low, high = (f"{mm:.1f}" for mm in group.routed_mm)
+    lengths = f"{high} mm" if low == high else f"{low} to {high} mm"
+    least, most = group.vias
+    vias = count(most, "via") if least == most else f"{least} to {most} vias"
+    missing = f"; {count(group.unrouted, 'link')} not routed" if group.unrouted else ""
+    return f"a link is {lengths} long, {vias}; on {some(group.layers, 6)}{missing}"
+
+
+def _rails(page: Page, rails: tuple[NetRail, ...]) -> None:
+    page.heading("Rails", f"{count(len(rails), 'net')}, inferred: low confidence, ground medium")
+    rows: list[tuple[str, ...]] = [("net", "pads", "filled mm2", "because")]
+    for rail in rails[:RAILS_SHOWN]:
+        filled = f"{rail.fill_mm2:.0f}" if rail.fill_mm2 >= 1 else ""
+        rows.append((rail.net, str(rail.pads), filled, ", ".join(rail.why)))
+    page.rows([Column(max_width=26), Column(right=True), Column(right=True), Column(wraps=True)], rows)
+    if len(rails) > RAILS_SHOWN:
+        page.line(f"and {len(rails) - RAILS_SHOWN} more; --format json lists them all", indent=2)
+
+
+def _next(page: Page, view: NetsView, path: Path) -> None:
+    """Say how to make sure of what was guessed, and how to ask about one net."""
+    page.gap()
+    inferred = next((group for group in view.groups if group.fast and group.origin.value != "declared"), None)
+    if inferred is not None and inferred.by.startswith("net class "):
+        page.line("next: what is only inferred never makes an error; declare it in stackwright.toml, for example")
+        net_class = json.dumps(inferred.by.removeprefix("net class "), ensure_ascii=False)
+        page.verbatim(["[[interface]]", _is(inferred), f"net_classes = [{net_class}]"], indent=4)
+        return
+    names = inferred.names if inferred else view.other_pairs or tuple(rail.net for rail in view.rails)
+    name = names[0] if names else "NET"
+    page.line(f'next: stackwright nets {path.name} --explain "{name}"')
+
+
+def _is(group: NetGroup) -> str:
+    """The line that names the interface of a group; where its generation is not known, those there are to choose of."""
+    if group.interface:
+        return f'is = "{group.interface}"'
+    return f'is = "?"  # {", ".join(one.id for one in family(group.family).interfaces)}'
+
+
+# ------------------------------------------------------------------------------------------------ one net
+
+
+def _told_page(told: NetTold) -> Page:
+    page = Page()
+    page.line(styled(told.net, "bold"))
+    page.rows([Column(min_width=9), Column(wraps=True)], _identity(told))
+    if told.readings:
+        page.heading("What was read")
+        rows = [
+            (styled("*" if r.counted else "-", "green" if r.counted else "dim"), r.looked_at, r.says)
+            for r in told.readings
+        ]
+        page.rows([Column(), Column(max_width=28), Column(wraps=True)], rows)
+    for k, link in enumerate(told.links, start=1):
+        _link(page, link, f"Link {k} of {len(told.links)}" if len(told.links) > 1 else "Link")
+    if told.refused:
+        page.heading("Not followed")
+        page.rows([Column(wraps=True)], [(words,) for words in told.refused[:REFUSED_SHOWN]])
+        if len(told.refused) > REFUSED_SHOWN:
+            page.line(f"and {len(told.refused) - REFUSED_SHOWN} more", indent=2)
+    return page
+
+
+def _identity(told: NetTold) -> list[tuple[str, str]]:
+    taken = told.taken_for or "nothing"
+    sure = f"  ({told.origin.value}, {told.confidence.value} confidence)" if told.taken_for else ""
+    rows = [
+        ("taken for", f"{taken}{sure}"),
+        ("because", told.why),
+        ("classes", "; ".join(f"{one.name} ({one.by})" for one in told.classes) or "Default only"),
+        ("pair with", f"{told.partner}  ({told.paired_by})" if told.partner else "none"),
+        ("vias", "; ".join(words for said in told.via if (words := _via(said)))),
+        ("pads", some(told.pads, 12)),
+    ]
+    return [(label, words) for label, words in rows if words]
+
+
+def _via(said: ViaSaid) -> str:
+    """One size of the net's vias: what is asked for, and what KiCad's check lets pass."""
+    bounds = (("", said.asked_mm, said.asked_by), ("at least ", said.least_mm, said.least_by))
+    stated = (*bounds, ("at most ", said.greatest_mm, said.greatest_by))
+    words = ", ".join(f"{bound}{value:g} mm ({by})" for bound, value, by in stated if value is not None)
+    doubt = f", unless {said.doubts[0]} says otherwise" if said.doubts and said.what != "ring" else ""
+    return f"{said.what} {words}{doubt}" if words else ""
+
+
+def _link(page: Page, link: LinkTold, title: str) -> None:
+    page.heading(title, f"{link.path_mm:.2f} mm from end to end")
+    page.line(styled("  ".join(_chain(link))), indent=2)
+    rows = [("ends", some(link.ends, 8)), ("beside it", some(link.taps, 8)), ("partner", " > ".join(link.partner))]
+    page.rows([Column(min_width=9), Column(wraps=True)], [(label, words) for label, words in rows if words])
+    for net in link.nets:
+        _net(page, net)
+    for note in link.notes:
+        page.line(styled("note: ", "yellow"), note, indent=2)
+
+
+def _chain(link: LinkTold) -> list[str]:
+    """Nets as they are, series parts in brackets."""
+    return [f"[{word}]" if k % 2 else word for k, word in enumerate(link.chain)]
+
+
+def _net(page: Page, net: RoutedNet) -> None:
+    page.gap()
+    if not net.start:
+        page.line(styled(net.net), f": tracks join no two of its pads ({net.routed_mm:.2f} mm routed)", indent=2)
+        return
+    page.line(styled(net.net), f": {net.start} to {net.end}, {net.path_mm:.2f} mm", indent=2)
+    rows = [
+        ("layers", ", ".join(f"{layer} {mm:.2f} mm" for layer, mm in net.by_layer_mm.items())),
+        ("vias", "; ".join(net.vias) or "none"),
+        ("branches", "; ".join(net.branches)),
+        ("apart", f"{net.apart_mm:.2f} mm that no track joins to the path" if net.apart_mm else ""),
+    ]
+    page.rows([Column(min_width=9), Column(wraps=True)], [(a, b) for a, b in rows if b], indent=4)

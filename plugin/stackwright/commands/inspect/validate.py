@@ -1,0 +1,130 @@
+"""`stackwright validate`: anybody's reference cases, solved and compared row by row."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.validation.case_files import CaseFileError, read_cases
+from stackup_lib.validation.compare import CaseOutcome, Summary, summarize, validate
+from stackwright.text.output import STDOUT, check_target, show, write_file
+from stackwright.text.page import Column, Page, styled, terminal_console
+
+CLEAN, FOUND = 0, 1
+FORMAT, VERSION = "stackwright-validation", 1
+STYLES = {"within": "green", "in limit": "green", "off": "bold red", "not solved": "bold red", "skipped": "yellow"}
+
+
+@dataclass(frozen=True)
+class ValidateRequest:
+    """What the command line asks."""
+
+    limit_pct: float = 0.1
+    as_json: bool = False
+    output: Path | None = None
+
+
+def validate_cases(path: Path, question: ValidateRequest) -> int:
+    """Solve a file of cases and print the comparison; exit code 1 when a row is off or could not be solved.
+
+    Raises:
+        StackwrightError: the file cannot be read, or nothing in it can be solved.
+    """
+    if not (math.isfinite(question.limit_pct) and question.limit_pct > 0):
+        raise ConfigError("--limit-pct", f"{question.limit_pct:g} is no limit", "give a percentage above 0")
+    if question.output is not None and question.output != STDOUT:
+        check_target(question.output, [path])
+    outcomes = list(validate(read_cases(path), question.limit_pct))
+    summary = summarize(outcomes, question.limit_pct)
+    if not summary.solved and not summary.not_solved:
+        raise CaseFileError(
+            str(path), f"all {summary.rows} rows are skipped ({outcomes[0].reason})", "give board lines"
+        )
+    text = _json(path, outcomes, summary) if question.as_json else _page(path, outcomes, summary, question)
+    if question.output is None or question.output == STDOUT:
+        show(text)
+    else:
+        write_file(question.output, text)
+    return CLEAN if summary.agrees else FOUND
+
+
+def _json(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> str:
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "cases": path.as_posix(),
+        "summary": summary.model_dump(mode="json"),
+        "rows": [outcome.model_dump(mode="json") for outcome in outcomes],
+    }
+    return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
+
+
+def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary, question: ValidateRequest) -> str:
+    page = Page()
+    page.line(styled("Validation", "bold"), f"  {path.name}: {summary.rows} values, limit {summary.limit_pct:g} %")
+    page.gap()
+    header = ("case", "quantity", "value", "reference", "diff %", "+- ref %", "own est. %", "ms", "verdict")
+    cells: list[tuple[str | Text, ...]] = [tuple(styled(word, "dim") for word in header)]
+    cells += [_cells(outcome) for outcome in outcomes if outcome.verdict != "skipped"]
+    page.rows([Column(max_width=18), Column(max_width=14), *(Column(right=True) for _ in range(6)), Column()], cells)
+    for outcome in outcomes:
+        if outcome.reason and outcome.verdict != "skipped":
+            page.line(styled(f"{outcome.id} {outcome.quantity}: ", "bold"), outcome.reason, indent=2)
+    _skipped(page, outcomes)
+    _summary(page, summary)
+    return page.text(terminal_console() if question.output is None else None)
+
+
+def _cells(outcome: CaseOutcome) -> tuple[str | Text, ...]:
+    mode = f" {outcome.mode}" if outcome.mode in ("odd", "even") else ""
+    return (
+        outcome.id,
+        f"{outcome.quantity}{mode}",
+        _number(outcome.value, ".6g"),
+        _number(outcome.reference, ".6g"),
+        _number(outcome.difference_pct, "+.4f"),
+        _number(outcome.uncertainty_pct, ".2g"),
+        _number(outcome.estimate_pct, ".2g"),
+        _number(outcome.time_ms, ".1f"),
+        styled(outcome.verdict, STYLES.get(outcome.verdict, "")),
+    )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+def _skipped(page: Page, outcomes: Sequence[CaseOutcome]) -> None:
+    skipped = Counter(outcome.reason for outcome in outcomes if outcome.verdict == "skipped")
+    if not skipped:
+        return
+    page.heading(f"{sum(skipped.values())} skipped", "nothing is said about these")
+    for reason, count in skipped.items():
+        names = dict.fromkeys(o.id for o in outcomes if o.verdict == "skipped" and o.reason == reason)
+        page.line(styled(f"{count} x ", "yellow"), f"{reason}: {', '.join(names)}", indent=2)
+
+
+def _summary(page: Page, summary: Summary) -> None:
+    page.heading("agrees" if summary.agrees else "does not agree")
+    counts = {
+        "solved": summary.solved,
+        "within the reference's uncertainty and our estimate": summary.within,
+        "inside the limit": summary.in_limit,
+        "off": summary.off,
+        "off, explained in the file": summary.explained,
+        "not solved": summary.not_solved,
+        "skipped": summary.skipped,
+    }
+    page.line("; ".join(f"{count} {words}" for words, count in counts.items() if count), indent=2)
+    if summary.largest_pct is not None and summary.median_pct is not None:
+        page.line(
+            f"largest difference {summary.largest_pct:.3g} % ({summary.largest_id}), median {summary.median_pct:.2g} %",
+            indent=2,
+        )

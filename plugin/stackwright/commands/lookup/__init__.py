@@ -1,0 +1,1 @@
+"""`profiles`, `materials` and what else is looked up."""

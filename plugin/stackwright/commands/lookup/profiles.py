@@ -1,0 +1,65 @@
+"""`stackwright profiles`: the workloads, and what each asks with its source."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from drc_rules.requirements.documents import cite
+from drc_rules.requirements.forms import forms
+from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.profiles.profile import load_profile, profile_names
+from stackwright.commands.lookup.shipped import clauses_of
+from stackwright.reporters.text import SEVERITY_STYLE
+from stackwright.text.output import show
+from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.words import count
+
+
+def list_profiles() -> int:
+    """Print every shipped profile and form."""
+    page = Page()
+    page.line(styled("Workloads and board types", "bold"))
+    rows = []
+    for name in profile_names():
+        profile = load_profile(name)
+        rows.append(
+            (styled(name, "bold"), profile.title, profile.form or "", count(len(clauses_of(profile)), "clause"))
+        )
+    page.rows([Column(), Column(wraps=True), Column(), Column(right=True)], rows)
+    page.heading("Form factors")
+    page.rows([Column(), Column(wraps=True)], [(styled(f.name, "bold"), f.title) for f in forms().values()])
+    page.gap()
+    page.line(f"next: stackwright profiles {profile_names()[-1]}, or stackwright check BOARD --profile NAME")
+    show(page.text(terminal_console()))
+    return 0
+
+
+def show_profile(name: str) -> int:
+    """Print what one profile asks, worst first.
+
+    Raises:
+        ConfigError: no such profile; says what is nearest.
+    """
+    profile = load_profile(name)
+    page = Page()
+    page.line(styled(profile.name, "bold"), f"  {profile.title}")
+    carried = ", ".join(_carried(profile.interfaces[f], must=f in profile.must_carry) for f in profile.interfaces)
+    rows = [("rests on", ", ".join(profile.extends)), ("form", profile.form or ""), ("carries", carried)]
+    page.rows([Column(min_width=10), Column(wraps=True)], [row for row in rows if row[1]])
+    clauses = clauses_of(profile)
+    page.heading("Clauses", f"{len(clauses)}; those of interfaces hold where the board carries them")
+    ordered = sorted(clauses, key=lambda c: -c.severity.rank)
+    grid: list[tuple[str | Text, str | Text]] = []
+    for clause in ordered:
+        severity = styled(clause.severity.value, SEVERITY_STYLE[clause.severity])
+        grid += [(severity, clause.title), ("", styled(clause.id, "cyan")), ("", styled(cite(clause.source), "dim"))]
+    page.rows([Column(), Column(wraps=True)], grid)
+    page.gap()
+    page.line(f"next: stackwright check BOARD --profile {name}; stackwright explain {ordered[0].id}")
+    show(page.text(terminal_console()))
+    return 0
+
+
+def _carried(interface_id: str, *, must: bool) -> str:
+    one = interface(interface_id)
+    return one.title if must else f"{one.title} (if any {family(one.family).title})"

@@ -1,0 +1,39 @@
+"""Everything the shipped profiles may ask, for looking things up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.forms import forms, load_form
+from drc_rules.requirements.interfaces import interface_ids
+from drc_rules.requirements.profiles.profile import BOARD, Profile, assemble, load_profile, profile_names
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A clause, and the profiles and forms that may ask it."""
+
+    clause: Clause
+    asked_by: tuple[str, ...]
+
+
+def clauses_of(profile: Profile) -> tuple[Clause, ...]:
+    """Return what a profile asks of a board that carries the interfaces that the profile names, in its own form."""
+    form = load_form(profile.form) if profile.form else None
+    return assemble(profile, form, profile.interfaces.values(), ()).clauses
+
+
+@cache
+def shipped_clauses() -> tuple[Shipped, ...]:
+    """Every clause that any shipped profile or form may ask; one entry for clauses that are the same."""
+    asked: dict[Clause, list[str]] = {}
+    profiles = {name: load_profile(name) for name in (BOARD, *profile_names())}
+    for name, profile in profiles.items():
+        for clause in assemble(profile, None, interface_ids(), ()).clauses:
+            asked.setdefault(clause, []).append("any board" if name == BOARD else name)
+    for form in forms().values():
+        for clause in form.clauses():
+            asked.setdefault(clause, []).append(f"form {form.name}")
+    return tuple(Shipped(clause, tuple(by)) for clause, by in asked.items())

@@ -1,0 +1,159 @@
+"""`stackwright init`: a commented `stackwright.toml`, filled with what the board already says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from drc_rules.analysis.stackup.facts_of_board import board_facts
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import TakenAs
+from drc_rules.requirements.forms import load_form
+from drc_rules.requirements.interfaces import family
+from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.settings.config import FILE_NAME, PLACEHOLDER, Config
+from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
+from stackup_lib.kicad import read_board
+from stackup_lib.materials import FoilGrade, find_foil
+from stackwright.commands.setup import settings_file
+from stackwright.commands.setup.settings_file import InitAnswers
+from stackwright.reporters import text
+from stackwright.run.paths import find_board
+from stackwright.text.output import former_of, show, write_over
+from stackwright.text.page import Page, styled, terminal_console
+from stackwright.text.words import clean
+
+LOOSEST_PCT = 50.0
+LEAVE_OPEN = ("", PLACEHOLDER)
+
+
+@dataclass(frozen=True)
+class InitRequest:
+    """One question; `accept` returns the answers with a new one, or raises `ConfigError` with the next step."""
+
+    text: str
+    accept: Callable[[InitAnswers, str], InitAnswers]
+
+
+def init_board(typed: Path, *, ask: bool, force: bool) -> int:
+    """Write the settings file beside a board and return the exit code.
+
+    Raises:
+        StackwrightError: the board cannot be read, or there is such a file already and `force` is not given.
+    """
+    path = find_board(typed)
+    target = path.with_name(FILE_NAME)
+    former = former_of(target)
+    if target.exists() and not force:
+        raise StackwrightError(str(target), "is there already", "edit it, or give --force to replace it")
+    context, _, _ = prepare(read_board(path), Config(), CommandLine())
+    show(_inferred(context).text(terminal_console()))
+    answers = InitAnswers()
+    if ask and sys.stdin.isatty() and sys.stdout.isatty():
+        answers = _asked(context, answers)
+    kept = write_over(target, settings_file.compose(context, answers), former=former, keep=True)
+    page = Page()
+    page.gap()
+    wrote = f"wrote {target}" + (f"; the former content is in {kept.name}" if kept else "")
+    page.verbatim([wrote, f"next: fill in what is still {PLACEHOLDER}, then stackwright check {typed}"], indent=0)
+    show(page.text(terminal_console()))
+    return 0
+
+
+def _inferred(context: Context) -> Page:
+    """Show what needs no question."""
+    page = Page()
+    page.line(styled("What the board says", "bold"))
+    text.facts(page, board_facts(context, "").lines)
+    text.taken_as(page, context.assignment.taken_as())
+    return page
+
+
+def _asked(context: Context, answers: InitAnswers) -> InitAnswers:
+    """Ask what cannot be inferred, at most five questions; an empty answer leaves the fact open."""
+    show("\nAn empty answer leaves a fact open.\n")
+    answers = _answered(WORKLOAD, answers)
+    if not answers.form:
+        answers = _answered(FORM, answers)
+    answers = _answered(FOIL, _answered(TOLERANCE, answers))
+    open_groups = [t for t in context.assignment.taken_as() if not t.interface and _asks_of(t.family, answers)]
+    if not open_groups:
+        return answers
+    vague = max(open_groups, key=lambda t: _asks_of(t.family, answers))
+    return _answered(_generation(vague, answers), answers)
+
+
+def _asks_of(family_id: str, answers: InitAnswers) -> int:
+    """How many clauses hang on the generation of a family; under every workload where none is stated."""
+    workload = load_profile(answers.profile).workload if answers.profile else None
+    workloads = (workload,) if workload else ("training", "inference", "edge")
+    return sum(len(one.clauses(w)) for one in family(family_id).interfaces for w in workloads)
+
+
+def _answered(question: InitRequest, answers: InitAnswers) -> InitAnswers:
+    while True:
+        show(f"{question.text}: ")
+        sys.stdout.flush()
+        try:
+            said = input().strip()
+        except EOFError:
+            show("\n")
+            return answers
+        if said in LEAVE_OPEN:
+            return answers
+        try:
+            return question.accept(answers, said)
+        except ConfigError as error:
+            show(f"  {error.what}; {error.next_step}\n")
+
+
+def _workload(answers: InitAnswers, said: str) -> InitAnswers:
+    profile = load_profile(said)
+    return replace(answers, profile=said, form=profile.form)
+
+
+def _form(answers: InitAnswers, said: str) -> InitAnswers:
+    load_form(said)
+    return replace(answers, form=said)
+
+
+def _tolerance(answers: InitAnswers, said: str) -> InitAnswers:
+    try:
+        value = float(said.strip("+-%/ ").replace(",", "."))
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= LOOSEST_PCT:
+        raise ConfigError("tolerance", f"{said!r} is no percentage", "type a number such as 10")
+    return replace(answers, impedance_tolerance_pct=value)
+
+
+def _foil(answers: InitAnswers, said: str) -> InitAnswers:
+    if find_foil(said).grade is None:
+        known = did_you_mean(said, [grade.value for grade in FoilGrade])
+        raise ConfigError("foil", f"{said!r} is no known foil or grade", known)
+    return replace(answers, foil=said)
+
+
+def _generation(vague: TakenAs, answers: InitAnswers) -> InitRequest:
+    """Ask for the generation of the group of fast nets on which most depends and which does not tell its own."""
+    known = [one.id for one in family(vague.family).interfaces]
+
+    def accept(answers: InitAnswers, said: str) -> InitAnswers:
+        if said not in known:
+            raise ConfigError("interface", f"{said!r} is none of them", did_you_mean(said, known))
+        return replace(answers, generations={**answers.generations, vague.family: said})
+
+    expected = load_profile(answers.profile).interfaces.get(vague.family) if answers.profile else None
+    choices = ", ".join(known)
+    usual = f"; usual for this workload: {expected}" if expected else ""
+    return InitRequest(f"Which are the nets of {clean(vague.group)} ({choices}{usual})", accept)
+
+
+WORKLOAD = InitRequest("Workload, e.g. inference-pcie (stackwright profiles lists them)", _workload)
+FORM = InitRequest("Form factor, e.g. pcie-card", _form)
+TOLERANCE = InitRequest("Impedance tolerance asked of the fab, in percent", _tolerance)
+FOIL = InitRequest("Foil grade or product of the copper layers, e.g. RTF, VLP, HVLP", _foil)

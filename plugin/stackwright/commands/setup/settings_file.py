@@ -1,0 +1,185 @@
+"""The text of a `stackwright.toml`: what was answered, what was inferred, and a place for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from drc_rules.analysis.power.power_rails import largest_power_nets
+from drc_rules.analysis.thermal.hot_parts import candidates
+from drc_rules.facts.context import Context
+from drc_rules.report.model import TakenAs
+from drc_rules.requirements.fabs.presets import presets
+from drc_rules.requirements.interfaces import family
+from drc_rules.settings.config import PLACEHOLDER, parse_config
+from drc_rules.settings.net_selection import nets_line, toml_value
+from stackwright.text.words import clean, count
+
+
+@dataclass(frozen=True)
+class InitAnswers:
+    """What the user answered; None where a fact was left open. `generations`: interface by family."""
+
+    profile: str | None = None
+    form: str | None = None
+    impedance_tolerance_pct: float | None = None
+    foil: str | None = None
+    generations: dict[str, str] = field(default_factory=dict)
+
+
+def compose(context: Context, answers: InitAnswers) -> str:
+    """Return the text; it is valid, and declares only what was answered."""
+    board = context.board
+    name = board.path.name if board.path else "the board"
+    lines = [
+        f"# What KiCad has no field for: facts about {clean(name)} for Stackwright.",
+        f'# A value "{PLACEHOLDER}" declares nothing. Lines behind # are suggestions.',
+        "",
+        "# Workload, see `stackwright profiles`: training, inference, edge or a board type such as inference-pcie.",
+        f"profile = {_value(answers.profile)}",
+        "",
+        "# Form factor, where the profile does not say it.",
+        f"form = {_value(answers.form)}",
+        "",
+        *_declared(context, answers),
+        "",
+        *_materials(context),
+        *_interfaces(context, answers),
+        *_rails(context),
+        *_hot_parts(context),
+        *_process(),
+        *_fab(),
+    ]
+    text = "\n".join(lines).rstrip("\n") + "\n"
+    parse_config(text)
+    return text
+
+
+def _declared(context: Context, answers: InitAnswers) -> Iterator[str]:
+    yield "[declared]"
+    stackup = None if context.is_default_stackup else context.board.stackup
+    if stackup is not None:
+        yield "# The facts below hold for the stackup with this hash; when it changes, they count as unknown."
+        yield f"stackup_hash = {_value(stackup.digest)}"
+    yield "# Impedance tolerance that the fab notes ask for, in percent."
+    yield f"impedance_tolerance_pct = {_value(answers.impedance_tolerance_pct)}"
+    yield '# Foil of every copper layer: STD, RTF, LP, VLP, HVLP, or a product. One layer: [declared.copper."In1.Cu"]'
+    yield f"foil = {_value(answers.foil)}"
+    unstated = sorted({p.stated for p in context.plies if p.stated and not p.tg.known})
+    if unstated:
+        yield f"# Tg in degrees Celsius by DSC: stated by none of: {clean(', '.join(unstated))}"
+        yield f"tg_c = {_value(None)}"
+
+
+def _materials(context: Context) -> Iterator[str]:
+    """What each material text was taken for, as comments."""
+    plies = {ply.stated: ply for ply in context.plies if ply.stated}
+    if not plies:
+        return
+    yield "# Materials, as the stackup states them:"
+    for stated, ply in plies.items():
+        match = ply.match
+        known = match.laminate.family if match and match.laminate else "not known"
+        yield f"#   {clean(stated)}: {known}"
+    nameless = next((ply for ply in context.plies if not (ply.match and ply.match.laminate)), None)
+    if nameless:
+        yield "# To say what one of them is (then its row needs no name in KiCad):"
+        yield f"# [declared.dielectric.{_value(nameless.row)}]"
+        yield f"# material = {_value(None)}"
+    yield ""
+
+
+def _interfaces(context: Context, answers: InitAnswers) -> Iterator[str]:
+    """One block per group of nets: a comment where all is inferred; open, or answered, where the generation is not."""
+    merged: dict[tuple[str, str, str], list[TakenAs]] = {}
+    for row in context.assignment.taken_as():
+        merged.setdefault((row.group, row.family, row.interface), []).append(row)
+    for (group, of, generation), rows in merged.items():
+        answered = answers.generations.get(of) if not generation else None
+        front = "# " if generation else ""
+        which = "" if answered or generation else f"  # {', '.join(i.id for i in family(of).interfaces)}"
+        yield f"# {count(sum(r.nets for r in rows), 'net')} of {clean(group)}: {clean(rows[0].why)}"
+        yield f"{front}[[interface]]"
+        yield f"{front}is = {_value(answered or generation or None)}{which}"
+        yield f"{front}{_chosen(context, group, of, generation)}"
+        yield ""
+
+
+def _hot_parts(context: Context) -> Iterator[str]:
+    """A commented `[[hot_part]]` of the largest circuits."""
+    refs = ", ".join(map(_value, candidates(context.board))) or _value(None)
+    yield "# Hot parts: which, and how their heat is led away; refs = [] says that none is. Temperatures in C."
+    yield "# [[hot_part]]"
+    yield f"# refs = [{clean(refs)}]"
+    yield f"# power_w = {_value(None)}  # TDP; board_w is what of it leaves through the board"
+    yield f"# cooling = {_value(None)}  # cold plate, immersion, heatsink, air, board"
+    yield '# via_fill = "resin"  # in the thermal pad: none, resin, conductive epoxy, copper'
+    yield "# via_capped = true"
+    yield "# max_k_per_w = 20  # pad to the far side, or to sink; also plating_um, pads, coin, path_k_per_w"
+    yield "# junction_max_c = 105  # in place of max_k_per_w, with theta_jc_k_per_w and sink_c"
+    yield ""
+
+
+def _process() -> Iterator[str]:
+    """How the fab etches, plates and coats, all of it commented."""
+    names = ", ".join(presets())
+    yield "# How the fab etches, plates and coats, in um; what is not given is assumed, and leaves impedances open."
+    yield "# [process]"
+    yield f"# preset = {_value(None)}  # a fab's published numbers: {names}; keys beside it win"
+    yield "# inner_etch_taper_um = 13  # base less top width of a trace, both sides together; also outer_etch_taper_um"
+    yield "# outer_copper_um = 40  # finished; or plating_um, with copper_oz of the outer layers"
+    yield "# mask_over_copper_um = 15  # 0 for bare copper"
+    yield "# mask_over_laminate_um = 30  # also mask_dk, mask_df"
+    yield ""
+
+
+def _fab() -> Iterator[str]:
+    """What one's own fab makes, all of it commented."""
+    yield "# What your own fab makes; it takes the place of the three tiers of fabs. Lengths in mm."
+    yield "# [fab]"
+    yield '# name = "?"'
+    yield "# hole_mm = 0.2  # finished; also microvia_mm, ring_mm, microvia_ring_mm, outer_track_mm, dielectric_mm"
+    yield "# aspect_ratio = 10  # also microvia_aspect_ratio, thickness_mm, board_mm = [400, 550], registration_mm"
+    yield "# hole_to_copper_mm = 0.2  # least distance from a hole's wall; from the board's edge: edge_to_copper_mm"
+    yield "# bow_twist_pct = 0.75  # what the order holds it to"
+    yield "# spread_glass = true  # it is told so beside the fast layers, or to turn the board on the panel"
+    yield "# [fab.track_mm]  # least track on inner layers, by copper weight in oz"
+    yield '# "0.5" = 0.1'
+    yield "# [fab.space_mm]  # least space between nets on inner layers, the same; outside: outer_space_mm"
+    yield '# "0.5" = 0.1'
+    yield ""
+
+
+def _rails(context: Context) -> Iterator[str]:
+    """A commented `[[rail]]` of the largest power net; none where no power net has filled copper."""
+    nets = largest_power_nets(context.board)
+    if not nets:
+        return
+    yield f"# Rails: what their copper drops is solved once they are declared. Largest: {clean(', '.join(nets))}"
+    yield "# Where the accelerator sits on a module with its own regulator, above all tables: core_on_module = true"
+    yield "# [[rail]]"
+    yield f"# net = {_value(nets[0])}"
+    yield f"# voltage_v = {_value(None)}"
+    yield f"# current_a = {_value(None)}  # worst continuous current, or tdp_w = power of the accelerator"
+    yield f"# from = [{_value(None)}]  # what feeds it: output inductors, a shunt, a connector"
+    yield f"# to = [{_value(None)}]  # what draws from it, or with amperes: to = {{ U1 = 2.5, J3 = 1 }}"
+    yield "# max_drop_pct = 1  # also: core, ripple_pct, step_a, impedance_mohm, max_rise_c, max_via_a, max_a_per_mm2"
+    yield "# # the way back counts, too: where these parts have no ground pads, name others in ground_from, ground_to"
+    yield ""
+
+
+def _chosen(context: Context, group: str, of: str, generation: str) -> str:
+    """Return the line that chooses the nets of a group: its net class, or what their names begin with."""
+    kind, _, name = group.partition("net class ")
+    if name and not kind:
+        return f"net_classes = [{_value(name)}]"
+    roles = enumerate(context.assignment.roles)
+    same = [n for n, r in roles if r and (r.group, r.family, r.interface or "") == (group, of, generation)]
+    return nets_line(context.board, same)
+
+
+def _value(value: str | float | None) -> str:
+    """Return a TOML value; None becomes the placeholder."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return toml_value(value or PLACEHOLDER)

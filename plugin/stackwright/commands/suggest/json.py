@@ -1,0 +1,106 @@
+"""The answers of `stackwright suggest` for machines; their schema: `fixtures/schemas/suggestion-v1.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from stackup_lib.core.interval import Interval
+from stackup_lib.synthesis import CandidateRow, Evaluated, LineResult
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+FORMAT, VERSION = "stackwright-suggestion", 1
+
+
+def json_text(result: Suggested) -> str:
+    """Return the answers as JSON; equal inputs give equal text."""
+    profile, form, answers = result.selection.profile, result.selection.form, result.answers
+    changes = [
+        {"words": list(one.words), "check_then": {"failed": list(then.failed), "passed": then.passed}}
+        for one, then in zip(result.changes, result.checked_then, strict=True)
+    ]
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "profile": profile.name if profile else None,
+        "form": form.name if form else None,
+        "interfaces": list(result.selection.interfaces),
+        "board": result.board.as_posix() if result.board else None,
+        "goals": [
+            {"goal": r.goal, "value": r.value, "origin": r.origin.value, "source": r.source}
+            for r in result.found.reasons
+        ],
+        "changes": changes,
+        "why_no_change": result.why_no_change,
+        "answers": [_answer(one, result) for one in result.entries],
+        "lost": [{"reason": group.reason, "names": list(group.names)} for group in answers.lost_groups],
+        "unreachable": list(answers.unreachable),
+        "fighting": list(answers.fighting),
+        "relaxations": [
+            {"goal": one.goal, "words": one.words, "result": _answer(one.result, result)} for one in answers.relaxations
+        ],
+        "nearest": _answer(answers.nearest, result) if answers.nearest else None,
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
+    candidate = one.candidate
+    return {
+        "name": candidate.name,
+        "laminates": list(candidate.laminates),
+        "layers": len(candidate.copper),
+        "hdi_class": candidate.order.hdi_class,
+        "thickness_mm": candidate.thickness_mm,
+        "loss_db_per_inch": round(one.worst_loss_db_per_inch, 4) or None,
+        "cost": {"index": one.cost.index, "tier": one.cost.tier, "drivers": list(one.cost.drivers)},
+        "laminations": one.laminations,
+        "aspect_ratio": one.aspect_ratio,
+        "backdrilled": list(one.backdrilled),
+        "faults": list(one.faults),
+        "rows": [_row(row) for row in candidate.rows],
+        "lines": [_line(line, result) for line in one.lines],
+        "clauses": [{"id": clause, "met": met, "words": words} for clause, met, words in one.clauses],
+    }
+
+
+def _row(row: CandidateRow) -> dict[str, object]:
+    return {
+        "kind": row.kind.value,
+        "name": row.name,
+        "use": row.use,
+        "thickness_mm": row.thickness_mm,
+        "material": row.construction or None,
+        "laminate": row.laminate or None,
+        "plies": row.plies,
+        "dk": row.dk,
+        "dk_ghz": row.dk_ghz if row.dk is not None else None,
+        "df": row.df,
+        "df_ghz": row.df_ghz if row.df is not None else None,
+        "copper_oz": row.copper_oz,
+        "foil": row.foil or None,
+        "source": row.source or None,
+    }
+
+
+def _line(line: LineResult, result: Suggested) -> dict[str, object]:
+    return {
+        "goal": line.goal,
+        "interface": result.found.interfaces.get(line.goal),
+        "layer": line.layer,
+        "width_mm": line.width_mm,
+        "gap_mm": line.gap_mm,
+        "impedance_ohm": _span(line.impedance_ohm),
+        "loss_db_per_inch": _span(line.loss_db_per_inch) if line.loss_db_per_inch else None,
+        "longest_legal_mm": round(line.longest_legal_mm, 1) if line.longest_legal_mm else None,
+    }
+
+
+def _span(interval: Interval) -> dict[str, float]:
+    return {
+        "low": round(interval.low, 4),
+        "nominal": round(interval.nominal, 4),
+        "high": round(interval.high, 4),
+    }

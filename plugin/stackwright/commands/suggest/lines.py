@@ -1,0 +1,49 @@
+"""The lines of a suggested stackup in words: layers that share a geometry together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.stackup_design.goals import GoalsFound
+from stackup_lib.core.interval import Interval
+from stackup_lib.synthesis import Evaluated
+
+
+@dataclass(frozen=True)
+class LineWords:
+    """A geometry and the layers that have it.
+
+    Attributes:
+        size: width, and gap of a pair, in mm.
+        ohm, loss: with the range of each; `loss` in dB/inch, empty where no frequency is given.
+        legal: how long it may be, and how long it is wanted.
+    """
+
+    goal: str
+    size: str
+    ohm: str
+    loss: str
+    legal: str
+    layers: tuple[str, ...]
+
+
+def line_words(one: Evaluated, found: GoalsFound) -> Iterator[LineWords]:
+    """Yield the geometries of a suggested stackup, in the order of its lines."""
+    groups: dict[tuple[str, str, str, str, str], list[str]] = {}
+    goals = {goal.name: goal for goal in found.goals.lines}
+    for line in one.lines:
+        size = f"{line.width_mm:.3f}" + (f"/{line.gap_mm:.3f}" if line.gap_mm is not None else "")
+        ohm = span(line.impedance_ohm, 1)
+        loss = span(line.loss_db_per_inch, 2) if line.loss_db_per_inch else ""
+        legal = f"{line.longest_legal_mm:.0f} mm at most" if line.longest_legal_mm else ""
+        wanted = goals[line.goal].longest_mm
+        legal += f", {wanted:g} wanted" if legal and wanted else ""
+        groups.setdefault((line.goal, size, ohm, loss, legal), []).append(line.layer)
+    for (goal, size, ohm, loss, legal), layers in groups.items():
+        yield LineWords(goal, size, ohm, loss, legal, tuple(layers))
+
+
+def span(interval: Interval, digits: int) -> str:
+    """Return `85.0 (80.1 to 90.2)`."""
+    return f"{interval.nominal:.{digits}f} ({interval.low:.{digits}f} to {interval.high:.{digits}f})"

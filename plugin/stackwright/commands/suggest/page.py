@@ -1,0 +1,232 @@
+"""The page of `stackwright suggest`: the answers, the first drawn as rows, what it rests on, why others lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from drc_rules.stackup_design.goals import From
+from stackup_lib.synthesis import CandidateRow, Evaluated, LostGroup
+from stackwright.commands.suggest.lines import line_words
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import count, number, some
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+LOST_SHOWN = 8
+REASONS = 3
+"""Why nothing was reached, before it becomes a list that nobody reads."""
+
+USES = {"outer": "components", "ground": "ground plane", "fast": "fast signals", "signal": "signals", "power": "power"}
+
+
+def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None) -> Page:
+    """Lay the answers out for the terminal."""
+    page = Page()
+    _title(page, result)
+    if not result.entries:
+        _changes(page, result)
+        _unreachable(page, result)
+        _goals(page, result)
+        return page
+    _changes(page, result)
+    _answers(page, result)
+    chosen = min(pick, len(result.entries))
+    one = result.entries[chosen - 1]
+    _stackup(page, one, chosen)
+    _lines(page, one, result)
+    _clauses(page, one, result)
+    _lost(page, result.answers.lost_groups)
+    _goals(page, result)
+    _next(page, result, plan, typed)
+    return page
+
+
+def _title(page: Page, result: Suggested) -> None:
+    profile, form = result.selection.profile, result.selection.form
+    what = profile.title if profile else "any board"
+    where = f", {form.title}" if form else ""
+    page.line(styled("Stackups", "bold"), f"  for {what}{where}")
+    answers = len(result.entries)
+    order = "changes of the board's own stackup first" if result.changes else "best first"
+    if answers:
+        page.line(f"{count(answers, 'answer')}, {order}; all meet the clauses that a stackup decides", indent=2)
+
+
+def _changes(page: Page, result: Suggested) -> None:
+    if result.board is None:
+        return
+    page.heading("least change", result.board.name)
+    if result.checked_now:
+        page.line(f"check now: {result.checked_now.in_words}", indent=2)
+        for clause in result.checked_now.failed:
+            page.line(styled(f"failed {clause}", "yellow"), indent=4)
+    if result.why_no_change:
+        page.line(styled(f"cannot be worked out: {result.why_no_change}", "yellow"), indent=2)
+        return
+    for index, one in enumerate(result.changes, start=1):
+        words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
+        page.line(styled(f"{index}  ", "bold"), words, indent=2)
+        if index <= len(result.checked_then):
+            page.line(f"check then: {result.checked_then[index - 1].in_words}", indent=5)
+            for clause in result.checked_then[index - 1].failed:
+                page.line(styled(f"fails {clause}", "yellow"), indent=5)
+    if not result.changes and result.change:
+        page.line("no small change will do:", indent=2)
+        reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
+        for why in reasons[:LOST_SHOWN]:
+            page.line(why, indent=4)
+        if len(reasons) > LOST_SHOWN:
+            page.line(styled(f"and {count(len(reasons) - LOST_SHOWN, 'more reason')}", "dim"), indent=4)
+
+
+def _answers(page: Page, result: Suggested) -> None:
+    page.heading("answers", "loss at the highest Nyquist frequency, typical; cost relative, see drivers")
+    words = ("", "laminates", "dB/inch", "cost", "mm", "presses", "aspect", "backdrilled")
+    rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in words)]
+    for index, one in enumerate(result.entries, start=1):
+        loss = one.worst_loss_db_per_inch
+        rows.append(
+            (
+                styled(f"{index}", "bold"),
+                " + ".join(one.candidate.laminates),
+                f"{loss:.2f}" if loss else "-",
+                f"{one.cost.index:.0f} {one.cost.tier}",
+                f"{one.candidate.thickness_mm:.2f}",
+                f"{one.laminations}",
+                f"{one.aspect_ratio:.1f}",
+                count(len(one.backdrilled), "layer") if one.backdrilled else "none",
+            )
+        )
+    right = Column(right=True)
+    page.rows([right, Column(wraps=True), right, Column(), right, right, right, Column()], rows)
+
+
+def _stackup(page: Page, one: Evaluated, index: int) -> None:
+    page.heading(f"stackup {index}", f"{one.candidate.thickness_mm:.3f} mm, {one.candidate.order.hdi_class}")
+    head = tuple(styled(word, "dim") for word in ("layer", "kind", "mm", "material or use", "oz or Df", "foil"))
+    columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
+    page.rows(columns, [head, *(_cells(row) for row in one.candidate.rows)])
+    page.line(f"cost: {', '.join(one.cost.drivers)}", indent=2)
+    page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
+    if one.backdrilled:
+        page.line(f"backdrill vias that end on {', '.join(one.backdrilled)}", indent=2)
+
+
+def _cells(row: CandidateRow) -> tuple[str | Text, ...]:
+    thickness = f"{row.thickness_mm:.4f}".rstrip("0").rstrip(".")
+    if row.use is not None:
+        return (
+            styled(row.name, "bold"),
+            "copper",
+            thickness,
+            USES[row.use],
+            f"{row.copper_oz:g} oz" if row.copper_oz else "",
+            row.foil,
+        )
+    if not row.is_dielectric:
+        return row.name or "mask", row.kind.value, thickness, "", "", ""
+    sheets = f"{row.plies} x " if row.plies > 1 else ""
+    df = f"{row.df:.4f}" if row.df is not None else "?"
+    return row.name, row.kind.value, thickness, f"{sheets}{row.construction}", df, ""
+
+
+def _lines(page: Page, one: Evaluated, result: Suggested) -> None:
+    if not one.lines:
+        return
+    page.heading("lines", "width/gap in mm; loss from low to high over tolerances, at Nyquist")
+    for line in line_words(one, result.found):
+        page.line(styled(f"{line.size}  ", "bold"), f"{line.goal} on {', '.join(line.layers)}", indent=2)
+        loss = f"{line.loss} dB/inch" if line.loss else ""
+        page.line(", ".join(part for part in (f"{line.ohm} ohm", loss, line.legal) if part), indent=4)
+
+
+def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:
+    judged = one.clauses or tuple(result.found.judge(one.candidate))
+    if not judged:
+        return
+    met = [clause for clause, is_met, _ in judged if is_met]
+    page.heading("clauses", f"{len(met)} met of {len(judged)} that a stackup decides")
+    page.line(", ".join(met), indent=2)
+    for clause, is_met, words in judged:
+        if not is_met:
+            page.line(styled(f"not met: {clause}: {words}", "yellow"), indent=2)
+    page.line(styled("routing, vias, losses of real links and power are for `stackwright check`", "dim"), indent=2)
+
+
+def _lost(page: Page, groups: tuple[LostGroup, ...]) -> None:
+    if not groups:
+        return
+    page.heading("why others lost")
+    for group in groups[:LOST_SHOWN]:
+        names = dict.fromkeys(_laminates_of(name) for name in group.names)
+        page.line(f"{group.reason}: {some(names, 4)}", indent=2)
+    if len(groups) > LOST_SHOWN:
+        page.line(styled(f"and {len(groups) - LOST_SHOWN} more reasons: --json has all", "dim"), indent=2)
+
+
+def _laminates_of(name: str) -> str:
+    """Return the laminates of a candidate's name; a laminate's own name stays."""
+    head, _, laminates = name.partition(", ")
+    return laminates if " layers " in head else name
+
+
+def _goals(page: Page, result: Suggested) -> None:
+    for title, origins in (("goals and where they come from", tuple(From)[:3]), ("assumed", (From.ASSUMPTION,))):
+        rows = [
+            (reason.goal, reason.value, styled(reason.source, "dim"))
+            for reason in result.found.reasons
+            if reason.origin in origins
+        ]
+        if rows:
+            page.heading(title, "" if From.USER in origins else "no document, board or option states these")
+            page.rows([Column(max_width=22), Column(max_width=34), Column(wraps=True)], rows)
+
+
+def _unreachable(page: Page, result: Suggested) -> None:
+    answers = result.answers
+    page.heading("no stackup meets these goals")
+    for why in answers.unreachable[:REASONS]:
+        page.line(styled(why, "yellow"), indent=2)
+    if len(answers.unreachable) > REASONS:
+        page.line(f"and {len(answers.unreachable) - REASONS} more like it; --json lists them", indent=2)
+    if answers.fighting:
+        page.heading("these fight", "whatever else is given up, they cannot be met together")
+        for goal in answers.fighting:
+            page.line(goal, indent=2)
+    if answers.relaxations:
+        page.heading("what would help", "one at a time")
+        rows = [(one.words, _short(one.result)) for one in answers.relaxations]
+        page.rows([Column(wraps=True), Column(wraps=True)], rows)
+    if answers.no_use:
+        page.line(styled(f"easing one of these alone does not help: {', '.join(answers.no_use)}", "dim"), indent=2)
+    if answers.nearest is not None:
+        page.heading("nearest", _short(answers.nearest))
+        for fault in answers.nearest.faults:
+            page.line(fault, indent=2)
+
+
+def _short(one: Evaluated) -> str:
+    laminates = " + ".join(one.candidate.laminates)
+    return f"{len(one.candidate.copper)} layers, {number(one.candidate.thickness_mm, 'mm')}, {laminates}"
+
+
+def _next(page: Page, result: Suggested, plan: Path | None, typed: Path | None) -> None:
+    page.gap()
+    page.line("next:")
+    page.verbatim(_commands(result, plan, typed))
+
+
+def _commands(result: Suggested, plan: Path | None, typed: Path | None) -> Iterator[str]:
+    name = result.selection.profile.name if result.selection.profile else "PROFILE"
+    if plan is None:
+        yield "the same command with --pick 1 --plan stackup.stackwright-plan.toml writes the plan of answer 1"
+    elif typed is not None:
+        yield f"stackwright apply {plan} {typed}"
+    else:
+        yield f"stackwright new --profile {name} --plan {plan} board.kicad_pcb"
+        yield f"stackwright apply {plan} BOARD"

@@ -1,0 +1,237 @@
+"""Stackups to choose from, as columns beside the one that stands: what changes, what it costs, what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_effects
+from drc_rules.analysis.stackup.stackup_of_board import stackup_view
+from drc_rules.engine.board_diff import row_changes, row_pairs
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.stackup_rows import Figure, RowFoil, StackupRow, StackupView
+from drc_rules.stackup_design.goals import BoardProject
+from drc_rules.stackup_design.plan_file import Plan
+from drc_rules.stackup_design.stackup_candidate import candidate_of
+from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.facts import Confidence, MissingFact, Origin
+from stackup_lib.synthesis import CandidateRow, Evaluated
+from stackup_lib.synthesis.candidates import Use
+from stackup_lib.synthesis.evaluate import Evaluator
+from stackwright.commands.apply.apply import PlanParts, propose
+from stackwright.commands.suggest.lines import LineWords, line_words
+from stackwright.commands.suggest.model import Count, Suggested
+from stackwright.commands.suggest.words import what_changes, what_stays
+from stackwright.drawing import columns
+from stackwright.text.words import count
+
+MOST = 4
+"""Columns, the one that stands among them: more do not fit a page."""
+MOST_CHANGES = 2
+ROLES: dict[Use, LayerRole] = {
+    "outer": LayerRole.SIGNAL,
+    "ground": LayerRole.GROUND,
+    "fast": LayerRole.SIGNAL,
+    "signal": LayerRole.SIGNAL,
+    "power": LayerRole.POWER,
+}
+
+
+@dataclass(frozen=True)
+class StackupChoice:
+    """One column.
+
+    Attributes:
+        pick: its number for `stackwright suggest --pick`; None for the one that stands.
+        slots: its rows from top to bottom.
+        says: what it changes, or what it is; of the one that stands what it fails.
+        figures: what it costs and has, as label and text.
+        checked: what the clauses that a stackup decides say of it; None where nobody asked them.
+        stays: routed widths that need not change.
+        lines: geometries of a new stackup.
+        moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
+            are; of a change alone.
+        why: drivers of its cost.
+    """
+
+    title: str
+    slots: tuple[columns.Slot, ...]
+    says: tuple[str, ...] = ()
+    pick: int | None = None
+    figures: tuple[tuple[str, str], ...] = ()
+    checked: Count | None = None
+    stays: tuple[str, ...] = ()
+    lines: tuple[LineWords, ...] = ()
+    moved: tuple[LineEffect, ...] = ()
+    solved: int = 0
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What stands, and what might.
+
+    Attributes:
+        asked: workload and form factor that the stackups are for.
+        choices: the one that stands first, where there is a board.
+        remarks: what is to be known before choosing.
+        to_state: lines that give the fact for want of which the board's own stackup is no base.
+        cost_basis: where the factors of the costs come from.
+    """
+
+    asked: str
+    choices: tuple[StackupChoice, ...]
+    remarks: tuple[str, ...] = ()
+    to_state: str = ""
+    cost_basis: str = ""
+
+    @property
+    def answers(self) -> int:
+        """How many there are to choose from."""
+        return sum(choice.pick is not None for choice in self.choices)
+
+
+def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozenset[str] = frozenset()) -> SideBySide:
+    """Lay answers out beside the board's own stackup, where there is a board.
+
+    Args:
+        result: the answers.
+        project: the board that they are for.
+        faulty: rows of its stackup that are at fault.
+
+    Raises:
+        StackwrightError: the board cannot be read again.
+    """
+    profile, form = result.selection.profile, result.selection.form
+    asked = (profile.title if profile else "any board") + (f", {form.title}" if form else "")
+    choices: list[StackupChoice] = []
+    if project is not None:
+        view = stackup_view(project.context)
+        choices.append(_now(result, project, view, faulty))
+        choices += _changes(result, project, view)
+    new = result.answers.ranked[: MOST - len(choices)]
+    several = len(new) > 1
+    for index, one in enumerate(new, start=1):
+        title = f"New stackup {index}" if several else "New stackup"
+        choices.append(replace(_new(one, result, title), pick=len(result.changes) + index))
+    basis = next((one.cost.basis for one in result.entries), "")
+    to_state = result.why_no_change.partition(": ")[2]
+    return SideBySide(asked, tuple(choices), tuple(_remarks(result)), to_state, basis)
+
+
+def _now(result: Suggested, project: BoardProject, view: StackupView, faulty: frozenset[str]) -> StackupChoice:
+    figures: tuple[tuple[str, str], ...] = (("thickness", _mm(view.thickness_mm)),)
+    why: tuple[str, ...] = ()
+    try:
+        evaluated = Evaluator(result.found.goals).evaluate(candidate_of(project.context))
+    except MissingFact:
+        pass
+    else:
+        figures, why = tuple(_figures(evaluated)), evaluated.cost.drivers
+    now = result.checked_now
+    return StackupChoice(
+        "As it is",
+        columns.plain(view.rows, faulty),
+        says=tuple(f"fails {clause}" for clause in now.failed) if now else (),
+        figures=figures,
+        checked=now,
+        why=why,
+    )
+
+
+def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Iterator[StackupChoice]:
+    before, board = project.context, result.board
+    if board is None:
+        return
+    for index, one in enumerate(result.changes[:MOST_CHANGES]):
+        plan = result.plans[index]
+        after = _after(result, plan, board)
+        then = stackup_view(after)
+        different = frozenset(row.layer for row in row_changes(view, then) if row.kind == "changed")
+        effects = line_effects(before, after)
+        yield StackupChoice(
+            "Least change" if index == 0 else "Another change",
+            columns.paired(tuple(row_pairs(view, then)), different)[1],
+            pick=index + 1,
+            says=what_changes(one.words) or one.words,
+            stays=what_stays(one.words),
+            figures=tuple(_figures(one.result)),
+            checked=result.checked_then[index],
+            moved=changed(effects),
+            solved=len(effects),
+            why=one.result.cost.drivers,
+        )
+
+
+def _after(result: Suggested, plan: Plan, board: Path) -> Context:
+    """Return the board with a changed stackup, judged as the board was."""
+    selection = result.selection
+    names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
+    only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
+    proposal = propose(only_rows, board, PlanParts(), result.settings_path)
+    return prepare(proposal.after, proposal.settings_after, CommandLine(*names))[0]
+
+
+def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
+    candidate = one.candidate
+    layers = count(len(candidate.copper), "layer")
+    laid_out = " The board is laid out anew." if result.board else ""
+    judged = one.clauses or tuple(result.found.judge(candidate))
+    met = sum(is_met for _, is_met, _ in judged)
+    return StackupChoice(
+        title,
+        columns.plain([_row(row) for row in candidate.rows]),
+        says=(f"{layers} of {' and '.join(candidate.laminates)}, {candidate.order.hdi_class}.{laid_out}",),
+        figures=tuple(_figures(one)),
+        checked=Count(tuple(clause for clause, is_met, _ in judged if not is_met), (), met),
+        lines=tuple(line_words(one, result.found)),
+        why=one.cost.drivers,
+    )
+
+
+def _row(row: CandidateRow) -> StackupRow:
+    sheets = f"{row.plies} x " if row.plies > 1 else ""
+    trusted = {"origin": Origin.CATALOGUE, "source": row.source, "confidence": Confidence.MEDIUM}
+    return StackupRow(
+        name=row.name,
+        kind=row.kind,
+        thickness_mm=row.thickness_mm,
+        material=f"{sheets}{row.construction}",
+        laminate=row.laminate or None,
+        df_10ghz=None if row.df is None else Figure.model_validate({"value": row.df, **trusted}),
+        copper_oz=None if row.copper_oz is None else Figure.model_validate({"value": row.copper_oz, **trusted}),
+        foil=RowFoil(grade=row.foil, origin=Origin.INFERRED, source="as suggested") if row.foil else None,
+        role=ROLES[row.use] if row.use else None,
+    )
+
+
+def _figures(one: Evaluated) -> Iterator[tuple[str, str]]:
+    yield "cost", f"{one.cost.index:.0f}, {one.cost.tier}"
+    loss = one.worst_loss_db_per_inch
+    if loss:
+        yield "loss", f"{loss:.2f} dB/inch at most"
+    yield "thickness", _mm(one.candidate.thickness_mm)
+    yield "pressed", "once" if one.laminations == 1 else f"{one.laminations} times"
+    yield "aspect", f"{one.aspect_ratio:.1f}:1"
+    yield "backdrill", count(len(one.backdrilled), "layer") if one.backdrilled else "none"
+
+
+def _mm(thickness_mm: float | None) -> str:
+    return "not stated" if thickness_mm is None else f"{thickness_mm:.3f} mm"
+
+
+def _remarks(result: Suggested) -> Iterator[str]:
+    if result.why_no_change:
+        yield f"A change of the board's own stackup cannot be worked out: {result.why_no_change.partition(': ')[0]}."
+    elif result.board and not result.changes and result.change:
+        reasons = (*result.change.faults_now, *result.change.why_not)
+        yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
+    answers = result.answers
+    if not answers.ranked and answers.unreachable:
+        yield f"No new stackup meets all goals: {answers.unreachable[0]}"
+    if answers.fighting:
+        yield f"These goals cannot be met together: {'; '.join(answers.fighting)}"
+    yield from (f"It would help to ease {one.words}" for one in answers.relaxations)

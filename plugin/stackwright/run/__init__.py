@@ -1,0 +1,1 @@
+"""What a run of the command line stands in: paths, revisions, processes, other programs."""

@@ -1,0 +1,96 @@
+"""Work shared among processes, on every system: how many there may be, and who hears Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import active_children, parent_process
+from multiprocessing.connection import wait
+from threading import current_thread, main_thread
+from typing import TypeVar
+
+from stackup_lib.core.orphans import end_after
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+MOST_ON_WINDOWS = 61
+"""Processes of a `ProcessPoolExecutor`: Windows waits for no more."""
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Python's own switch; as `-P`, but a process hands it on."""
+
+
+def worker_count(items: int, wanted: int | None, platform: str = sys.platform) -> int:
+    """Return how many processes share so many pieces of work: as many as are wanted, by default one per core."""
+    most = MOST_ON_WINDOWS if platform == "win32" else items
+    return min(wanted or os.cpu_count() or 1, items, most)
+
+
+def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: int) -> Iterator[Answer]:
+    """Yield the answers in the order of the items; at Ctrl-C, or when nobody wants more of them, the processes end.
+
+    They end, too, when this process is killed.
+
+    Args:
+        work: a function that can be pickled, as its items and answers.
+        items: pieces of work.
+        workers: how many processes.
+    """
+    with _own_modules_only():
+        pool = ProcessPoolExecutor(workers, initializer=_begin)
+    with pool:
+        try:
+            with _own_modules_only(), _deaf_children():
+                answers = [pool.submit(work, item) for item in items]
+            for answer in answers:
+                yield answer.result()
+        except BaseException:  # nothing is cancelled: older Pythons' pools stumble over that when their processes end
+            for child in active_children():
+                child.terminate()
+            raise
+
+
+def _begin() -> None:
+    """Begin as a worker, which ends with its parent.
+
+    Only the parent hears Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        end_after(lambda: wait([parent.sentinel]))
+
+
+@contextmanager
+def _own_modules_only() -> Iterator[None]:
+    """Processes that are started in this block look for no module in the current folder, which holds somebody's boards.
+
+    Where workers are not copies of this process, each is a new Python that runs `-c`, which would look there first.
+    """
+    former = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if former is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = former
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started in this block are deaf from their birth, where that is inherited."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)

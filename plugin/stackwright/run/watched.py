@@ -1,0 +1,89 @@
+"""A check that is watched: where its time goes, and a word of patience on a terminal when it takes long."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing import parent_process
+from threading import Timer
+from typing import TYPE_CHECKING
+
+from stackup_lib.core.stopwatch import Stopwatch, measuring
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+PATIENCE_S = 2.0
+"""What takes longer says on the terminal what it is at."""
+
+
+class Patience:
+    """A line that appears on the error stream after `PATIENCE_S` and names the stretch of work that runs.
+
+    `begin` is the timer's; `end` takes the line away.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title, self.doing = title, ""
+        self.status: Status | None = None
+        self.timer = Timer(PATIENCE_S, self.begin)
+        self.timer.daemon = True
+
+    def begin(self) -> None:
+        """Show the line."""
+        from rich.console import Console
+
+        status = Console(stderr=True, highlight=False, markup=False).status(self.text())
+        status.start()
+        self.status = status
+
+    def tell(self, name: str) -> None:
+        """Say what runs now."""
+        self.doing = name
+        if self.status is not None:
+            self.status.update(self.text())
+
+    def text(self) -> str:
+        """The line."""
+        return f"{self.title}: {self.doing}" if self.doing else self.title
+
+    def end(self) -> None:
+        """Take the line away, and never show it later."""
+        self.timer.cancel()
+        if self.timer.is_alive():
+            self.timer.join()
+        if self.status is not None:
+            self.status.stop()
+
+
+@contextmanager
+def watched(title: str) -> Iterator[Stopwatch]:
+    """Measure the block; on a terminal, and only there, say on the error stream what takes more than two seconds.
+
+    One of several processes says nothing: they would write over each other.
+    """
+    if not sys.stderr.isatty() or parent_process() is not None:
+        with measuring(Stopwatch()) as watch:
+            yield watch
+        return
+    patience = Patience(title)
+    patience.timer.start()
+    try:
+        with measuring(Stopwatch(tell=patience.tell)) as watch:
+            yield watch
+    finally:
+        patience.end()
+
+
+def shares_of(watch: Stopwatch) -> dict[str, float]:
+    """Return seconds by name, the longest first: reading, materials, links, solving, each rule's own, and the rest."""
+    return dict(sorted(watch.seconds.items(), key=lambda row: (-row[1], row[0])))
+
+
+def timing_lines(seconds: Mapping[str, float], beside_s: float = 0.0) -> str:
+    """Return the shares as lines for a person, ending with a line break; so much was another process's meanwhile."""
+    total = sum(seconds.values())
+    title = f"timing: {total:.3f} s" + (f" of work, {beside_s:.3f} s of it in a second process" if beside_s else "")
+    rows = [f"  {name:<10} {value:8.3f} s {100 * value / total:5.1f} %" for name, value in seconds.items() if total]
+    return "\n".join([title, *rows, ""])

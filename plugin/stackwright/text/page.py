@@ -1,0 +1,115 @@
+"""A page of text: paragraphs and aligned rows that fit the terminal, harmless whatever a board file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stackwright.text.words import clean, no_command
+
+PLAIN_WIDTH = 100
+WIDEST = 120
+NARROWEST = 40
+
+
+def styled(words: str, style: str = "") -> Text:
+    """Return text in a style of Rich's, e.g. `bold red`, with control characters made visible."""
+    return Text(clean(words), style=style)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `Page.rows`: as wide as its text, or, when it wraps, as wide as what is left."""
+
+    wraps: bool = False
+    right: bool = False
+    min_width: int | None = None
+    max_width: int | None = None
+
+
+@dataclass
+class Page:
+    """Collects blocks, renders them once."""
+
+    _blocks: list[tuple[RenderableType, bool]] = field(default_factory=list)
+
+    def line(self, *parts: str | Text, indent: int = 0) -> None:
+        """Add one paragraph; long ones wrap under their own indent."""
+        self._blocks.append((Padding(_joined(parts), (0, 0, 0, indent)), False))
+
+    def gap(self) -> None:
+        """Add an empty line."""
+        self._blocks.append((Text(""), False))
+
+    def heading(self, title: str, remark: str = "") -> None:
+        """Add an empty line and a heading."""
+        self.gap()
+        self.line(styled(title, "bold"), styled(f"  {remark}" if remark else "", "dim"))
+
+    def verbatim(self, lines: Iterable[str | Text], indent: int = 2) -> None:
+        """Add lines that never wrap, because somebody will copy them."""
+        for line in lines:
+            self._blocks.append((_joined([" " * indent, line]), True))
+
+    def rows(self, columns: Sequence[Column], rows: Iterable[Sequence[str | Text]], indent: int = 2) -> None:
+        """Add aligned rows."""
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        for column in columns:
+            grid.add_column(
+                ratio=1 if column.wraps else None,
+                no_wrap=not column.wraps and column.max_width is None,
+                overflow="fold",
+                justify="right" if column.right else "left",
+                min_width=column.min_width,
+                max_width=column.max_width,
+            )
+        for row in rows:
+            grid.add_row(*(_joined([cell]) for cell in row))
+        if grid.row_count:
+            self._blocks.append((Padding(grid, (0, 0, 0, indent)), False))
+
+    def text(self, console: Console | None = None) -> str:
+        """Render the page; without a console as plain text, 100 columns wide."""
+        target = console or plain_console()
+        with target.capture() as capture:
+            for block, verbatim in self._blocks:
+                target.print(block, soft_wrap=verbatim)
+        return "\n".join(no_command(line.rstrip(" ")) for line in capture.get().split("\n"))
+
+
+def plain_console(width: int = PLAIN_WIDTH) -> Console:
+    """Return a console without colour, for files and pipes."""
+    return Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=False,
+        color_system=None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def terminal_console() -> Console:
+    """Return a console for standard output: coloured and as wide as the terminal there, plain in a pipe.
+
+    Rich honours `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb`.
+    """
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal or console.legacy_windows:
+        return plain_console()
+    console.width = max(NARROWEST, min(console.width, WIDEST)) if console.file.isatty() else PLAIN_WIDTH
+    return console
+
+
+def _joined(parts: Iterable[str | Text]) -> Text:
+    text = Text()
+    for part in parts:
+        text.append_text(styled(part) if isinstance(part, str) else part)
+    return text

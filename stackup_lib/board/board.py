@@ -1,0 +1,310 @@
+"""The frozen `Board`: stackup, layers, net classes; tracks, vias, pads, zones as NumPy columns.
+
+Lengths are millimetres, angles degrees, in KiCad's axes (y points down). A layer column holds the index into
+`Board.copper_layers`; a net column holds the index into `Board.nets`, where 0 is "no net" with the name "".
+`offset` is the byte offset of the item in the file; `Board.line_of` turns it into a line number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.project import NetClass, Project, TuningLayer, TuningProfile
+from stackup_lib.board.stackup import CopperLayer, LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.core.files.line_numbers import LineNumbers
+
+__all__ = [
+    "NO_LAYER",
+    "Board",
+    "CopperLayer",
+    "Drilling",
+    "Flags",
+    "Floats",
+    "Footprints",
+    "Ints",
+    "LayerKind",
+    "NetClass",
+    "Outline",
+    "PadKind",
+    "Pads",
+    "Ply",
+    "Project",
+    "Small",
+    "Stackup",
+    "StackupLayer",
+    "Text",
+    "Tracks",
+    "TuningLayer",
+    "TuningProfile",
+    "ViaKind",
+    "Vias",
+    "Zones",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Small = NDArray[np.int16]
+Flags = NDArray[np.int8]
+Text = NDArray[np.str_]
+
+NO_LAYER = -1
+"""Stands in a layer column for "none"."""
+
+
+class ViaKind(IntEnum):
+    """KiCad's via types."""
+
+    THROUGH = 0
+    BLIND = 1
+    BURIED = 2
+    MICRO = 3
+
+
+class PadKind(IntEnum):
+    """KiCad's pad types."""
+
+    SMD = 0
+    THROUGH = 1
+    NON_PLATED = 2
+    CONNECTOR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Tracks:
+    """Track segments and arcs, one row each; `mid_*` is NaN for a straight segment."""
+
+    start_x_mm: Floats
+    start_y_mm: Floats
+    mid_x_mm: Floats
+    mid_y_mm: Floats
+    end_x_mm: Floats
+    end_y_mm: Floats
+    width_mm: Floats
+    length_mm: Floats
+    layer: Small
+    net: Ints
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+
+@dataclass(frozen=True, slots=True)
+class Drilling:
+    """Secondary machining of plated holes, one row per hole; sizes are NaN and layers `NO_LAYER` where there is none.
+
+    A backdrill starts at an outer layer and passes through every layer up to and including `*_must_cut`.
+    Post-machining `*_post` is "", "counterbore" or "countersink".
+    """
+
+    backdrill_size_mm: Floats
+    backdrill_start: Small
+    backdrill_must_cut: Small
+    tertiary_size_mm: Floats
+    tertiary_start: Small
+    tertiary_must_cut: Small
+    front_post: Text
+    front_post_size_mm: Floats
+    front_post_depth_mm: Floats
+    front_post_angle_deg: Floats
+    back_post: Text
+    back_post_size_mm: Floats
+    back_post_depth_mm: Floats
+    back_post_angle_deg: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Vias:
+    """Vias, one row each; `start_layer` is nearer the top than `end_layer`.
+
+    IPC-4761 columns hold 1 yes, 0 no, -1 not stated (the board's own setting holds).
+    `pad_size_mm` has shape (vias, copper layers); NaN where the layer is outside the span.
+    """
+
+    x_mm: Floats
+    y_mm: Floats
+    size_mm: Floats
+    drill_mm: Floats
+    kind: Flags
+    start_layer: Small
+    end_layer: Small
+    net: Ints
+    pad_size_mm: Floats
+    remove_unused: Flags
+    keep_end: Flags
+    tented_front: Flags
+    tented_back: Flags
+    covered_front: Flags
+    covered_back: Flags
+    plugged_front: Flags
+    plugged_back: Flags
+    capped: Flags
+    filled: Flags
+    drilling: Drilling
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+
+@dataclass(frozen=True, slots=True)
+class Footprints:
+    """Footprints, one row each; `back` is 1 when it sits on B.Cu."""
+
+    reference: Text
+    value: Text
+    library_id: Text
+    x_mm: Floats
+    y_mm: Floats
+    rotation_deg: Floats
+    back: Flags
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.x_mm)
+
+
+@dataclass(frozen=True, slots=True)
+class Pads:
+    """Pads at their board position, one row each.
+
+    `layers` is a bit mask over `Board.copper_layers`; `drill_*` is NaN where there is no hole; `rotation_deg` is the
+    absolute rotation on the board; `footprint` is an index into `Board.footprints`. `shift_*` is where the copper's
+    middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
+    corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `tie` numbers the net-tie
+    groups of the board: pads with the same number may join their nets, -1 is none.
+    """
+
+    number: Text
+    x_mm: Floats
+    y_mm: Floats
+    rotation_deg: Floats
+    kind: Flags
+    shape: Text
+    size_x_mm: Floats
+    size_y_mm: Floats
+    drill_x_mm: Floats
+    drill_y_mm: Floats
+    layers: NDArray[np.uint64]
+    net: Ints
+    footprint: Ints
+    drilling: Drilling
+    shift_x_mm: Floats
+    shift_y_mm: Floats
+    corner_mm: Floats
+    remove_unused: Flags
+    keep_end: Flags
+    tie: Ints
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """Zones and rule areas, one row each, and their stored fills.
+
+    Fill polygon k covers `fill_x_mm[fill_start[k]:fill_start[k + 1]]` (same for y), lies on `fill_layer[k]` and belongs
+    to zone `fill_zone[k]`. Holes are joined to the outline by slits, as KiCad writes them. The outline of zone z is
+    `outline_x_mm[outline_start[z]:outline_start[z + 1]]` (first polygon only).
+    """
+
+    name: Text
+    net: Ints
+    layers: NDArray[np.uint64]
+    priority: Ints
+    is_rule_area: Flags
+    is_filled: Flags
+    outline_start: Ints
+    outline_x_mm: Floats
+    outline_y_mm: Floats
+    fill_zone: Ints
+    fill_layer: Small
+    fill_start: Ints
+    fill_x_mm: Floats
+    fill_y_mm: Floats
+    uuid: Text
+    offset: Ints
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Graphics on Edge.Cuts as polylines (arcs and circles in chords); polyline k is `x_mm[start[k]:start[k + 1]]`."""
+
+    start: Ints
+    x_mm: Floats
+    y_mm: Floats
+
+    @property
+    def size_mm(self) -> tuple[float, float] | None:
+        """Width and height of the bounding box; None when there is no outline."""
+        if not len(self.x_mm):
+            return None
+        return float(np.ptp(self.x_mm)), float(np.ptp(self.y_mm))
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board as its files state it.
+
+    Attributes:
+        thickness_mm: `(general (thickness ...))`, None when absent.
+        stackup: None when the file has no `(stackup ...)` block.
+        ipc4761: the board's own defaults for via protection, e.g. `{"tenting_front": True}`; unstated keys absent.
+        unknown_tokens: `"parent/token"` -> how often it was met and skipped.
+        warnings: what was odd but readable, one line each.
+        lines: turns a byte offset in the file into a line.
+    """
+
+    path: Path | None
+    format_version: int
+    generator: str
+    thickness_mm: float | None
+    copper_layers: tuple[CopperLayer, ...]
+    stackup: Stackup | None
+    nets: tuple[str, ...]
+    tracks: Tracks
+    vias: Vias
+    footprints: Footprints
+    pads: Pads
+    zones: Zones
+    outline: Outline
+    project: Project
+    ipc4761: Mapping[str, bool] = field(default_factory=dict)
+    unknown_tokens: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    lines: LineNumbers = field(default_factory=LineNumbers, repr=False, compare=False)
+
+    @property
+    def layer_count(self) -> int:
+        """Number of copper layers in the layer table."""
+        return len(self.copper_layers)
+
+    @cached_property
+    def layer_index(self) -> Mapping[str, int]:
+        """Canonical copper layer name -> index, top to bottom."""
+        return {layer.name: i for i, layer in enumerate(self.copper_layers)}
+
+    @cached_property
+    def net_index(self) -> Mapping[str, int]:
+        """Net name -> index."""
+        return {name: i for i, name in enumerate(self.nets)}
+
+    def line_of(self, offset: int) -> int:
+        """Return the 1-based line of a byte offset in the board file."""
+        return self.lines.of(offset)

@@ -1,0 +1,173 @@
+"""What is to be written into KiCad's files: a stackup, net classes, design rules; plain and frozen.
+
+Lengths are millimetres. These models say what shall stand in a file; `stackup_lib.kicad` writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from stackup_lib.board.stackup import LayerKind, Ply, Stackup
+from stackup_lib.core.frozen import Frozen
+
+WRITTEN_KINDS = (LayerKind.COPPER, LayerKind.CORE, LayerKind.PREPREG, LayerKind.MASK)
+"""The rows that a plan names. Silk screen, paste and rows that nobody understands stay as the file has them."""
+
+
+class PlannedPly(Frozen):
+    """One sheet of a row.
+
+    Attributes:
+        material: KiCad's free text; a dielectric needs one, or KiCad makes it "FR4".
+        dk: relative permittivity; None when it is not known: then the file says so in KiCad's way (1, and 0 for Df), as
+            KiCad puts the values of FR4 where nothing stands.
+        df: loss tangent, likewise. Copper and masks without a material state neither.
+        locked: KiCad's lock on the thickness; None leaves what the file says.
+        color: KiCad's colour name or `#RRGGBBAA`; None leaves what the file says.
+    """
+
+    thickness_mm: float | None = None
+    material: str | None = None
+    dk: float | None = None
+    df: float | None = None
+    locked: bool | None = None
+    color: str | None = None
+
+
+class PlannedRow(Frozen):
+    """One row: a copper layer, a core or prepreg of one or more plies, a solder mask.
+
+    Attributes:
+        name: KiCad's name; "" takes the one that KiCad would give (`F.Cu`, `In1.Cu`, `dielectric 1`, `F.Mask`).
+        layer_type: KiCad's type of a copper layer that is new to the board; existing ones keep theirs.
+    """
+
+    kind: Literal[LayerKind.COPPER, LayerKind.CORE, LayerKind.PREPREG, LayerKind.MASK]
+    plies: tuple[PlannedPly, ...] = Field(default=(PlannedPly(),), min_length=1)
+    name: str = ""
+    layer_type: Literal["signal", "power", "mixed", "jumper"] = "signal"
+
+    @property
+    def thickness_mm(self) -> float | None:
+        """Sum over the plies, None when any of them states none."""
+        parts = [ply.thickness_mm for ply in self.plies]
+        return None if any(p is None for p in parts) else sum(p for p in parts if p is not None)
+
+
+class PlannedStackup(Frozen):
+    """The rows of a `(stackup ...)` block from top to bottom, and its options; an option of None stays as it is.
+
+    Attributes:
+        copper_finish: e.g. `ENIG`; "None" for bare copper.
+        dielectric_constraints: KiCad's "impedance controlled".
+        edge_connector: "no" takes the statement away.
+        edge_plating: False takes the statement away.
+    """
+
+    rows: tuple[PlannedRow, ...]
+    copper_finish: str | None = None
+    dielectric_constraints: bool | None = None
+    edge_connector: Literal["yes", "bevelled", "no"] | None = None
+    edge_plating: bool | None = None
+
+    @field_validator("rows")
+    @classmethod
+    def _named(cls, rows: tuple[PlannedRow, ...]) -> tuple[PlannedRow, ...]:
+        return named(rows)
+
+    @property
+    def copper_names(self) -> tuple[str, ...]:
+        """Names of the copper rows, top to bottom."""
+        return tuple(row.name for row in self.rows if row.kind is LayerKind.COPPER)
+
+    @property
+    def thickness_mm(self) -> float | None:
+        """Sum of copper, dielectric and solder mask, as KiCad shows it; None when a needed thickness is not stated."""
+        total = 0.0
+        for row in self.rows:
+            if row.thickness_mm is not None:
+                total += row.thickness_mm
+            elif row.kind is not LayerKind.MASK:
+                return None
+        return total
+
+
+def named(rows: tuple[PlannedRow, ...]) -> tuple[PlannedRow, ...]:
+    """Return the rows with KiCad's names where they have none."""
+    last_copper = sum(row.kind is LayerKind.COPPER for row in rows) - 1
+    copper = dielectric = 0
+    found: list[PlannedRow] = []
+    for row in rows:
+        if row.kind is LayerKind.COPPER:
+            name = "F.Cu" if copper == 0 else "B.Cu" if copper == last_copper else f"In{copper}.Cu"
+            copper += 1
+        elif row.kind is LayerKind.MASK:
+            name = "B.Mask" if copper else "F.Mask"
+        else:
+            dielectric += 1
+            name = f"dielectric {dielectric}"
+        found.append(row if row.name else row.model_copy(update={"name": name}))
+    return tuple(found)
+
+
+def planned_from(stackup: Stackup) -> PlannedStackup:
+    """Return the plan that asks for nothing but what a board's stackup states already."""
+    return PlannedStackup(
+        rows=tuple(
+            PlannedRow(kind=row.kind, name=row.name, plies=tuple(_ply(ply) for ply in row.plies))
+            for row in stackup.layers
+            if row.kind in WRITTEN_KINDS
+        ),
+        copper_finish=stackup.copper_finish,
+        dielectric_constraints=stackup.impedance_controlled,
+        edge_connector=stackup.edge_connector,
+        edge_plating=stackup.edge_plating,
+    )
+
+
+def _ply(ply: Ply) -> PlannedPly:
+    return PlannedPly(
+        thickness_mm=ply.thickness_mm,
+        material=ply.material,
+        dk=ply.dk,
+        df=ply.df,
+        locked=ply.thickness_locked,
+        color=ply.color,
+    )
+
+
+class PlannedClass(Frozen):
+    """A net class as it shall be; a field of None stays as the project has it.
+
+    Attributes:
+        priority: the smaller number wins; a new class without one comes after those that are there.
+        patterns: net name patterns that shall lead to the class, beside those that do.
+    """
+
+    name: str = Field(min_length=1)
+    priority: int | None = None
+    clearance_mm: float | None = Field(default=None, gt=0)
+    track_width_mm: float | None = Field(default=None, gt=0)
+    diff_pair_width_mm: float | None = Field(default=None, gt=0)
+    diff_pair_gap_mm: float | None = Field(default=None, gt=0)
+    via_diameter_mm: float | None = Field(default=None, gt=0)
+    via_drill_mm: float | None = Field(default=None, gt=0)
+    patterns: tuple[str, ...] = ()
+
+
+class PlannedRule(Frozen):
+    """Width, and for pairs gap, of a net class's lines on one copper layer.
+
+    Attributes:
+        requirement: why, with its source; it goes into a comment.
+        tolerance_mm: how far width and gap may lie from the given ones before KiCad reports them.
+    """
+
+    net_class: str = Field(min_length=1)
+    layer: str = Field(min_length=1)
+    width_mm: float = Field(gt=0)
+    gap_mm: float | None = Field(default=None, gt=0)
+    tolerance_mm: float = Field(default=0.0, ge=0)
+    requirement: str = Field(min_length=1)

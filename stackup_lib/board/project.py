@@ -1,0 +1,79 @@
+"""What the project file says: net classes, text variables, tuning profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stackup_lib.core.frozen import Frozen
+
+
+class NetClass(Frozen):
+    """A net class; None means "not set here", the next class by priority decides, at last Default."""
+
+    name: str
+    priority: int
+    clearance_mm: float | None = None
+    track_width_mm: float | None = None
+    via_diameter_mm: float | None = None
+    via_drill_mm: float | None = None
+    diff_pair_width_mm: float | None = None
+    diff_pair_gap_mm: float | None = None
+    tuning_profile: str | None = None
+
+
+class TuningLayer(Frozen):
+    """One layer of a KiCad 10 tuning profile."""
+
+    signal_layer: str
+    top_reference: str | None
+    bottom_reference: str | None
+    width_mm: float | None
+    gap_mm: float | None
+
+
+class TuningProfile(Frozen):
+    """A KiCad 10 tuning profile: KiCad's own place for an impedance target."""
+
+    name: str
+    differential: bool
+    target_ohm: float
+    layers: tuple[TuningLayer, ...]
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the `.kicad_pro` says; for a KiCad 5 board, what its `(net_class ...)` blocks say.
+
+    Attributes:
+        path: the file, None when there is none.
+        classes: by name; `Default` is always there.
+        net_classes_of: net name -> names of its classes, highest priority first, `Default` left out.
+        stated: class -> the keys of its row that hold something, as the file names them.
+        limits: Board Setup's constraints, as the file states them; whoever asks looks at each.
+        severities: of KiCad's own checks, by their names, where the project states one.
+        exclusions: violations that the user excluded in KiCad: type of check, and the uuids of the items.
+    """
+
+    path: Path | None
+    classes: Mapping[str, NetClass]
+    patterns: tuple[tuple[str, str], ...]
+    assignments: Mapping[str, tuple[str, ...]]
+    text_variables: Mapping[str, str]
+    tuning_profiles: tuple[TuningProfile, ...]
+    net_classes_of: Mapping[str, tuple[str, ...]]
+    stated: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    limits: Mapping[str, object] = field(default_factory=dict)
+    severities: Mapping[str, str] = field(default_factory=dict)
+    exclusions: frozenset[tuple[str, frozenset[str]]] = frozenset()
+
+    def effective(self, net: str) -> NetClass:
+        """Return the class that holds for a net: each field from the first of its classes that sets it."""
+        chain = [self.classes[c] for c in self.net_classes_of.get(net, ())] + [self.classes["Default"]]
+        merged: dict[str, object] = {}
+        for net_class in chain:
+            for key, value in net_class.model_dump().items():
+                if value is not None:
+                    merged.setdefault(key, value)
+        return NetClass.model_validate(merged)

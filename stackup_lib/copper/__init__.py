@@ -1,0 +1,1 @@
+"""Copper as geometry: fills, distances, clearances, shorts, coupling."""

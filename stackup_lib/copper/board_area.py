@@ -1,0 +1,136 @@
+"""The area that a board's outline encloses, its cut-outs taken out; where the outline is closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Outline
+from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.shapes import Mask
+
+if TYPE_CHECKING:
+    from shapely import Geometry
+
+CHAINED_MM = 0.01
+"""Ends of lines on Edge.Cuts this near to one another are one corner."""
+
+OUTSIDE_MM = 0.01
+"""A point this near to the area may lie on its edge: arcs are chords, and ends of lines need not meet exactly."""
+
+SAME_SHARE = 0.02
+"""Two rings that differ by less than this share of their area are one outline, drawn twice."""
+
+
+def board_area(outline: Outline) -> Geometry | None:
+    """Return what the closed chains of an outline enclose: rings in a ring are cut out, rings in those are board again.
+
+    None where there is no ring, or where a line that belongs to none leaves it open what is board: one beyond the
+    rings, or a corner at which more than two lines meet. An open line within a ring is a slot, and takes nothing out.
+    """
+    import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
+
+    rings, is_open = _chains(outline)
+    found: list[Geometry] = []
+    for ring in sorted(map(_enclosed, rings), key=_size, reverse=True):
+        if ring.area > 0 and not any(_is_same(ring, other) for other in found):
+            found.append(ring)
+    if not found:
+        return None
+    whole, area = shapely.union_all(found), found[0]
+    for ring in found[1:]:
+        area = shapely.symmetric_difference(area, ring)
+    reach = shapely.buffer(whole, CHAINED_MM)
+    if not all(shapely.covers(reach, shapely.linestrings(_xy(points))) for points in is_open):
+        return None
+    shapely.prepare(area)
+    return area
+
+
+def are_outside(area: Geometry, points: Complexes) -> Mask:
+    """Tell which points lie outside an area, and not only on its edge."""
+    import shapely  # noqa: PLC0415
+
+    found = np.asarray(~shapely.contains_xy(area, points.real, points.imag))
+    rows = np.flatnonzero(found)
+    found[rows] = how_far_outside(area, points[rows]) > OUTSIDE_MM
+    return found
+
+
+def how_far_outside(area: Geometry, points: Complexes) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return the distance of points from an area, 0 within it."""
+    import shapely  # noqa: PLC0415
+
+    return np.asarray(shapely.distance(area, shapely.points(points.real, points.imag)), dtype=np.float64)
+
+
+def _chains(outline: Outline) -> tuple[list[Complexes], list[Complexes]]:
+    """The polylines joined at their ends: those that close, and those that do not."""
+    points = outline.x_mm + 1j * outline.y_mm
+    lines = [points[a:b] for a, b in zip(outline.start[:-1].tolist(), outline.start[1:].tolist(), strict=True)]
+    lines = [line for line in lines if len(line) > 1 and np.ptp(line.real) + np.ptp(line.imag) > CHAINED_MM]
+    closed = [line for line in lines if abs(line[0] - line[-1]) <= CHAINED_MM]
+    lines = [line for line in lines if abs(line[0] - line[-1]) > CHAINED_MM]
+    corner = _corners(np.array([end for line in lines for end in (line[0], line[-1])], dtype=np.complex128))
+    meets: dict[int, list[int]] = {}
+    for k, at in enumerate(corner):
+        meets.setdefault(at, []).append(k)
+    rest, is_open = set(range(len(lines))), list[Complexes]()
+    while rest:
+        chain, is_ring = _chain(min(rest), corner, meets)
+        rest.difference_update(end // 2 for end in chain)
+        joined = np.concatenate([lines[end // 2][:: -1 if end % 2 else 1] for end in chain])
+        (closed if is_ring else is_open).append(joined)
+    return closed, is_open
+
+
+def _chain(first: int, corner: list[int], meets: dict[int, list[int]]) -> tuple[list[int], bool]:
+    """The lines that follow on one, each by the end that it is entered at, and whether they lead back to its start."""
+    chain, seen = [2 * first], {first}
+    while True:
+        leaves = chain[-1] ^ 1
+        others = [end for end in meets[corner[leaves]] if end != leaves]
+        if len(others) != 1:
+            return chain, False
+        if others[0] == chain[0]:
+            return chain, True
+        if others[0] // 2 in seen:
+            return chain, False
+        chain.append(others[0])
+        seen.add(others[0] // 2)
+
+
+def _corners(ends: Complexes) -> list[int]:
+    """A number for each end, the same for those that meet."""
+    import shapely  # noqa: PLC0415
+
+    ends, which = np.unique(ends, return_inverse=True)
+    number = list(range(len(ends)))
+    places = shapely.points(ends.real, ends.imag)
+    one, other = shapely.STRtree(places).query(places, predicate="dwithin", distance=CHAINED_MM)
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        number[a] = min(number[a], number[b], b)
+    return [number[k] for k in which.tolist()]
+
+
+def _enclosed(points: Complexes) -> Geometry:
+    """What a ring encloses; of one that crosses itself all its parts."""
+    import shapely  # noqa: PLC0415
+
+    parts = shapely.get_parts(shapely.make_valid(shapely.Polygon(_xy(points))))
+    return shapely.union_all(parts[shapely.get_dimensions(parts) == 2])
+
+
+def _size(ring: Geometry) -> float:
+    return float(ring.area)
+
+
+def _is_same(ring: Geometry, other: Geometry) -> bool:
+    import shapely  # noqa: PLC0415
+
+    return float(shapely.symmetric_difference(ring, other).area) < SAME_SHARE * _size(other)
+
+
+def _xy(points: Complexes) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.stack([points.real, points.imag], axis=-1)

@@ -1,0 +1,325 @@
+"""The spaces between copper of different nets on one layer, where they are narrower than somebody asks about.
+
+Tracks, arcs, vias, pads and stored fills are measured from edge to edge. Two pieces that overlap are no space: a net
+tie, a short, or a fill that is out of date. Between pieces of one net, and between two that have none, there is none
+either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Floats, Ints, Pads
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.distances import gaps, straight_distances
+from stackup_lib.copper.fill_to_fill import diagonals, facing_edges
+from stackup_lib.copper.hole_to_fill import PostFills
+from stackup_lib.copper.shapes import (
+    NANOMETRE,
+    Mask,
+    Piece,
+    Pieces,
+    copper_pads,
+    edge_pieces,
+    joined,
+    pad_pieces,
+    track_pieces,
+    via_pieces,
+)
+from stackup_lib.copper.shorts import NetTie, at_tie, beside_tie, net_ties, overlap_mm, overlaps, same_pin, touches
+from stackup_lib.copper.stale_fills import TOUCH_MM, Foreign, Item, all_foreign, pieces_in_fills
+
+if TYPE_CHECKING:
+    from shapely import STRtree
+
+TIE_MM = 1.0
+"""Around a net tie, or a place where two nets overlap, their copper is not told apart: it belongs to the tie."""
+
+Pairs = tuple[Ints, Ints]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spaces:
+    """Spaces on one layer, one row per pair of pieces, the narrowest first.
+
+    Attributes:
+        one, other: the pieces; of a fill the core is one edge, and the row that of the edge among the layer's.
+        stale: what lies in a fill of another net, in words; "" where nothing was seen to.
+    """
+
+    layer: int
+    gap_mm: Floats
+    one: Pieces
+    other: Pieces
+    stale: str = ""
+
+    def __len__(self) -> int:
+        return len(self.gap_mm)
+
+    def where(self, chosen: Ints | Mask) -> Spaces:
+        """Return some of the rows."""
+        return Spaces(self.layer, self.gap_mm[chosen], self.one.where(chosen), self.other.where(chosen), self.stale)
+
+    @property
+    def at_fill(self) -> Mask:
+        """Which of them are at a fill."""
+        return np.asarray((self.one.kind == Piece.FILL) | (self.other.kind == Piece.FILL))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """What was measured on a layer: spaces proper, overlaps, and what overlaps the edge of a fill."""
+
+    spaces: Spaces
+    shorts: Spaces
+    crossed: Foreign
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceFinder:
+    """Finds the spaces of a board layer by layer.
+
+    Attributes:
+        reach_mm: by layer, the width below which a space is wanted; layers with 0 are not looked at.
+        posts: what vias and holes have around them on layers with fills.
+    """
+
+    copper: CopperMap
+    reach_mm: tuple[float, ...]
+    posts: PostFills
+    _found: dict[int, _Measured] = field(default_factory=dict)
+
+    def on(self, layer: int) -> Spaces:
+        """Return the spaces of a layer that are narrower than its reach; without fills where these are out of date."""
+        return self._on(layer).spaces
+
+    def shorts(self, layer: int) -> Spaces:
+        """Return the tracks, vias and pads that overlap others of another net and are no net tie; gaps are negative."""
+        return self._on(layer).shorts
+
+    @cached_property
+    def foreign(self) -> Foreign:
+        """What lies in fills of other nets, also with a part of its copper or hole: these fills are out of date."""
+        board = self.copper.board
+        layers = [layer for layer in range(board.layer_count) if self.copper.is_filled(layer)]
+        crossed = [part for layer in layers for part in (self._on(layer).crossed, self._holes_in_fills(layer))]
+        return all_foreign([self.copper.foreign, *crossed])
+
+    def _on(self, layer: int) -> _Measured:
+        if layer not in self._found:
+            self._found[layer] = self._measure(layer)
+        return self._found[layer]
+
+    @cached_property
+    def _ties(self) -> tuple[NetTie, ...]:
+        return net_ties(self.copper.board)
+
+    @cached_property
+    def _through(self) -> Pieces:
+        """Vias with their largest pad, and the pads that lie on several layers."""
+        board = self.copper.board
+        pads = board.pads.layers
+        many = np.flatnonzero(copper_pads(board) & ((pads & (pads - np.uint64(1))) != 0))
+        return joined([via_pieces(board), pad_pieces(board, many)])
+
+    @cached_property
+    def _through_tree(self) -> STRtree:
+        import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
+
+        return shapely.STRtree(diagonals(self._through.boxes()))
+
+    @cached_property
+    def _through_pairs(self) -> Pairs:
+        """Those of them that are near one another on any layer."""
+        posts = self._through
+        one, other = self._through_tree.query(diagonals(posts.boxes(max(self.reach_mm))))
+        foreign = np.flatnonzero((one < other) & (posts.net[one] != posts.net[other]))
+        return one[foreign], other[foreign]
+
+    def _measure(self, layer: int) -> _Measured:
+        import shapely  # noqa: PLC0415
+
+        board, reach = self.copper.board, self.reach_mm[layer]
+        alone = np.flatnonzero(copper_pads(board) & (board.pads.layers == np.uint64(1 << layer)))
+        flat = joined([track_pieces(board, layer), pad_pieces(board, alone)])
+        around = diagonals(flat.boxes(reach))
+        through, is_there = self._on_layer(layer)
+        one, other = self._through_tree.query(around)
+        is_there = self._kept(layer, through, is_there, (flat, one, other))
+        foreign = np.flatnonzero(is_there[other] & (flat.net[one] != through.net[other]))
+        pairs = [(one[foreign], other[foreign] + len(flat))]
+        one, other = shapely.STRtree(around).query(around)
+        foreign = np.flatnonzero((one < other) & (flat.net[one] != flat.net[other]))
+        pairs.append((one[foreign], other[foreign]))
+        one, other = self._through_pairs
+        both = np.flatnonzero(is_there[one] & is_there[other])
+        pairs.append((one[both] + len(flat), other[both] + len(flat)))
+        one, other = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+        pieces = joined([flat, through])
+        found = [self._gaps(layer, pieces.where(one), pieces.where(other))]
+        if self.copper.is_filled(layer):
+            found.append(self._posts_to_fills(layer, through, is_there & _is_round(board.pads, through)))
+            rest = through.where(is_there & ~_is_round(board.pads, through))
+            found += self._to_fills(layer, joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach))))
+        return self._judged(layer, found)
+
+    def _on_layer(self, layer: int) -> tuple[Pieces, Mask]:
+        """The posts with their pads of this layer, and which of them have one."""
+        board, posts = self.copper.board, self._through
+        is_via = posts.kind == Piece.VIA
+        radius = posts.radius_mm.copy()
+        radius[is_via] = np.nan_to_num(board.vias.pad_size_mm[posts.row[is_via], layer]) / 2
+        has = radius > 0
+        has[~is_via] = (board.pads.layers[posts.row[~is_via]] >> np.uint64(layer)) & np.uint64(1) != 0
+        columns = [getattr(posts, name) for name in Pieces.__slots__]
+        columns[Pieces.__slots__.index("radius_mm")] = radius
+        return Pieces(*columns), has
+
+    def _kept(self, layer: int, through: Pieces, is_there: Mask, near: tuple[Pieces, Ints, Ints]) -> Mask:
+        """Which posts keep their pad: where unused ones are left out, those that copper of their net ends on."""
+        board = self.copper.board
+        vias, pads, is_via = board.vias, board.pads, through.kind == Piece.VIA
+        bare, ends = np.zeros(len(through), dtype=np.bool_), np.zeros(len(through), dtype=np.bool_)
+        via, pad = through.row[is_via], through.row[~is_via]
+        bare[is_via], bare[~is_via] = vias.remove_unused[via] == 1, pads.remove_unused[pad] == 1
+        is_end = (vias.start_layer[via] == layer) | (vias.end_layer[via] == layer)
+        ends[is_via] = is_end & (vias.keep_end[via] == 1)
+        ends[~is_via] = (layer in (0, board.layer_count - 1)) & (pads.keep_end[pad] == 1)
+        flat, one, other = near
+        own = np.flatnonzero(bare[other] & (flat.net[one] == through.net[other]))
+        one, other = one[own], other[own]
+        gap = straight_distances(flat.start[one], flat.end[one], through.start[other], through.end[other])
+        gap -= flat.radius_mm[one] + flat.margin_mm[one] + through.radius_mm[other] + through.margin_mm[other]
+        used = np.zeros(len(through), dtype=np.bool_)
+        used[other[gap < NANOMETRE]] = True
+        return np.asarray(is_there & (~bare | ends | used))
+
+    def _gaps(self, layer: int, one: Pieces, other: Pieces) -> Spaces:
+        """The gaps of pairs that are within reach; what touches has a gap of 0 or less."""
+        gap = gaps(self.copper.board, one, other, self.reach_mm[layer])
+        near = np.flatnonzero(np.isfinite(gap))
+        return Spaces(layer, gap[near], one.where(near), other.where(near))
+
+    def _posts_to_fills(self, layer: int, through: Pieces, are_round: Mask) -> Spaces:
+        """From posts with round copper to the fills."""
+        board, edges, near = self.copper.board, self.copper.edges(layer), self.posts.near(layer)
+        number = np.full(len(board.vias) + len(board.pads), -1)
+        rows = np.flatnonzero(are_round)
+        number[through.row[rows] + np.where(through.kind[rows] == Piece.VIA, 0, len(board.vias))] = rows
+        is_post = number[near.post] >= 0  # a hole without copper of its own has no space: FAB017 looks at it
+        own, edge = number[near.post[is_post]], near.edge[is_post]
+        gap = near.distance_mm[is_post] - through.radius_mm[own]
+        kept = np.flatnonzero(gap < self.reach_mm[layer])
+        return Spaces(layer, gap[kept], through.where(own[kept]), edge_pieces(edges, edge[kept]))
+
+    def _to_fills(self, layer: int, pieces: Pieces, around: NDArray[np.object_]) -> list[Spaces]:
+        """From everything else to the fills, and between fills; of each piece to the nearest edge of each net."""
+        edges = self.copper.edges(layer)
+        piece, edge = edges.within(around)
+        foreign = np.flatnonzero(edges.net[edge] != pieces.net[piece])
+        one, other = facing_edges(edges, self.reach_mm[layer])
+        return [
+            _nearest(self._gaps(layer, pieces.where(piece[foreign]), edge_pieces(edges, edge[foreign]))),
+            _nearest(self._gaps(layer, edge_pieces(edges, one), edge_pieces(edges, other))),
+        ]
+
+    def _judged(self, layer: int, parts: list[Spaces]) -> _Measured:
+        """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what lies in a fill."""
+        gap = np.concatenate([part.gap_mm for part in parts])
+        one, other = joined([part.one for part in parts]), joined([part.other for part in parts])
+        order = np.lexsort((*_place_keys(one, other), np.round(gap, 6)))
+        all_of = Spaces(layer, gap[order], one.where(order), other.where(order))
+        at_fill = all_of.at_fill
+        overlap = overlaps(self.copper.board, all_of.gap_mm, all_of.one, all_of.other)
+        in_fill = all_of.where(overlap & at_fill)
+        crossed = pieces_in_fills(in_fill.one, layer, in_fill.other.net)
+        # what has no net joins none: it is neither a space nor a short where it touches
+        is_named = (all_of.one.net > 0) & (all_of.other.net > 0)
+        touch = touches(all_of.gap_mm, all_of.one, all_of.other)
+        touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
+        shorts = self._shorts(layer, all_of.where(touching & is_named))
+        apart = ~overlap & ~touching & ~_tied(all_of, touching)
+        apart &= ~beside_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
+        stale = _crossed(self.copper, layer, crossed)
+        clear = all_of.where(apart & ~at_fill if stale else apart)
+        spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
+        return _Measured(spaces, shorts, crossed)
+
+    def _shorts(self, layer: int, touching: Spaces) -> Spaces:
+        """The overlaps that are no net tie, the widest first; as gaps, which are negative."""
+        board = self.copper.board
+        one, other = touching.one, touching.other
+        found = touching.where(~at_tie(board, self._ties, layer, one, other) & ~same_pin(board, one, other))
+        least = np.where(overlaps(board, found.gap_mm, found.one, found.other), TOUCH_MM, 0.0)
+        wide = np.maximum(overlap_mm(board, found.one, found.other), least)
+        order = np.lexsort((*_place_keys(found.one, found.other), -np.round(wide, 6)))
+        return Spaces(layer, -wide[order], found.one.where(order), found.other.where(order))
+
+    def _holes_in_fills(self, layer: int) -> Foreign:
+        """The vias and plated holes whose wall reaches into a fill of another net, whether or not they have a pad."""
+        board, near = self.copper.board, self.posts.near(layer)
+        vias, pads = board.vias, board.pads
+        drill = np.concatenate([vias.drill_mm, np.fmin(pads.drill_x_mm, pads.drill_y_mm)])
+        on_layer = np.append(vias.drill_mm > 0, (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0)
+        inside = on_layer[near.post] & (near.distance_mm < drill[near.post] / 2 - TOUCH_MM)
+        post, fill_net = near.post[inside], self.copper.edges(layer).net[near.edge[inside]]
+        x, y, net = (
+            np.concatenate([getattr(vias, name), getattr(pads, name)])[post] for name in ("x_mm", "y_mm", "net")
+        )
+        is_via = post < len(vias)
+        kind, row = np.where(is_via, int(Item.VIA), int(Item.HOLE)), np.where(is_via, post, post - len(vias))
+        return Foreign(kind, row, np.full(len(post), layer), net, fill_net, x, y)
+
+
+def _is_round(pads: Pads, posts: Pieces) -> Mask:
+    """Which posts are vias, or round pads whose copper lies evenly around their hole."""
+    rows, is_pad = np.where(posts.kind == Piece.PAD, posts.row, 0), posts.kind == Piece.PAD
+    if not len(pads):
+        return np.asarray(~is_pad)
+    shift = np.hypot(pads.shift_x_mm[rows], pads.shift_y_mm[rows])
+    is_disc = posts.is_straight & (posts.start == posts.end) & (shift < NANOMETRE)
+    return np.asarray(~is_pad | (is_disc & (np.fmin(pads.drill_x_mm[rows], pads.drill_y_mm[rows]) > 0)))
+
+
+def _nearest(spaces: Spaces) -> Spaces:
+    """The narrowest space of each of the first pieces to each net."""
+    order = np.lexsort((spaces.gap_mm, spaces.other.net, spaces.one.kind, spaces.one.row))
+    keys = np.column_stack([spaces.one.row, spaces.one.kind, spaces.other.net])[order]
+    is_first = np.ones(len(spaces), dtype=np.bool_)
+    is_first[1:] = np.any(keys[1:] != keys[:-1], axis=1)
+    return spaces.where(order[is_first])
+
+
+def _place_keys(one: Pieces, other: Pieces) -> tuple[Floats, Floats]:
+    """Where a pair is, whichever of the two comes first: an order that does not hang on that of the file."""
+    middle = (one.start + one.end + other.start + other.end) / 4
+    return np.round(middle.imag, 5), np.round(middle.real, 5)
+
+
+def _tied(spaces: Spaces, touching: Mask) -> Mask:
+    """Which spaces are between two nets that overlap nearby."""
+    found = np.zeros(len(spaces), dtype=np.bool_)
+    least = np.minimum(spaces.one.net, spaces.other.net)
+    pair = least << 32 | np.maximum(spaces.one.net, spaces.other.net)
+    middle = (spaces.one.start + spaces.one.end + spaces.other.start + spaces.other.end) / 4
+    size = np.abs(spaces.one.end - spaces.one.start) + np.abs(spaces.other.end - spaces.other.start)
+    for net_pair in np.unique(pair[touching]).tolist():
+        ties, rows = np.flatnonzero(touching & (pair == net_pair)), np.flatnonzero(pair == net_pair)
+        away = np.abs(middle[rows][:, None] - middle[ties][None, :])
+        found[rows] = np.any(away < TIE_MM + (size[rows][:, None] + size[ties][None, :]) / 2, axis=1)
+    return found
+
+
+def _crossed(copper: CopperMap, layer: int, crossed: Foreign) -> str:
+    """What lies in a fill of another net, on this layer where there is such, in words; "" for nothing."""
+    found = all_foreign([crossed, copper.foreign])
+    if not len(found):
+        return ""
+    k = int(np.argmax(found.layer == layer))
+    whose, fill = (copper.board.nets[int(net[k])] or "no net" for net in (found.net, found.fill_net))
+    return f"copper of {whose} at x {found.x_mm[k]:.3f} mm, y {found.y_mm[k]:.3f} mm lies in that of {fill}"

@@ -1,0 +1,133 @@
+"""Which filled copper lies where: the net of a layer's fill at any points, and what a route has above and below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.copper.coupling import TrackPieces, piece_counts
+from stackup_lib.copper.fill_edges import FillEdges, fill_edges
+from stackup_lib.copper.stale_fills import Foreign, foreign_in_fills
+
+if TYPE_CHECKING:
+    from shapely import Polygon
+
+UNASKED = -2
+"""Stands where nobody has looked yet."""
+
+NO_COPPER = -1
+"""Stands in a net column for "no fill here"."""
+
+
+@dataclass(eq=False)
+class CopperMap:
+    """The fills of a board's zones as they are stored, looked up by point; each layer is indexed on first use."""
+
+    board: Board
+    _layers: dict[int, list[tuple[int, Polygon]]] = field(default_factory=dict)
+    _edges: dict[int, FillEdges] = field(default_factory=dict)
+    _beside: tuple[Ints, Ints, Ints] | None = None
+
+    @cached_property
+    def foreign(self) -> Foreign:
+        """What lies in fills of other nets, so that these are out of date."""
+        return foreign_in_fills(self.board, self.fills)
+
+    def planes_beside(self, pieces: TrackPieces) -> tuple[Ints, Ints]:
+        """Return the nearest layers with filled copper over and under the middle of each of some pieces of tracks.
+
+        Each piece is looked up once, however many ask; those asked for together are looked up together.
+
+        Returns:
+            (above, below), one per piece; -1 where that side is open.
+        """
+        if self._beside is None:
+            counts = piece_counts(self.board, np.arange(len(self.board.tracks)))
+            unasked = np.full(int(counts.sum()), UNASKED)
+            self._beside = np.cumsum(counts) - counts, unasked, unasked.copy()
+        first, above, below = self._beside
+        index = first[pieces.track] + pieces.part
+        fresh = pieces.where(np.flatnonzero(above[index] == UNASKED))
+        for layer in np.unique(fresh.layer).tolist():
+            here = fresh.where(fresh.layer == layer)
+            at = first[here.track] + here.part
+            above[at] = _nearest(self, range(layer - 1, -1, -1), here.x_mm, here.y_mm)
+            below[at] = _nearest(self, range(layer + 1, self.board.layer_count), here.x_mm, here.y_mm)
+        return above[index], below[index]
+
+    def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
+        """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+
+        found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
+        for net, polygon in self.fills(layer):
+            left, low, right, high = polygon.bounds
+            near = np.nonzero((x_mm >= left) & (x_mm <= right) & (y_mm >= low) & (y_mm <= high))[0]
+            if len(near):
+                found[near[shapely.contains_xy(polygon, x_mm[near], y_mm[near])]] = net
+        return found
+
+    def gaps_at(self, layer: int, x_mm: float, y_mm: float, reach_mm: float) -> list[tuple[float, int]]:
+        """Return (distance in mm, net) of every fill of a layer that comes within reach of a point; 0 mm is inside."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with backdrills needs it here
+
+        point = shapely.Point(x_mm, y_mm)
+        near = [(net, polygon) for net, polygon in self.fills(layer) if shapely.dwithin(polygon, point, reach_mm)]
+        return [(float(shapely.distance(polygon, point)), net) for net, polygon in near]
+
+    def is_filled(self, layer: int) -> bool:
+        """Tell whether any fill is stored on a layer."""
+        return bool(np.any(self.board.zones.fill_layer == layer))
+
+    def edges(self, layer: int) -> FillEdges:
+        """Return the edges of the fills of a layer."""
+        if layer not in self._edges:
+            self._edges[layer] = fill_edges(self.board, layer)
+        return self._edges[layer]
+
+    def fills(self, layer: int) -> list[tuple[int, Polygon]]:
+        """Return the layer's fills with their nets, prepared for look-ups; holes hang on slits, which do no harm."""
+        if layer not in self._layers:
+            import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+
+            zones = self.board.zones
+            fills = []
+            for k in np.nonzero(zones.fill_layer == layer)[0].tolist():
+                first, last = int(zones.fill_start[k]), int(zones.fill_start[k + 1])
+                if last - first < 3:
+                    continue
+                ring = np.column_stack([zones.fill_x_mm[first:last], zones.fill_y_mm[first:last]])
+                fills.append((int(zones.net[zones.fill_zone[k]]), shapely.Polygon(ring)))
+            shapely.prepare([polygon for _, polygon in fills])
+            self._layers[layer] = fills
+        return self._layers[layer]
+
+
+def unfilled_zones(board: Board, layers: Iterable[int]) -> Ints:
+    """Return the rows of the zones that ask for one of the layers and whose fill nobody has stored yet.
+
+    A zone that says that it is filled, on a board that stores fills, was left empty by others that go before it.
+    """
+    zones, mask = board.zones, sum(1 << layer for layer in layers)
+    stored = np.zeros(len(zones), dtype=np.bool_)
+    stored[zones.fill_zone] = True
+    is_open = ~stored & (zones.is_rule_area == 0) & ((zones.layers & np.uint64(mask)) != 0)
+    if len(zones.fill_zone):
+        is_open &= zones.is_filled == 0
+    return np.flatnonzero(is_open).astype(np.int64)
+
+
+def _nearest(copper: CopperMap, layers: range, x_mm: Floats, y_mm: Floats) -> Ints:
+    found = np.full(len(x_mm), -1, dtype=np.int64)
+    for layer in layers:
+        open_still = np.nonzero(found < 0)[0]
+        if not len(open_still):
+            break
+        here = copper.net_at(layer, x_mm[open_still], y_mm[open_still]) != NO_COPPER
+        found[open_still[here]] = layer
+    return found

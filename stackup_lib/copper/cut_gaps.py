@@ -1,0 +1,285 @@
+"""How near copper comes to what is cut without plating: the board's edge, slots, and holes that are not plated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.distances import gaps, straight_distances
+from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.fill_to_fill import diagonals
+from stackup_lib.copper.shapes import (
+    Mask,
+    Piece,
+    Pieces,
+    copper_pads,
+    edge_pieces,
+    joined,
+    pad_pieces,
+    track_pieces,
+    via_pieces,
+)
+
+if TYPE_CHECKING:
+    from shapely import Geometry
+
+EDGE = -1
+"""In place of a pad: the cut is the board's edge."""
+
+OUTSIDE = -2
+"""In place of a pad: the copper lies beyond the board's edge from end to end."""
+
+MOST_IN_CUT_OUTS = 0.5
+"""Where more than this share of the copper lies in cut-outs, these are none: the ring around them is a frame."""
+
+REACH_MM = 0.26
+"""Copper further away from a cut than this is no fab's concern."""
+
+INTENDED_MM = 1e-3
+"""A pad that comes this near to the edge reaches over it: a castellated hole or an edge connector's finger."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutGaps:
+    """Every piece of copper within reach of a cut, one row per pair; mm.
+
+    Attributes:
+        gap_mm: from edge to edge; 0 or less where they meet, and outside the board as far as the copper reaches beyond.
+        cut: row of the unplated hole among the pads, `EDGE` for the board's edge, `OUTSIDE` for what lies beyond it.
+        kind, row: the copper (`Piece`) and its row in that table.
+        at: point of the copper's core that is nearest.
+    """
+
+    gap_mm: Floats
+    cut: Ints
+    layer: Ints
+    kind: Ints
+    row: Ints
+    net: Ints
+    at: Complexes
+
+    def where(self, chosen: Ints | Mask) -> CutGaps:
+        """Return some of the rows."""
+        names = ("gap_mm", "cut", "layer", "kind", "row", "net", "at")
+        return CutGaps(*(getattr(self, name)[chosen] for name in names))
+
+    def least_of(self, *columns: Ints) -> CutGaps:
+        """Return the row with the least gap for each combination of the columns' values, in the order of these."""
+        order = np.lexsort((self.gap_mm, *columns))
+        if not len(order):
+            return self
+        sorted_ = np.column_stack(columns)[order]
+        is_first = np.concatenate([[True], np.any(sorted_[1:] != sorted_[:-1], axis=1)])
+        return self.where(order[is_first])
+
+
+def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
+    """Return the copper of all layers that comes within reach of a cut, or lies outside a closed outline.
+
+    Left out is what is meant: the copper of an unplated hole's own pad, pads of its part that it is drilled through
+    with the tracks of these, and at the edge connectors' fingers, pads that reach over it, and what joins those.
+    """
+    import shapely  # noqa: PLC0415 - heavy, and only the fab clauses need it
+
+    board = copper.board
+    cuts, of = _cuts(board)
+    tree = shapely.STRtree(diagonals(cuts.boxes(reach_mm)))
+
+    def near(pieces: Pieces) -> tuple[Ints, Ints]:
+        one, cut = tree.query(diagonals(pieces.boxes()))
+        return one, cut
+
+    largest = via_pieces(board)
+    pads = pad_pieces(board, np.flatnonzero(copper_pads(board)))
+    area = _area(board, (largest, pads))
+    vias = largest.row[np.union1d(near(largest)[0], _beyond(area, largest))]
+    pads = pads.where(np.union1d(near(pads)[0], _beyond(area, pads)))
+    found = []
+    for layer in range(board.layer_count if len(cuts) else 0):
+        on_layer = (board.pads.layers[pads.row] >> np.uint64(layer)) & np.uint64(1) != 0
+        pieces = joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
+        one, cut = near(pieces)
+        found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
+        box, edge = copper.edges(layer).near(*cuts.boxes(reach_mm))
+        fills = edge_pieces(copper.edges(layer), edge)
+        found.append(_pairs(board, layer, fills, (cuts.where(box), of[box]), reach_mm))
+        found.append(_inside(copper, layer, cuts, of))
+        all_fills = edge_pieces(copper.edges(layer), np.arange(len(copper.edges(layer))))
+        found += [_outside(area, layer, some) for some in (pieces, all_fills)]
+    return _unintended(board, _joined(found))
+
+
+def _cuts(board: Board) -> tuple[Pieces, Ints]:
+    """The segments of the outline, and the unplated holes as wide as they are drilled; with the rows of these."""
+    outline, pads = board.outline, board.pads
+    points = outline.x_mm + 1j * outline.y_mm
+    ends = np.setdiff1d(np.arange(1, len(points)), outline.start)  # a polyline's first point ends no segment
+    rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    x, y = pads.drill_x_mm[rows], pads.drill_y_mm[rows]
+    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
+    reach = np.where(x >= y, (x - y) / 2 + 0j, 1j * (y - x) / 2) * turn
+    centre = pads.x_mm[rows] + 1j * pads.y_mm[rows]
+    start = np.concatenate([points[ends - 1], centre - reach])
+    end = np.concatenate([points[ends], centre + reach])
+    radius = np.concatenate([np.zeros(len(ends)), np.minimum(x, y) / 2])
+    none = np.zeros(len(start))
+    of = np.concatenate([np.full(len(ends), EDGE), rows])
+    kind = np.full(len(start), Piece.FILL, dtype=np.int8)
+    return Pieces(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
+
+
+def _area(board: Board, posts: tuple[Pieces, Pieces]) -> Geometry | None:
+    """The area of the board; its cut-outs count as board where most of its vias and pads, or else tracks, lie there."""
+    import shapely  # noqa: PLC0415
+
+    area = board_area(board.outline)
+    if area is None:
+        return None
+    middle = np.concatenate([(some.start + some.end) / 2 for some in posts])
+    if not len(middle):
+        middle = board.tracks.start_x_mm + 1j * board.tracks.start_y_mm
+    whole = shapely.union_all([shapely.Polygon(ring.exterior) for ring in shapely.get_parts(area)])
+    in_cut_outs = are_outside(area, middle) & ~are_outside(whole, middle)
+    if np.sum(in_cut_outs) <= MOST_IN_CUT_OUTS * len(middle):
+        return area
+    shapely.prepare(whole)
+    return whole
+
+
+def _beyond(area: Geometry | None, pieces: Pieces) -> Ints:
+    """The rows of the pieces with both ends outside the board."""
+    if area is None:
+        return np.zeros(0, dtype=np.int64)
+    rows = np.flatnonzero(are_outside(area, pieces.start))
+    return rows[are_outside(area, pieces.end[rows])]
+
+
+def _outside(area: Geometry | None, layer: int, pieces: Pieces) -> CutGaps:
+    """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side."""
+    one = pieces.where(_beyond(area, pieces))
+    away = np.zeros((2, 0)) if area is None else np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
+    none = np.zeros(len(one), dtype=np.int64)
+    kind, at = one.kind.astype(np.int64), np.where(away[0] <= away[1], one.start, one.end)
+    return CutGaps(-away.min(axis=0) - one.radius_mm, none + OUTSIDE, none + layer, kind, one.row, one.net, at)
+
+
+def _vias(board: Board, layer: int, rows: Ints) -> Pieces:
+    """Some vias on a layer: bare barrels inside where unused pads are left out."""
+    vias = board.vias
+    radius = np.nan_to_num(vias.pad_size_mm[rows, layer]) / 2
+    if 0 < layer < board.layer_count - 1:
+        is_bare = (vias.remove_unused[rows] == 1) & (radius > 0)
+        radius = np.where(is_bare, vias.drill_mm[rows] / 2, radius)
+    rows, radius = rows[radius > 0], radius[radius > 0]
+    centre = vias.x_mm[rows] + 1j * vias.y_mm[rows]
+    kind = np.full(len(rows), Piece.VIA, dtype=np.int8)
+    none = np.zeros(len(rows))
+    return Pieces(kind, rows, vias.net[rows], centre, centre, radius, none == 0, none)
+
+
+def _pairs(board: Board, layer: int, one: Pieces, cut: tuple[Pieces, Ints], reach_mm: float) -> CutGaps:
+    cuts, of = cut
+    gap = gaps(board, one, cuts, reach_mm) if len(one) else np.zeros(0)
+    kept = np.flatnonzero(gap < reach_mm)
+    one, cuts = one.where(kept), cuts.where(kept)
+    layers = np.full(len(kept), layer)
+    return CutGaps(gap[kept], of[kept], layers, one.kind.astype(np.int64), one.row, one.net, _nearest(one, cuts))
+
+
+def _inside(copper: CopperMap, layer: int, cuts: Pieces, of: Ints) -> CutGaps:
+    """Unplated holes whose middle lies in a fill: no edge of it need be near."""
+    holes = np.flatnonzero(of != EDGE)
+    middle = (cuts.start[holes] + cuts.end[holes]) / 2
+    none = np.zeros(0, dtype=np.int64)
+    net = copper.net_at(layer, middle.real, middle.imag) if len(holes) and copper.is_filled(layer) else none
+    inside = np.flatnonzero(net >= 0)
+    inside = inside[_is_within(copper, layer, middle[inside], net[inside])]
+    rows = holes[inside]
+    kind = np.full(len(rows), int(Piece.FILL))
+    layers = np.full(len(rows), layer)
+    whose = net[inside]
+    return CutGaps(-cuts.radius_mm[rows], of[rows], layers, kind, np.full(len(rows), -1), whose, middle[inside])
+
+
+def _is_within(copper: CopperMap, layer: int, points: Complexes, net: Ints) -> Mask:
+    """Tell which points lie in copper of a net by counting edges to their right: slits of fills count twice.
+
+    A fill whose holes touch is no valid polygon, and a look-up in it may err.
+    """
+    edges = copper.edges(layer)
+    found = np.zeros(len(points), dtype=np.bool_)
+    for k, (point, whose) in enumerate(zip(points.tolist(), net.tolist(), strict=True)):
+        rows = edges.net == whose
+        start, end = edges.start[rows] - point, edges.end[rows] - point
+        crosses = (start.imag > 0) != (end.imag > 0)
+        start, end = start[crosses], end[crosses]
+        at = start.real - start.imag * (end.real - start.real) / (end.imag - start.imag)
+        found[k] = np.sum(at > 0) % 2 == 1
+    return found
+
+
+def _nearest(one: Pieces, cuts: Pieces) -> Complexes:
+    """The point of each copper's core nearest to its cut: an end, or the foot of an end of the cut."""
+    way = one.end - one.start
+    long = np.maximum(np.abs(way) ** 2, 1e-12)
+    feet = [
+        one.start + np.clip(((p - one.start) * way.conj()).real / long, 0.0, 1.0) * way for p in (cuts.start, cuts.end)
+    ]
+    points = np.stack([one.start, one.end, *feet])
+    apart = np.stack([straight_distances(p, p, cuts.start, cuts.end) for p in points])
+    return np.asarray(points[np.argmin(apart, axis=0), np.arange(len(way))])
+
+
+def _joined(found: list[CutGaps]) -> CutGaps:
+    names = ("gap_mm", "cut", "layer", "kind", "row", "net", "at")
+    empty = (np.zeros(0), *(np.zeros(0, dtype=np.int64) for _ in range(5)), np.zeros(0, dtype=np.complex128))
+    return CutGaps(
+        *(
+            np.concatenate([none, *(getattr(one, name) for one in found)])
+            for name, none in zip(names, empty, strict=True)
+        )
+    )
+
+
+def _unintended(board: Board, found: CutGaps) -> CutGaps:
+    pads = board.pads
+    is_pad, is_edge = found.kind == Piece.PAD, found.cut < 0
+    row = np.where(is_pad, found.row, 0)
+    hole = np.where(is_edge, 0, found.cut)
+    is_meant = np.zeros(len(row), dtype=np.bool_)
+    if len(pads):
+        same_part = pads.footprint[row] == pads.footprint[hole]
+        is_own = is_pad & ~is_edge & ((row == hole) | (same_part & (found.gap_mm <= INTENDED_MM)))
+        is_meant |= is_own | _leads_to(found, is_own)
+        at_edge = is_pad & (found.cut == EDGE) & ((found.gap_mm <= INTENDED_MM) | (pads.kind[row] == PadKind.CONNECTOR))
+        is_meant |= is_pad & is_edge & np.isin(row, row[at_edge])
+        is_meant |= is_edge & ~is_pad & _joins(board, found, np.unique(row[at_edge]))
+    return found.where(~is_meant)
+
+
+def _leads_to(found: CutGaps, is_own: Mask) -> Mask:
+    """Tell which tracks end on pads that their hole is drilled through: what is drilled away of them is the pad's."""
+    rows = np.stack([found.cut, found.layer, found.net], axis=1)
+    is_track = (found.kind == Piece.TRACK) & (found.net > 0) & (found.cut >= 0)
+    own = {tuple(row) for row in rows[is_own].tolist()}
+    return np.asarray(is_track & np.array([tuple(row) in own for row in rows.tolist()], dtype=np.bool_))
+
+
+def _joins(board: Board, found: CutGaps, pads: Ints) -> Mask:
+    """Tell which copper lies at one of some pads of its net: what leads to a finger ends at the edge as it does."""
+    joins = np.zeros(len(found.net), dtype=np.bool_)
+    table = board.pads
+    reach = np.hypot(table.size_x_mm[pads], table.size_y_mm[pads]) / 2
+    for pad, radius in zip(pads.tolist(), reach.tolist(), strict=True):
+        near = np.abs(found.at - complex(table.x_mm[pad], table.y_mm[pad])) <= radius + JOINED_MM
+        joins |= near & (found.net == table.net[pad])
+    return joins
+
+
+JOINED_MM = 0.5
+"""Copper of a pad's net this near to its rim belongs to it: a zone around a castellated hole keeps to its edge."""

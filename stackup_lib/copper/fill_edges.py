@@ -1,0 +1,95 @@
+"""The edges of the filled copper of one layer, indexed in short runs so that a box finds those near it quickly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Board, Floats, Ints
+
+if TYPE_CHECKING:
+    from shapely import STRtree
+
+Complexes = NDArray[np.complex128]
+
+RUN = 6
+"""So many consecutive edges of a fill share a box: a plane has tens of thousands, most of them chords of antipads."""
+
+PEN_DRAWN = 20_200_000
+"""Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
+
+
+@dataclass(frozen=True, eq=False)
+class FillEdges:
+    """The edges of all fills of one layer, turned so that copper lies on the left (x + iy, y taken as upward); mm.
+
+    Attributes:
+        net: of each edge's zone.
+        run_start: first edge of each run, and the number of edges at the end.
+        tree: of the boxes around the runs.
+    """
+
+    start: Complexes
+    end: Complexes
+    net: Ints
+    run_start: Ints
+    tree: STRtree
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+    def near(self, left_mm: Floats, low_mm: Floats, right_mm: Floats, high_mm: Floats) -> tuple[Ints, Ints]:
+        """Return (box, edge) for every edge that meets a box, and for some that only come near one."""
+        import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets or inner layers needs it
+
+        return self.within(shapely.box(left_mm, low_mm, right_mm, high_mm))
+
+    def within(self, shapes: NDArray[np.object_]) -> tuple[Ints, Ints]:
+        """Return (shape, edge) for every edge that meets the box around a shape, and for some that only come near."""
+        box, run = self.tree.query(shapes)
+        size = self.run_start[run + 1] - self.run_start[run]
+        before = np.cumsum(size) - size
+        return np.repeat(box, size), np.arange(int(size.sum())) + np.repeat(self.run_start[run] - before, size)
+
+
+def fill_edges(board: Board, layer: int) -> FillEdges:
+    """Return the edges of the fills stored on a layer; edges without length are left out."""
+    import shapely  # noqa: PLC0415
+
+    zones = board.zones
+    fills = [k for k in np.flatnonzero(zones.fill_layer == layer).tolist() if _points(board, k) > 2]
+    rings = [_ring(board, k) for k in fills]
+    sizes = np.array([len(start) for start, _ in rings], dtype=np.int64)
+    none = np.zeros(0, dtype=np.complex128)
+    start, end = (np.concatenate([none, *(ring[side] for ring in rings)]) for side in (0, 1))
+    first = np.cumsum(sizes) - sizes
+    runs = [np.arange(at, at + size, RUN) for at, size in zip(first.tolist(), sizes.tolist(), strict=True)]
+    run_start = np.concatenate([np.zeros(0, dtype=np.int64), *runs])
+    low_left = np.minimum(start.real, end.real), np.minimum(start.imag, end.imag)
+    high_right = np.maximum(start.real, end.real), np.maximum(start.imag, end.imag)
+    sides = [
+        way.reduceat(values, run_start) if len(run_start) else values
+        for way, both in ((np.minimum, low_left), (np.maximum, high_right))
+        for values in both
+    ]
+    net = np.repeat(zones.net[zones.fill_zone[fills]], sizes)
+    return FillEdges(start, end, net, np.append(run_start, len(start)), shapely.STRtree(shapely.box(*sides)))
+
+
+def _points(board: Board, fill: int) -> int:
+    return int(board.zones.fill_start[fill + 1] - board.zones.fill_start[fill])
+
+
+def _ring(board: Board, fill: int) -> tuple[Complexes, Complexes]:
+    """Starts and ends of the edges of one fill."""
+    zones = board.zones
+    here = slice(int(zones.fill_start[fill]), int(zones.fill_start[fill + 1]))
+    ring = zones.fill_x_mm[here] + 1j * zones.fill_y_mm[here]
+    following = np.roll(ring, -1)
+    is_left = np.sum((ring.conj() * following).imag) > 0
+    moves = ring != following
+    one, other = (ring, following) if is_left else (following, ring)
+    return one[moves], other[moves]

@@ -1,0 +1,91 @@
+"""Which pairs run beside which others on a layer, how near and how far. Lengths in mm, gaps from edge to edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stackup_lib.board.board import Floats, Ints
+from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
+
+
+@dataclass(frozen=True)
+class ParallelPairs:
+    """Two groups of nets, such as the two traces of a pair, that run side by side.
+
+    Attributes:
+        first, second: numbers of the groups, the smaller first.
+        gap_mm: of each stretch, ascending.
+        length_mm: of each stretch.
+        net: of the first group's trace at each stretch: of a pair either trace may be beside the other pair, or both.
+    """
+
+    first: int
+    second: int
+    gap_mm: Floats
+    length_mm: Floats
+    net: Ints
+
+    def gap_over_mm(self, length_mm: float) -> float | None:
+        """Return the gap within which one trace runs beside the others for so long; None where none does."""
+        gaps = []
+        for net in np.unique(self.net):
+            mine = self.net == net
+            enough = np.flatnonzero(np.cumsum(self.length_mm[mine]) >= length_mm)
+            gaps += [float(self.gap_mm[mine][enough[0]])] if len(enough) else []
+        return min(gaps, default=None)
+
+    def length_within_mm(self, gap_mm: float) -> float:
+        """Return for how long one trace runs within a gap."""
+        near = self.gap_mm <= gap_mm
+        return max((float(self.length_mm[near & (self.net == net)].sum()) for net in np.unique(self.net)), default=0.0)
+
+
+def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[ParallelPairs, ...]:
+    """Return the groups that run in parallel within reach of one another, all pieces being of one layer.
+
+    Each piece of the lower group counts once, with the nearest parallel piece of the other group.
+
+    Args:
+        pieces: of one layer.
+        group: number of each piece's group.
+        reach_mm: largest gap that counts.
+    """
+    one, other, gap = _beside(pieces, group, reach_mm)
+    if not len(one):
+        return ()
+    order = np.lexsort((gap, one, group[other], group[one]))
+    one, other, gap = one[order], other[order], gap[order]
+    keys = np.column_stack([group[one], group[other], one])
+    nearest = np.ones(len(one), dtype=np.bool_)
+    nearest[1:] = np.any(keys[1:] != keys[:-1], axis=1)
+    one, gap, keys = one[nearest], gap[nearest], keys[nearest]
+    found = []
+    for first, second in np.unique(keys[:, :2], axis=0).tolist():
+        mine = np.flatnonzero((keys[:, 0] == first) & (keys[:, 1] == second))
+        rows = mine[np.argsort(gap[mine], kind="stable")]
+        found.append(ParallelPairs(first, second, gap[rows], pieces.length_mm[one[rows]], pieces.net[one[rows]]))
+    return tuple(found)
+
+
+def _beside(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
+    """Return (row, row, gap) of parallel pieces beside each other; the first is of the lower group."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with fast pairs needs it
+
+    farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM
+    x, y = pieces.x_mm, pieces.y_mm
+    # boxes find a few more than are within reach, and find them sooner than distances do
+    around = shapely.box(x - farthest, y - farthest, x + farthest, y + farthest)
+    one, other = shapely.STRtree(shapely.points(x, y)).query(around)
+    apart = group[one] < group[other]
+    one, other = one[apart], other[apart]
+    away = (pieces.x_mm[other] - pieces.x_mm[one]) + 1j * (pieces.y_mm[other] - pieces.y_mm[one])
+    turned = away * pieces.direction[other].conj()
+    beside = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
+    parallel = np.abs((pieces.direction[one] * pieces.direction[other].conj()).real) >= PARALLEL
+    # to the piece itself, not to the line it lies on: at a bend that line comes nearer than any copper
+    past_end = np.maximum(np.abs(turned.real) - pieces.length_mm[other] / 2, 0.0)
+    gap = np.hypot(turned.imag, past_end) - (pieces.width_mm[one] + pieces.width_mm[other]) / 2
+    kept = beside & parallel & (gap > 0) & (gap <= reach_mm)
+    return one[kept], other[kept], gap[kept]

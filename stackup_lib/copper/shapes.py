@@ -1,0 +1,140 @@
+"""Copper as pieces with a net each: tracks, vias and pads of one layer, as a core with a radius around it.
+
+The core of a straight track, a via, a round or an oval pad is a straight line or a point; that of other pads is a
+rectangle, that of an arc a curve. Lengths are mm, points x + iy with y downward as in the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
+from stackup_lib.copper.fill_edges import Complexes, FillEdges
+
+Mask = NDArray[np.bool_]
+
+NANOMETRE = 1e-6
+
+
+class Piece(IntEnum):
+    """What a piece of copper is."""
+
+    TRACK = 0
+    VIA = 1
+    PAD = 2
+    FILL = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Pieces of copper, one row each.
+
+    Attributes:
+        kind, row: what it is (`Piece`), and its row in that table of the board.
+        start, end: of a straight core; of others two points of it.
+        radius_mm: how far the copper reaches around its core.
+        is_straight: False where the core is an arc or a rectangle.
+        margin_mm: how far a core that is not straight reaches beyond the box around start and end.
+    """
+
+    kind: Flags
+    row: Ints
+    net: Ints
+    start: Complexes
+    end: Complexes
+    radius_mm: Floats
+    is_straight: Mask
+    margin_mm: Floats
+
+    def __len__(self) -> int:
+        return len(self.net)
+
+    def where(self, chosen: Ints | Mask) -> Pieces:
+        """Return some of the rows."""
+        return Pieces(*(getattr(self, name)[chosen] for name in Pieces.__slots__))
+
+    def boxes(self, reach_mm: float = 0.0) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return left, low, right and high of what lies within reach of each piece."""
+        out = self.radius_mm + self.margin_mm + reach_mm
+        return (
+            np.minimum(self.start.real, self.end.real) - out,
+            np.minimum(self.start.imag, self.end.imag) - out,
+            np.maximum(self.start.real, self.end.real) + out,
+            np.maximum(self.start.imag, self.end.imag) + out,
+        )
+
+
+def joined(parts: Sequence[Pieces]) -> Pieces:
+    """Return the rows of several one after the other."""
+    return Pieces(*(np.concatenate([getattr(part, name) for part in parts]) for name in Pieces.__slots__))
+
+
+def track_pieces(board: Board, layer: int) -> Pieces:
+    """Return the tracks and arcs of a layer that have a width."""
+    tracks = board.tracks
+    rows = np.flatnonzero((tracks.layer == layer) & (tracks.width_mm > 0))
+    start = tracks.start_x_mm[rows] + 1j * tracks.start_y_mm[rows]
+    end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
+    middle = tracks.mid_x_mm[rows] + 1j * tracks.mid_y_mm[rows]
+    is_straight = np.isnan(middle.real)
+    # an arc lies within the circle around its middle that goes through its ends
+    margin = np.where(is_straight, 0.0, np.maximum(np.abs(middle - start), np.abs(middle - end)))
+    one = np.where(is_straight, start, middle)
+    other = np.where(is_straight, end, middle)
+    kind = np.full(len(rows), Piece.TRACK, dtype=np.int8)
+    return Pieces(kind, rows, tracks.net[rows], one, other, tracks.width_mm[rows] / 2, is_straight, margin)
+
+
+def via_pieces(board: Board, layer: int | None = None) -> Pieces:
+    """Return the vias with their pad on a layer, or for None with the largest of all layers; those without are left."""
+    vias = board.vias
+    size = vias.pad_size_mm if layer is None else vias.pad_size_mm[:, layer : layer + 1]
+    radius = np.max(np.where(np.isnan(size), 0.0, size), axis=1, initial=0.0) / 2
+    rows = np.flatnonzero(radius > 0)
+    centre = vias.x_mm[rows] + 1j * vias.y_mm[rows]
+    kind = np.full(len(rows), Piece.VIA, dtype=np.int8)
+    none = np.zeros(len(rows))
+    return Pieces(kind, rows, vias.net[rows], centre, centre, radius[rows], none == 0, none)
+
+
+def pad_pieces(board: Board, rows: Ints) -> Pieces:
+    """Return some pads as far as their shape is known: of a custom one a disc about its anchor."""
+    pads = board.pads
+    half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
+    half_y = np.where(pads.shape[rows] == "circle", half_x, half_y)
+    narrow = np.minimum(half_x, half_y)
+    is_custom = pads.shape[rows] == "custom"
+    half_x, half_y = np.where(is_custom, narrow, half_x), np.where(is_custom, narrow, half_y)
+    radius = np.where(is_custom, narrow, pads.corner_mm[rows])
+    turn = np.exp(-1j * np.deg2rad(pads.rotation_deg[rows]))
+    shift = np.where(is_custom, 0.0, pads.shift_x_mm[rows] + 1j * pads.shift_y_mm[rows])
+    centre = pads.x_mm[rows] + 1j * pads.y_mm[rows] + shift * turn
+    along, across = half_x - radius, half_y - radius
+    is_straight = np.minimum(along, across) < NANOMETRE
+    reach = np.where(along >= across, np.maximum(along, 0.0) + 0j, 1j * np.maximum(across, 0.0)) * turn
+    margin = np.where(is_straight, 0.0, np.hypot(along, across))
+    reach = np.where(is_straight, reach, 0.0)
+    kind = np.full(len(rows), Piece.PAD, dtype=np.int8)
+    found = Pieces(kind, rows, pads.net[rows], centre - reach, centre + reach, radius, is_straight, margin)
+    return found.where(~np.isnan(radius) & (narrow > 0))
+
+
+def copper_pads(board: Board) -> Mask:
+    """Tell which pads have copper: a hole that is not plated has some only where the pad is larger than it."""
+    pads = board.pads
+    bare = (pads.kind == PadKind.NON_PLATED) & ~(
+        (pads.size_x_mm > pads.drill_x_mm + NANOMETRE) & (pads.size_y_mm > pads.drill_y_mm + NANOMETRE)
+    )
+    return np.asarray((pads.layers != 0) & ~bare)
+
+
+def edge_pieces(edges: FillEdges, rows: Ints) -> Pieces:
+    """Return edges of the fills of a layer as pieces."""
+    none = np.zeros(len(rows))
+    kind: Flags = np.full(len(rows), Piece.FILL, dtype=np.int8)
+    return Pieces(kind, rows, edges.net[rows], edges.start[rows], edges.end[rows], none, none == 0, none)

@@ -1,0 +1,172 @@
+"""Copper of different nets that overlaps, and where net ties allow it.
+
+KiCad's net ties join the nets of their pads, within their own copper, and pads of one number are one pin; whatever else
+overlaps is a short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.copper.distances import cores
+from stackup_lib.copper.shapes import Mask, Piece, Pieces, copper_pads, pad_pieces
+from stackup_lib.copper.stale_fills import TOUCH_MM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from shapely import Geometry
+
+QUARTER = 32
+"""Chords of a quarter circle: a radius is short by a thousandth at most."""
+
+
+EXACT_MM = 1e-7
+"""A tenth of KiCad's grid: what a gap between straight pieces may err by."""
+
+
+@dataclass(frozen=True, eq=False)
+class NetTie:
+    """A group of pads that may join their nets.
+
+    Attributes:
+        nets: those of its pads.
+        layers: bit mask of the copper layers that the pads lie on.
+        area: convex hull of the pads: the copper that joins them lies within.
+    """
+
+    nets: Ints
+    layers: int
+    area: Geometry
+
+    def joins(self, one: Pieces, other: Pieces) -> Ints:
+        """Return the rows of pairs of pieces whose nets it ties."""
+        return np.flatnonzero(np.isin(one.net, self.nets) & np.isin(other.net, self.nets))
+
+
+def net_ties(board: Board) -> tuple[NetTie, ...]:
+    """Return the net ties of a board that join different nets."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
+
+    pads, found = board.pads, []
+    has_copper = copper_pads(board)
+    for tie in np.unique(pads.tie[pads.tie >= 0]).tolist():
+        rows = np.flatnonzero((pads.tie == tie) & has_copper)
+        nets = np.unique(pads.net[rows])
+        if len(nets) < 2:
+            continue
+        middles = shapely.points(pads.x_mm[rows], pads.y_mm[rows])
+        shapes = _shapes(board, pad_pieces(board, rows))
+        area = shapely.convex_hull(shapely.union_all(np.concatenate([shapes, middles])))
+        found.append(NetTie(nets, int(np.bitwise_or.reduce(pads.layers[rows])), area))
+    return tuple(found)
+
+
+def overlaps(board: Board, gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
+    """Tell which pairs overlap by more than `TOUCH_MM`, given their gaps of 0 or less where they touch.
+
+    The gap between outlines without a radius, of rectangles and of fills, is 0 however far they overlap.
+    """
+    import shapely  # noqa: PLC0415
+
+    found = np.asarray(gap_mm < -TOUCH_MM)
+    is_fill = (one.kind == Piece.FILL) & (other.kind == Piece.FILL)
+    sharp = np.flatnonzero(~found & (gap_mm <= 0) & (is_fill | ~(one.is_straight & other.is_straight)))
+    if len(sharp):
+        a, b = one.where(sharp), other.where(sharp)
+        cross = shapely.crosses(cores(board, a), cores(board, b))
+        # of a rectangle what lies deeper inside than a touch, and so has one that another touches so far
+        inner = [shapely.buffer(_shapes(board, side), -TOUCH_MM, join_style="mitre") for side in (a, b)]
+        deep = shapely.intersects(inner[0], _shapes(board, b)) | shapely.intersects(_shapes(board, a), inner[1])
+        found[sharp] = np.where(is_fill[sharp], cross, deep)
+    return found
+
+
+def touches(gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
+    """Tell which pairs of straight tracks, vias, round and oval pads touch: their gaps are as exact as the drawing."""
+    is_fill = (one.kind == Piece.FILL) | (other.kind == Piece.FILL)
+    return np.asarray((gap_mm < EXACT_MM) & one.is_straight & other.is_straight & ~is_fill)
+
+
+def overlap_mm(board: Board, one: Pieces, other: Pieces) -> Floats:
+    """Return by how much pieces that overlap do so: the narrow side of what they have in common."""
+    return np.array([_narrow_side(area) for area in _shared(board, one, other).tolist()], dtype=np.float64)
+
+
+def overlap_middles(board: Board, one: Pieces, other: Pieces) -> Floats:
+    """Return the middle of what pieces that overlap have in common, shape (pairs, 2)."""
+    import shapely  # noqa: PLC0415
+
+    return np.asarray(shapely.get_coordinates(shapely.centroid(_shared(board, one, other))))
+
+
+def at_tie(board: Board, ties: Sequence[NetTie], layer: int, one: Pieces, other: Pieces) -> Mask:
+    """Tell which overlaps of pairs lie within a net tie that joins their nets."""
+    import shapely  # noqa: PLC0415
+
+    found = np.zeros(len(one), dtype=np.bool_)
+    for tie in ties:
+        rows = tie.joins(one, other) if tie.layers >> layer & 1 else np.zeros(0, dtype=np.int64)
+        if len(rows):
+            shared = _shared(board, one.where(rows), other.where(rows))
+            found[rows] |= shapely.dwithin(tie.area, shapely.centroid(shared), TOUCH_MM)
+    return found
+
+
+def same_pin(board: Board, one: Pieces, other: Pieces) -> Mask:
+    """Tell which pairs are pads of one part with one number: KiCad takes them for one pad, whatever their nets say."""
+    pads, found = board.pads, np.asarray((one.kind == Piece.PAD) & (other.kind == Piece.PAD))
+    a, b = one.row[found], other.row[found]
+    found[found] = (
+        (pads.footprint[a] == pads.footprint[b]) & (pads.number[a] == pads.number[b]) & (pads.number[a] != "")
+    )
+    return found
+
+
+def beside_tie(ties: Sequence[NetTie], layer: int, one: Pieces, other: Pieces, reach_mm: float) -> Mask:
+    """Tell which pairs have their middle within reach of a net tie that joins their nets."""
+    import shapely  # noqa: PLC0415
+
+    found = np.zeros(len(one), dtype=np.bool_)
+    for tie in ties:
+        rows = tie.joins(one, other) if tie.layers >> layer & 1 else np.zeros(0, dtype=np.int64)
+        if len(rows):
+            a, b = one.where(rows), other.where(rows)
+            middle = (a.start + a.end + b.start + b.end) / 4
+            size = np.abs(a.end - a.start) + np.abs(b.end - b.start)
+            away = shapely.distance(tie.area, shapely.points(middle.real, middle.imag))
+            found[rows] |= away < reach_mm + size / 2
+    return found
+
+
+def _shared(board: Board, one: Pieces, other: Pieces) -> NDArray[np.object_]:
+    """What the outlines of each pair have in common, or the way between them where they only touch."""
+    import shapely  # noqa: PLC0415
+
+    a, b = _shapes(board, one), _shapes(board, other)
+    found = np.asarray(shapely.intersection(a, b), dtype=np.object_)
+    apart = np.flatnonzero(shapely.is_empty(found))  # what only touches, by the chords of round ends
+    found[apart] = shapely.shortest_line(a[apart], b[apart])
+    return found
+
+
+def _shapes(board: Board, pieces: Pieces) -> NDArray[np.object_]:
+    """The outlines of pieces."""
+    import shapely  # noqa: PLC0415
+
+    return np.asarray(shapely.buffer(cores(board, pieces), pieces.radius_mm, quad_segs=QUARTER), dtype=np.object_)
+
+
+def _narrow_side(area: Geometry) -> float:
+    """The shorter side of the narrowest rectangle around an area, 0 where it has none."""
+    import shapely  # noqa: PLC0415
+
+    around = shapely.oriented_envelope(area)
+    if around.geom_type != "Polygon":
+        return 0.0
+    corners = shapely.get_coordinates(around)[:3]
+    return float(np.min(np.hypot(*(corners[1:] - corners[:-1]).T)))

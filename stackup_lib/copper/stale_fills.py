@@ -1,0 +1,163 @@
+"""Copper and holes that lie in a zone's stored fill although they belong to another net: the fill is out of date.
+
+KiCad keeps every fill clear of tracks, vias, pads and holes of other nets, and of fills that go before it, whenever it
+fills the zones. What lies in a fill all the same was put there, or moved, since. Filling again removes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.copper.shapes import Piece, Pieces, copper_pads, pad_pieces
+from stackup_lib.core.facts import MissingFact
+
+if TYPE_CHECKING:
+    from shapely import Polygon
+
+REFILL = "in KiCad, press B to fill all zones and save the board"
+
+TOUCH_MM = 0.001
+"""Copper that overlaps by less may as well only touch: KiCad rounds curves by more than a nanometre."""
+
+
+class Item(IntEnum):
+    """What lies in a fill: a piece of copper, or a hole without copper around it."""
+
+    TRACK = Piece.TRACK
+    VIA = Piece.VIA
+    PAD = Piece.PAD
+    FILL = Piece.FILL
+    HOLE = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Foreign:
+    """What lies in fills of other nets, one row for each item, layer and net of a fill, by layer.
+
+    Attributes:
+        kind, row: what it is (`Item`), and its row in that table of the board; of a fill among the stored ones.
+        net, fill_net: its net, and that of the fill.
+        x_mm, y_mm: the middle of the item.
+    """
+
+    kind: Ints
+    row: Ints
+    layer: Ints
+    net: Ints
+    fill_net: Ints
+    x_mm: Floats
+    y_mm: Floats
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def where(self, rows: Ints) -> Foreign:
+        """Return some of the rows."""
+        return Foreign(*(getattr(self, name)[rows] for name in Foreign.__slots__))
+
+
+def all_foreign(parts: Sequence[Foreign]) -> Foreign:
+    """Return the rows of several, each item, layer and net once, in the order of layers and items."""
+    kind, row, layer, net, fill_net = (
+        np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(part, name) for part in parts)])
+        for name in Foreign.__slots__[:5]
+    )
+    x, y = (np.concatenate([np.zeros(0), *(getattr(part, name) for part in parts)]) for name in ("x_mm", "y_mm"))
+    item = np.where(kind == Item.HOLE, Item.PAD, kind)  # the hole of a pad that lies there as well is no other item
+    _, first = np.unique(np.column_stack([layer, item, row, fill_net]), axis=0, return_index=True)
+    return Foreign(kind, row, layer, net, fill_net, x, y).where(first)
+
+
+def pieces_in_fills(pieces: Pieces, layer: int, fill_net: Ints) -> Foreign:
+    """Return pieces of copper as rows, each beside the net of the fill that it lies in."""
+    middle = (pieces.start + pieces.end) / 2
+    kind, where = pieces.kind.astype(np.int64), np.full(len(pieces), layer)
+    return Foreign(kind, pieces.row, where, pieces.net, fill_net, middle.real, middle.imag)
+
+
+def foreign_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> Foreign:
+    """Return what lies in fills of other nets: tracks by their ends, vias, pads and holes by their middle.
+
+    What only reaches into a fill crosses its edge, and `SpaceFinder.foreign` finds it among the spaces.
+
+    Args:
+        board: with its stored fills.
+        fills_of: layer -> its fills with their nets.
+    """
+    pads = pad_pieces(board, np.flatnonzero(copper_pads(board)))
+    found = []
+    for layer in range(board.layer_count):
+        fills = fills_of(layer)
+        if fills:
+            found += [_points_in(fills, points) for points in _points(board, layer, pads)]
+    return _untied(board, all_foreign(found))
+
+
+def _points(board: Board, layer: int, all_pads: Pieces) -> Iterator[Foreign]:
+    """Yield ends of tracks, middles of vias, of pads with copper on a layer and of holes, and a corner of each fill."""
+    vias, pads, zones, tracks = board.vias, board.pads, board.zones, board.tracks
+    routed = np.flatnonzero(tracks.layer == layer)
+    for x, y in ((tracks.start_x_mm, tracks.start_y_mm), (tracks.end_x_mm, tracks.end_y_mm)):
+        yield _rows(Item.TRACK, routed, layer, tracks.net[routed], (x[routed], y[routed]))
+    spans = np.flatnonzero((vias.start_layer <= layer) & (vias.end_layer >= layer))
+    yield _rows(Item.VIA, spans, layer, vias.net[spans], (vias.x_mm[spans], vias.y_mm[spans]))
+    here = all_pads.where((pads.layers[all_pads.row] >> np.uint64(layer)) & np.uint64(1) != 0)
+    yield pieces_in_fills(here, layer, here.net)
+    # KiCad keeps fills off a hole on the layers of its pad alone; one that is not plated keeps off those of every net
+    on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+    holes = np.flatnonzero(on_layer & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
+    net = np.where(pads.kind[holes] == PadKind.NON_PLATED, -1, pads.net[holes])
+    yield _rows(Item.HOLE, holes, layer, net, (pads.x_mm[holes], pads.y_mm[holes]))
+    fills = np.flatnonzero((zones.fill_layer == layer) & (np.diff(zones.fill_start) > 2))
+    nets, first = zones.net[zones.fill_zone[fills]], zones.fill_start[fills]
+    if len(np.unique(nets)) > 1:
+        yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
+
+
+def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Floats]) -> Foreign:
+    return Foreign(np.full(len(row), int(kind)), row, np.full(len(row), layer), net, net, *at_mm)
+
+
+def _points_in(fills: Sequence[tuple[int, Polygon]], points: Foreign) -> Foreign:
+    """Those that lie in a fill of another net."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
+
+    rows, nets = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    x, y = points.x_mm, points.y_mm
+    for net, fill in fills:
+        left, low, right, high = fill.bounds
+        near = np.flatnonzero((points.net != net) & (x >= left) & (x <= right) & (y >= low) & (y <= high))
+        inside = near[shapely.contains_xy(fill, x[near], y[near])]
+        rows.append(inside)
+        nets.append(np.full(len(inside), net))
+    found = points.where(np.concatenate(rows))
+    return Foreign(found.kind, found.row, found.layer, found.net, np.concatenate(nets), found.x_mm, found.y_mm)
+
+
+def _untied(board: Board, found: Foreign) -> Foreign:
+    """Without the pads of a net tie in a fill of a net that it ties."""
+    pads = board.pads
+    row = np.where(np.isin(found.kind, (Item.PAD, Item.HOLE)), found.row, -1)
+    kept = [
+        k
+        for k, pad in enumerate(row.tolist())
+        if pad < 0 or pads.tie[pad] < 0 or found.fill_net[k] not in pads.net[pads.tie == pads.tie[pad]]
+    ]
+    return found.where(np.array(kept, dtype=np.int64))
+
+
+def need_true_fills(foreign: Foreign) -> None:
+    """Raise `MissingFact` where the stored fills are out of date anywhere on the board: KiCad fills all at once."""
+    if len(foreign):
+        raise fills_out_of_date()
+
+
+def fills_out_of_date() -> MissingFact:
+    """Return the fact that is missing where fills do not match the routing."""
+    return MissingFact("zone fills that match the routing", REFILL)

@@ -1,0 +1,33 @@
+"""TOML that somebody else wrote: it is read, or it is refused as TOML that makes no sense, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+TomlError = tomllib.TOMLDecodeError
+
+_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+"""Controls, marks of direction and blanks of no width, which an editor or a terminal obeys instead of showing."""
+
+
+def read_toml(text: str) -> dict[str, object]:
+    """Return what a TOML text holds; a byte order mark in front is ignored.
+
+    Raises:
+        TomlError: the text is no TOML, nests too deep, or holds an integer of thousands of digits. Python's own parser
+            lets other errors through for the last two.
+    """
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except TomlError:
+        raise
+    except RecursionError:
+        raise TomlError("nests too deep") from None
+    except ValueError:
+        raise TomlError("holds a number that is too long") from None
+
+
+def written_out(text: str) -> str:
+    """Return TOML or JSON in which characters that are obeyed instead of shown are written as escapes."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,1 @@
+"""KiCad's custom design rules."""

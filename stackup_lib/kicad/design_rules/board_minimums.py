@@ -1,0 +1,169 @@
+"""Board Setup's minimums as the project states them, or a KiCad 4 or 5 board itself, and which items they leave out.
+
+Each was tried on KiCad 10.0.6. A minimum of 0 is none. A custom design rule that applies to an item and states a
+minimum takes the place of Board Setup's, be it stricter or not; one that only prefers a value or states a maximum does
+not. Blind and buried vias keep the minimums of through vias.
+"""
+
+from __future__ import annotations
+
+from stackup_lib.board.board import Board
+from stackup_lib.board.design_rules import DesignRule, DesignRules
+from stackup_lib.board.project import Project
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, Leaf, is_like, parse_condition, truth
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+
+LARGEST_MM = 100.0
+"""No minimum is larger: what the file states then is no length."""
+
+
+class Minimum(Frozen):
+    """One minimum of Board Setup.
+
+    Attributes:
+        what: what it is about, in words.
+        label: its field in Board Setup, Constraints.
+        key: its name in the project.
+        check: KiCad's type of violation, by which its severity is set and violations are excluded.
+        constraint: the constraint of a custom design rule that takes its place.
+        value_mm: the minimum.
+    """
+
+    what: str
+    label: str
+    key: str
+    check: str
+    constraint: str
+    value_mm: float = 0.0
+
+
+TRACK_WIDTH = Minimum(
+    what="track width",
+    label="Minimum track width",
+    key="min_track_width",
+    check="track_width",
+    constraint="track_width",
+)
+VIA_DIAMETER = Minimum(
+    what="via diameter",
+    label="Minimum via diameter",
+    key="min_via_diameter",
+    check="via_diameter",
+    constraint="via_diameter",
+)
+RING = Minimum(
+    what="annular ring",
+    label="Minimum annular width",
+    key="min_via_annular_width",
+    check="annular_width",
+    constraint="annular_width",
+)
+HOLE = Minimum(
+    what="hole diameter",
+    label="Minimum through hole",
+    key="min_through_hole_diameter",
+    check="drill_out_of_range",
+    constraint="hole_size",
+)
+MICROVIA_DIAMETER = Minimum(
+    what="microvia diameter",
+    label="Minimum uVia diameter",
+    key="min_microvia_diameter",
+    check="via_diameter",
+    constraint="via_diameter",
+)
+MICROVIA_HOLE = Minimum(
+    what="microvia hole",
+    label="Minimum uVia hole",
+    key="min_microvia_drill",
+    check="microvia_drill_out_of_range",
+    constraint="hole_size",
+)
+HOLE_TO_HOLE = Minimum(
+    what="hole to hole",
+    label="Hole to hole clearance",
+    key="min_hole_to_hole",
+    check="hole_to_hole",
+    constraint="hole_to_hole",
+)
+CLEARANCE = Minimum(
+    what="clearance",
+    label="Minimum clearance",
+    key="min_clearance",
+    check="clearance",
+    constraint="clearance",
+)
+ALL = (TRACK_WIDTH, VIA_DIAMETER, RING, HOLE, MICROVIA_DIAMETER, MICROVIA_HOLE, HOLE_TO_HOLE, CLEARANCE)
+
+
+def board_minimums(project: Project) -> tuple[Minimum, ...]:
+    """Return the minimums that hold: those stated, not 0, and whose check is not set to `ignore` in the project."""
+    found = []
+    for one in ALL:
+        value = project.limits.get(one.key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < LARGEST_MM:
+            continue
+        if project.severities.get(one.check) != "ignore":
+            found.append(one.model_copy(update={"value_mm": float(value)}))
+    return tuple(found)
+
+
+def nets_with_own_minimum(board: Board, rules: DesignRules | None, constraint: str) -> frozenset[int] | None:
+    """Return the nets to some of whose items a custom design rule gives a minimum of its own, or may give one.
+
+    Returns:
+        Nets by index; None for all of them. Only names and classes of nets are looked into: a rule that asks for
+        anything else may apply to any item of the nets that it does not rule out by name.
+    """
+    usable = rules.rules if rules is not None and rules.fault is None else ()
+    asking = [rule for rule in usable if _states_minimum(rule, constraint)]
+    if not asking:
+        return frozenset()
+    if any(not (rule.condition or "").strip() for rule in asking):
+        return None
+    found, by_class = set(), dict[tuple[str, ...], list[DesignRule]]()
+    for net, name in enumerate(board.nets):
+        classes = joined_classes(board.project, name)
+        if classes not in by_class:
+            by_class[classes] = [rule for rule in asking if _applies(rule, None, classes) is not False]
+        if any(_applies(rule, name, classes) is not False for rule in by_class[classes]):
+            found.add(net)
+    return None if len(found) == len(board.nets) else frozenset(found)
+
+
+def _states_minimum(rule: DesignRule, constraint: str) -> bool:
+    stated = [one for one in rule.constraints if one.kind == constraint]
+    return any(one.min_mm is not None or not one.is_understood for one in stated)
+
+
+def _applies(rule: DesignRule, net: str | None, classes: tuple[str, ...]) -> bool | None:
+    """Tell whether a rule applies to all items of a net, of any net of these classes where none is given, or to none.
+
+    Returns:
+        None where that cannot be told.
+    """
+    condition = parse_condition(rule.condition or "")
+    if condition is None:
+        return None
+
+    def of(leaf: Leaf) -> bool | None:
+        return _called(leaf, classes) if isinstance(leaf, Call) else _compared(leaf, net, classes)
+
+    return truth(condition, of)
+
+
+def _called(leaf: Call, classes: tuple[str, ...]) -> bool | None:
+    if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
+        return any(is_like(name, leaf.arguments[0], minds_case=True) for name in classes)
+    if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
+        return ",".join(classes) == leaf.arguments[0]
+    return None
+
+
+def _compared(leaf: Comparison, net: str | None, classes: tuple[str, ...]) -> bool | None:
+    names = None if net is None else (net,)
+    values = {"A.NetName": names, "A.NetClass": (",".join(classes), *classes)}.get(leaf.word)
+    if values is None or not leaf.is_text or leaf.operator not in ("==", "!="):
+        return None
+    return any(is_like(value, leaf.value) for value in values) == (leaf.operator == "==")

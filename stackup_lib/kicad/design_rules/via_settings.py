@@ -1,0 +1,31 @@
+"""Board Setup's smallest via, as the `.kicad_pro` states it."""
+
+from __future__ import annotations
+
+from stackup_lib.board.project import Project
+from stackup_lib.core.frozen import Frozen
+
+BOARD_SETUP = "Board Setup"
+_KEYS = {
+    "least_diameter_mm": "min_via_diameter",
+    "least_drill_mm": "min_through_hole_diameter",
+    "least_ring_mm": "min_via_annular_width",
+}
+
+
+class ViaSettings(Frozen):
+    """Constraints of Board Setup on through, blind and buried vias; None where the file does not state one."""
+
+    least_diameter_mm: float | None = None
+    least_drill_mm: float | None = None
+    least_ring_mm: float | None = None
+
+
+def via_settings(project: Project) -> ViaSettings:
+    """Return Board Setup's constraints on vias; nothing but None without a project, or where they are no numbers."""
+    return ViaSettings(**{name: _length(project.limits.get(key)) for name, key in _KEYS.items()})
+
+
+def _length(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value < 100 else None  # type: ignore[arg-type, operator]  # is_number says so

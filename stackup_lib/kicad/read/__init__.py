@@ -1,0 +1,1 @@
+"""Reading KiCad boards, projects and library tables."""

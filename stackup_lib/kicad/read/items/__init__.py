@@ -1,0 +1,1 @@
+"""Tracks, vias, zones, footprints and outline of a KiCad board."""

@@ -1,0 +1,200 @@
+"""`read_board`: a `.kicad_pcb` and the `.kicad_pro` beside it, as one frozen `Board`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stackup_lib.board.board import Board, Project, Vias
+from stackup_lib.core.errors import BoardFileError
+from stackup_lib.core.files.plain_file import other_encoding, read_board_bytes
+from stackup_lib.core.stopwatch import timed
+from stackup_lib.kicad.read import header, legacy
+from stackup_lib.kicad.read.items.footprints import read_footprints
+from stackup_lib.kicad.read.items.outline import read_outline
+from stackup_lib.kicad.read.items.tracks import read_tracks
+from stackup_lib.kicad.read.items.vias import read_vias
+from stackup_lib.kicad.read.items.zones import read_zones
+from stackup_lib.kicad.read.possible import refuse_layers, refuse_rows, refuse_sizes, refuse_thicknesses
+from stackup_lib.kicad.read.project import project_and_remarks, resolve
+from stackup_lib.kicad.syntax import tree
+from stackup_lib.kicad.syntax.scan import MAX_DEPTH, TooDeepError, head, scan, without_comments
+from stackup_lib.kicad.syntax.source import REPAIR, BoardText, Nets
+from stackup_lib.kicad.syntax.tokens import known
+
+NEWEST_VERSION = 20260206
+"""What KiCad 10.0 writes."""
+_OUTER = re.compile(rb"\s*\(\s*([^\s()\"]*)")
+_OTHERS = {
+    b"kicad_sch": "a KiCad schematic",
+    b"kicad_symbol_lib": "a KiCad symbol library",
+    b"footprint": "a KiCad footprint",
+    b"module": "a KiCad footprint",
+    b"kicad_wks": "a KiCad drawing sheet",
+    b"kicad_dru": "a KiCad rule file",
+}
+_GIVE_BOARD = "give the .kicad_pcb of the board"
+
+
+@timed("reading")
+def read_board(path: Path, *, text: bytes | None = None, project: Path | None = None) -> Board:
+    """Return the board in a `.kicad_pcb` of KiCad 4 to 10, with its project's net classes.
+
+    Args:
+        path: the board file.
+        text: the board's content where it is not the file's, e.g. from a running KiCad.
+        project: the `.kicad_pro`; by default the one beside the board with the same stem, if there is one.
+
+    Raises:
+        BoardFileError: the board or its project cannot be read; says where and what to do.
+    """
+    source = _open(path, _content(path) if text is None else text)
+    source.version = _version(source)
+    copper, source.layer_index = header.copper_layers(source)
+    refuse_layers(source, len(copper))
+    source.nets = _net_table(source)
+    stackup, protection = header.setup(source)
+    refuse_rows(source, stackup)
+    for name, count in source.item_counts().items():
+        if name not in known("kicad_pcb"):
+            source.unknown[f"kicad_pcb/{name}"] += count
+    tracks, vias = read_tracks(source), read_vias(source)
+    footprints, pads = read_footprints(source)
+    zones, outline = read_zones(source), read_outline(source, footprints)
+    thickness = header.general_thickness(source)
+    refuse_thicknesses(source, thickness, stackup)
+    refuse_sizes(source, tracks, vias, pads)
+    found_project = _project(source, path, project, vias)
+    return Board(
+        path=path,
+        format_version=source.version,
+        generator=_generator(source),
+        thickness_mm=thickness,
+        copper_layers=copper,
+        stackup=stackup,
+        nets=tuple(source.nets.names),
+        tracks=tracks,
+        vias=vias,
+        footprints=footprints,
+        pads=pads,
+        zones=zones,
+        outline=outline,
+        project=found_project,
+        ipc4761=protection,
+        unknown_tokens=dict(sorted(source.unknown.items())),
+        warnings=tuple(_warnings(source)),
+        lines=source.lines,
+    )
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise BoardFileError(str(path), "is a folder", _GIVE_BOARD)
+        return read_board_bytes(path)
+    except FileNotFoundError:
+        raise BoardFileError(str(path), "does not exist", "check the name") from None
+    except OSError as bad:
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
+
+
+def _open(path: Path, content: bytes) -> BoardText:
+    """The blocks of the file, once it is certain that it is a whole board."""
+    label = str(path)
+    if not content[:1000].strip() and not content.strip():
+        raise BoardFileError(label, "is empty", REPAIR)
+    data = without_comments(content)
+    outer = _OUTER.match(data)
+    word = outer.group(1) if outer else b""
+    if word != b"kicad_pcb":
+        what = _OTHERS.get(word, "not a KiCad board")
+        if other := legacy.stranger(content[:1000]):
+            cure = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
+            raise BoardFileError(label, f"is {other}", cure)
+        if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):
+            raise BoardFileError(label, "is a board of KiCad 3 or older", "open it in KiCad and save it again")
+        if spelling := other_encoding(content):
+            raise BoardFileError(label, f"is {spelling}, which KiCad does not read", "save it as plain UTF-8 text")
+        raise BoardFileError(label, f"is {what}", _GIVE_BOARD)
+    try:
+        blocks = scan(data)
+    except TooDeepError as bad:
+        line = content.count(b"\n", 0, bad.offset) + 1
+        what = f"nests more than {MAX_DEPTH} parentheses, no board does"
+        raise BoardFileError(f"{label}, line {line}", what, REPAIR) from None
+    source = BoardText(data, label, blocks)
+    if blocks.end is None:
+        at = blocks.open_item
+        inside = "" if at is None else f" inside ({head(data, at).decode('utf-8', 'replace')} ...)"
+        raise source.error(len(data) if at is None else at, f"the file ends{inside}: it is cut short", REPAIR)
+    if data[blocks.end :].strip():
+        line = source.line(blocks.end)
+        source.warnings.append(f"text after the end of the board is ignored (line {line})")
+    return source
+
+
+def _first(source: BoardText, name: str) -> tuple[int, tree.Node]:
+    return next(source.nodes(source.items(name)[:1]), (0, []))
+
+
+def _version(source: BoardText) -> int:
+    offset, node = _first(source, "version")
+    stated = tree.word(node)
+    if not stated.isascii() or not stated.isdecimal() or len(stated) > 9:
+        raise source.error(offset, "the board states no (version ...) that is a number", REPAIR)
+    version = int(stated)
+    if version > NEWEST_VERSION:
+        source.warnings.append(
+            f"file version {version} is newer than KiCad 10 ({NEWEST_VERSION}): what is new in it is not read"
+        )
+    elif version < legacy.KICAD_4:
+        source.warnings.append(f"file version {version} is older than KiCad 4: save it with a newer KiCad to be sure")
+    return version
+
+
+def _generator(source: BoardText) -> str:
+    name = tree.word(_first(source, "generator")[1])
+    release = tree.word(_first(source, "generator_version")[1])
+    if not name:
+        name = " ".join(tree.words(_first(source, "host")[1]))
+    return f"{name} {release}".strip()
+
+
+def _net_table(source: BoardText) -> Nets:
+    nets = Nets()
+    for offset, node in source.nodes(source.items("net")):
+        with source.at(offset):
+            name = tree.unquoted(node[2]) if len(node) > 2 and isinstance(node[2], str) else ""
+            number = int(tree.number(node[1] if len(node) > 1 else None, "net"))
+            nets.numbers[number] = nets.add(legacy.net_name(name, source.version))
+    return nets
+
+
+def _project(source: BoardText, path: Path, given: Path | None, vias: Vias) -> Project:
+    """The project, else the net classes of an old board; drills that such a board leaves to them are filled in."""
+    beside = path.with_suffix(".kicad_pro")
+    chosen = given if given is not None else beside if _is_there(beside) else None
+    own = legacy.board_classes(source)
+    if chosen is None and own.parts.classes:
+        found, remarks = resolve(None, own.parts, source.nets.names)
+    else:
+        found, remarks = project_and_remarks(chosen, source.nets.names)
+    source.warnings.extend(remarks)
+    legacy.state_drills(source, vias, found, own.microvia_drill_mm)
+    return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as bad:
+        raise BoardFileError(str(path), f"cannot be read ({bad.strerror})", "check its permissions") from None
+
+
+def _warnings(source: BoardText) -> list[str]:
+    found = list(source.warnings)
+    found += [f"not read: {count} {what}" for what, count in sorted(source.left_out.items())]
+    if source.nets.missing:
+        numbers = ", ".join(sorted(source.nets.missing, key=int)[:5])
+        found.append(f"{source.nets.missing.total()} items name nets that the net table does not hold ({numbers})")
+    return found

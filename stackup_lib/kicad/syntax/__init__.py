@@ -1,0 +1,1 @@
+"""S-expressions: KiCad's syntax, as text, spans and trees."""

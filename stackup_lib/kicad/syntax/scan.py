@@ -1,0 +1,225 @@
+"""Finds the blocks of a `.kicad_pcb` in one pass over its bytes, whatever the file's layout.
+
+The pass looks only at parentheses and quotes. It keeps the depth, leaves out what stands inside strings, and so gives
+the same blocks for KiCad's own tab layout, for one long line, and for anything in between. Its time is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Ints
+
+_CHUNK, _AHEAD = 1 << 20, 4
+_OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
+_ESCAPED_QUOTE = re.compile(rb'(?<!\\)\\++"')
+_HEAD = re.compile(rb'\(\s*([^\s()"]*)')
+_KEY_BYTES = 8
+_SHALLOW = 3
+"""The outermost list is 1 deep, its items 2, their children 3; a closing parenthesis counts as one less."""
+MAX_DEPTH = 200
+"""KiCad's own files stay below twenty; far deeper nesting is not a board and would exhaust any recursive parser."""
+
+
+class TooDeepError(ValueError):
+    """The parentheses nest deeper than `MAX_DEPTH`."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(offset)
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Lists at one depth of a file: byte offsets of the opening parenthesis and just past the closing one."""
+
+    start: Ints
+    end: Ints
+
+    def __len__(self) -> int:
+        return len(self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """The lists inside the outermost list (`items`), the lists inside those (`children`), and how the file ends.
+
+    Attributes:
+        parent: for each child the index of its item.
+        end: offset just past the outermost list; None when the file ends before it closes.
+        open_item: offset of the item that is still open when the file ends, None when there is none.
+    """
+
+    items: TextSpan
+    children: TextSpan
+    parent: Ints
+    end: int | None
+    open_item: int | None
+
+
+class _Collector:
+    """The state that the pass carries from one chunk to the next."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.in_string = False
+        self.end: int | None = None
+        self.found: dict[str, list[Ints]] = {k: [] for k in ("item", "item_end", "child", "child_end")}
+
+    def take(self, positions: Ints, kinds: NDArray[np.uint8]) -> None:
+        """Take the unescaped parentheses and quotes of one chunk, in order."""
+        if not len(positions):
+            return
+        inside = np.cumsum(kinds == _QUOTE, dtype=np.uint8)
+        inside += np.uint8(self.in_string)
+        inside &= 1
+        self.in_string = bool(inside[-1])
+        opening = kinds == _OPEN
+        step = opening.view(np.int8) - (kinds == _CLOSE).view(np.int8)
+        step *= (inside ^ 1).view(np.int8)
+        depth = np.cumsum(step, dtype=np.int32)
+        depth += np.int32(self.depth)
+        self.depth = int(depth[-1])
+        shallow = np.flatnonzero((depth <= _SHALLOW) & (step != 0))
+        self._sort(positions[shallow], opening[shallow], depth[shallow])
+        if depth.max() > MAX_DEPTH:
+            first = int(positions[int(np.argmax(depth > MAX_DEPTH))])
+            if self.end is None or first < self.end:
+                raise TooDeepError(first)
+
+    def _sort(self, positions: Ints, opening: NDArray[np.bool_], depth: NDArray[np.int32]) -> None:
+        closed = np.flatnonzero(depth <= 0)
+        if len(closed):
+            last = int(closed[0])
+            self.end = int(positions[last]) + 1
+            positions, opening, depth = positions[: last + 1], opening[: last + 1], depth[: last + 1]
+        self.found["item"].append(positions[opening & (depth == 2)])
+        self.found["child"].append(positions[opening & (depth == 3)])
+        self.found["item_end"].append(positions[~opening & (depth == 1)] + 1)
+        self.found["child_end"].append(positions[~opening & (depth == 2)] + 1)
+
+    def column(self, name: str) -> Ints:
+        return _joined(self.found[name])
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def scan(data: bytes) -> Blocks:
+    """Return the blocks of the outermost list of `data`.
+
+    Raises:
+        TooDeepError: the parentheses nest deeper than `MAX_DEPTH`.
+    """
+    state = _Collector()
+    for positions, kinds in _marks(data):
+        state.take(positions, kinds)
+        if state.end is not None:
+            break
+    item, child = state.column("item"), state.column("child")
+    items, children = TextSpan(item, state.column("item_end")), TextSpan(child, state.column("child_end"))
+    open_item = int(item[-1]) if len(item) > len(items.end) else None
+    parent = np.searchsorted(item, child, side="right") - 1
+    return Blocks(items, children, parent, state.end, open_item)
+
+
+def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
+    """Yield the offsets of unescaped parentheses and quotes, and which each is, chunk by chunk.
+
+    Of a large file a second thread looks for those of the next chunks meanwhile: NumPy lets it.
+    """
+    bounds = _chunks(data)
+    if len(data) < _CHUNK * _AHEAD:
+        yield from (_marks_in(data, *bound) for bound in bounds)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        waiting: deque[Future[tuple[Ints, NDArray[np.uint8]]]] = deque()
+        for bound in bounds:
+            waiting.append(pool.submit(_marks_in, data, *bound))
+            if len(waiting) > _AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _chunks(data: bytes) -> Iterator[tuple[int, int]]:
+    begin, size = 0, len(data)
+    while begin < size:
+        stop = min(size, begin + _CHUNK)
+        while stop < size and data[stop - 1] == _BACKSLASH:  # an escape stays whole
+            stop += 1
+        yield begin, stop
+        begin = stop
+
+
+def _marks_in(data: bytes, begin: int, stop: int) -> tuple[Ints, NDArray[np.uint8]]:
+    chunk = np.frombuffer(data, dtype=np.uint8, count=stop - begin, offset=begin)
+    positions = np.flatnonzero(((chunk & 0xFE) == _OPEN) | (chunk == _QUOTE))
+    if data.find(b"\\", begin, stop) >= 0:
+        positions = np.setdiff1d(positions, _escaped_quotes(data, begin, stop), assume_unique=True)
+    return positions + begin, chunk[positions]
+
+
+def _escaped_quotes(data: bytes, begin: int, stop: int) -> Ints:
+    """Offsets, from `begin`, of the quotes that an odd number of backslashes precedes."""
+    found = [m.end() - 1 - begin for m in _ESCAPED_QUOTE.finditer(data, begin, stop) if (m.end() - m.start()) % 2 == 0]
+    return np.array(found, dtype=np.int64)
+
+
+def without_comments(data: bytes) -> bytes:
+    """Return `data` with comment lines (first character that is not blank: `#`) blanked out, same length.
+
+    KiCad reads such lines as comments.
+    """
+    blanked: bytearray | None = None
+    mark, line = data.find(b"#"), 0
+    while mark >= 0:  # only the first mark of a line counts, so that long lines stay cheap
+        line = data.rfind(b"\n", line, mark) + 1 or line
+        end = data.find(b"\n", mark)
+        end = len(data) if end < 0 else end
+        if not data[line:mark].strip():
+            blanked = bytearray(data) if blanked is None else blanked
+            blanked[mark:end] = b" " * (end - mark)
+        line = end
+        mark = data.find(b"#", end)
+    return data if blanked is None else bytes(blanked)
+
+
+def heads(data: bytes, start: Ints) -> tuple[Ints, list[str]]:
+    """Return, for lists that open at `start`, an index into the also returned list of their first words."""
+    names: dict[bytes, int] = {}
+    codes = np.full(len(start), -1, dtype=np.int64)
+    whole = np.flatnonzero(start + 1 + _KEY_BYTES <= len(data))
+    if len(whole):
+        window = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _KEY_BYTES)
+        keys = np.ascontiguousarray(window[start[whole] + 1]).view(np.uint64).ravel()
+        opens = np.append(True, keys[1:] != keys[:-1])  # alike ones stand together: a drawing is a thousand lines
+        unique, inverse = np.unique(keys[opens], return_inverse=True)
+        table = np.array([_short_name(key.tobytes(), names) for key in unique], dtype=np.int64)
+        codes[whole] = table[inverse][np.cumsum(opens) - 1]
+    for row in np.flatnonzero(codes < 0).tolist():
+        codes[row] = names.setdefault(head(data, int(start[row])), len(names))
+    return codes, [name.decode("utf-8", "replace") for name in names]
+
+
+def _short_name(key: bytes, names: dict[bytes, int]) -> int:
+    """The index of the word that ends within `key`; -1 when it is longer than the key or blanks come first."""
+    found = _HEAD.match(b"(" + key)
+    word = found.group(1) if found else b""
+    if word == key or key[:1].isspace():
+        return -1
+    return names.setdefault(word, len(names))
+
+
+def head(data: bytes, start: int) -> bytes:
+    """Return the first word of the list that opens at `start`; empty when a string or a list comes first."""
+    found = _HEAD.match(data, start)
+    return found.group(1) if found else b""

@@ -1,0 +1,18 @@
+"""The words that KiCad writes, by the list they stand in; `tokens.toml` holds them."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+
+@cache
+def _table() -> dict[str, frozenset[str]]:
+    text = files("stackup_lib.kicad.syntax").joinpath("tokens.toml").read_text(encoding="utf-8")
+    return {parent: frozenset(words) for parent, words in tomllib.loads(text).items()}
+
+
+def known(parent: str) -> frozenset[str]:
+    """Return the words that are known to stand inside a list such as `via` or `stackup_layer`."""
+    return _table()[parent]

@@ -1,0 +1,1 @@
+"""Writing stackups, net classes and rules into KiCad files without losing anything else."""

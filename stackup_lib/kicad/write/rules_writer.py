@@ -1,0 +1,150 @@
+"""Widths and gaps of net classes per layer as KiCad design rules, in a part of the `.kicad_dru` that is ours.
+
+KiCad takes the last rule that fits: our part stands first, so that a user's own rules win. One error anywhere makes
+KiCad ignore the whole file without a word; a file that is broken already is therefore refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from stackup_lib.board.planned import PlannedRule
+from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.kicad.design_rules.rules_file import structure_fault
+from stackup_lib.kicad.read.reader import NEWEST_VERSION
+from stackup_lib.kicad.write.spans import length_text, quoted
+
+BEGIN = "#---- stackwright: begin; this part is replaced as a whole, write rules of your own outside of it ----"
+END = "#---- stackwright: end ----"
+"""No blank behind the hash: a requirement's comment always has one, so it can never look like a marker."""
+_NET_CLASS_FUNCTION_SINCE = 20241229
+"""KiCad 9; before, a net has one class and the condition compares its name."""
+_VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
+_COPPER = re.compile(r"(?:F|B|In[1-9]\d?)\.Cu")
+_WIDTH = 100
+
+
+def replace_rules(
+    text: bytes | None,
+    rules: Iterable[PlannedRule],
+    *,
+    label: str = "the rules",
+    format_version: int = NEWEST_VERSION,
+) -> bytes:
+    """Return a rule file's bytes with our part replaced; all else stays.
+
+    Args:
+        text: the `.kicad_dru`; None or empty where there is none yet.
+        rules: the rules, in order; none take our part away.
+        label: what errors call the file.
+        format_version: of the board, for conditions that its KiCad understands.
+
+    Raises:
+        NotWrittenError: the file is broken, so that KiCad ignores it; or a rule cannot be written.
+    """
+    found = _decoded(text, label)
+    lines = _block(tuple(rules), label, format_version)
+    if not found.strip():
+        return "\n".join(["(version 1)", *lines, ""]).encode() if lines else found.encode()
+    newline = "\r\n" if "\r\n" in found else "\n"
+    _refuse_broken(found, label)
+    span = _own_part(found, label)
+    if span is None:
+        version = _VERSION.match(found)
+        assert version is not None  # noqa: S101 - a broken file has been refused
+        span = version.end(), version.end()
+    block = "".join(newline + line for line in lines)
+    return (found[: span[0]] + block + found[span[1] :]).encode()
+
+
+def _decoded(text: bytes | None, label: str) -> str:
+    try:
+        return (text or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        raise NotWrittenError(label, "is not UTF-8 text", "save it as UTF-8") from None
+
+
+def _refuse_broken(text: str, label: str) -> None:
+    if not _VERSION.match(text):
+        raise NotWrittenError(label, "does not begin with (version 1), so KiCad ignores it", "mend it first")
+    if (fault := structure_fault(text)) is not None:
+        what = f"has parentheses or quotes that do not match (line {fault.line}), so KiCad ignores it"
+        raise NotWrittenError(label, what, "mend it first")
+
+
+def _own_part(text: str, label: str) -> tuple[int, int] | None:
+    """From the line break in front of our first line to the end of our last; None when we have no part in it."""
+    begins, ends = (
+        [m.start() for m in re.finditer(f"^{re.escape(line)}", text, re.MULTILINE)] for line in (BEGIN, END)
+    )
+    if not begins and not ends:
+        return None
+    if len(begins) != 1 or len(ends) != 1 or begins[0] > ends[0]:
+        raise NotWrittenError(label, "has only half of Stackwright's part", f'remove the lines "{BEGIN}" and "{END}"')
+    start = begins[0] - 1
+    start -= start > 0 and text[start - 1] == "\r"
+    return start, ends[0] + len(END)
+
+
+def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> list[str]:
+    if not rules:
+        return []
+    lines = [BEGIN]
+    seen: set[tuple[str, str, bool]] = set()
+    for rule in rules:
+        _refuse_rule(rule, label)
+        if _key(rule) in seen:
+            raise NotWrittenError(label, f"two rules for {rule.net_class} on {rule.layer}", "keep one of them")
+        seen.add(_key(rule))
+    for rule in rules:
+        has_class = f"A.hasNetclass('{rule.net_class}')"
+        condition = has_class if format_version >= _NET_CLASS_FUNCTION_SINCE else f"A.NetClass == '{rule.net_class}'"
+        *place, is_pair = _key(rule)
+        if (*place, not is_pair) in seen:
+            condition += f" && {'' if is_pair else '!'}A.inDiffPair('*')"
+        lines += _comment(rule.requirement)
+        lines += _rule(rule, condition)
+    return [*lines, END]
+
+
+def _key(rule: PlannedRule) -> tuple[str, str, bool]:
+    """What a rule is for; a class may have one for its pairs and one for its single lines on a layer."""
+    return rule.net_class, rule.layer, rule.gap_mm is not None
+
+
+def _refuse_rule(rule: PlannedRule, label: str) -> None:
+    name = rule.net_class
+    if not name.isprintable() or any(c in name for c in "'\"\\"):
+        raise NotWrittenError(label, f"no rule can name the net class {name!r}", "rename it without quotes")
+    if not _COPPER.fullmatch(rule.layer):
+        raise NotWrittenError(label, f"{rule.layer!r} is no copper layer", "name it as KiCad does, e.g. In1.Cu")
+
+
+def _comment(text: str) -> list[str]:
+    """A text as comment lines; whatever it holds, it cannot end the comment."""
+    words, lines = "".join(c if c.isprintable() else " " for c in text).split(), ["#"]
+    for word in words:
+        if len(lines[-1]) + len(word) >= _WIDTH and lines[-1] != "#":
+            lines.append("#")
+        lines[-1] += " " + word
+    return lines
+
+
+def _rule(rule: PlannedRule, condition: str) -> list[str]:
+    """One rule for width and gap: of two with one condition KiCad's editor warns."""
+    kind = "line" if rule.gap_mm is None else "pair"
+    lines = [
+        f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} on {rule.layer}')}",
+        f"\t(layer {quoted(rule.layer)})",
+        f"\t(condition {quoted(condition)})",
+        f"\t{_constraint('track_width', rule.width_mm, rule.tolerance_mm)}",
+    ]
+    if rule.gap_mm is not None:
+        lines.append(f"\t{_constraint('diff_pair_gap', rule.gap_mm, rule.tolerance_mm)}")
+    return [*lines[:-1], lines[-1] + ")"]
+
+
+def _constraint(name: str, value_mm: float, tolerance_mm: float) -> str:
+    limits = (("min", max(value_mm - tolerance_mm, 0.0)), ("opt", value_mm), ("max", value_mm + tolerance_mm))
+    return f"(constraint {name} {' '.join(f'({word} {length_text(limit)}mm)' for word, limit in limits)})"

@@ -1,0 +1,1 @@
+"""Bow and twist of a laminated board."""

@@ -1,0 +1,230 @@
+"""The via that KiCad was told to place for a net, and the limits that its own check holds that via against."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stackup_lib.board.board import Board, NetClass
+from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad.design_rules.condition_tree import (
+    Call,
+    Comparison,
+    Leaf,
+    is_like,
+    leaves,
+    parse_condition,
+    truth,
+)
+from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.via_settings import BOARD_SETUP, ViaSettings
+from stackup_lib.nets.design_widths import Statement
+
+KINDS = {"via_diameter": "diameter", "hole_size": "hole", "annular_width": "ring"}
+"""Constraints on a via, and what each is about."""
+
+NANOMETRE = 1e-6
+ELSEWHERE = re.compile(r"A\.((inside|intersects|enclosedBy)\w+|memberOf\w*|fromTo|hasComponentClass)")
+"""Functions that single out places and parts: what they say does not hold for a class at large."""
+_OF_OTHER_VIAS = frozenset(["A.isMicroVia", "A.isBlindVia", "A.isBuriedVia", "A.isBlindBuriedVia"])
+
+
+class ViaLimits(Frozen):
+    """The least and the greatest value that KiCad's check lets pass; None for no limit."""
+
+    least: Statement | None = None
+    greatest: Statement | None = None
+
+    def broken_by(self, value_mm: float) -> Statement | None:
+        """Return the limit that a value breaks."""
+        if self.least is not None and value_mm < self.least.value_mm - NANOMETRE:
+            return self.least
+        if self.greatest is not None and value_mm > self.greatest.value_mm + NANOMETRE:
+            return self.greatest
+        return None
+
+
+class IntendedVia(Frozen):
+    """A through via as it is asked for; None where nobody says.
+
+    Attributes:
+        diameter, hole: preferred sizes, the last rule before the net class.
+        limits: on `diameter`, `hole` and `ring`.
+        settings: Board Setup's constraints, below which KiCad's router places nothing.
+        doubts: rules, with file and line, that may state one of these and cannot be followed.
+    """
+
+    diameter: Statement | None
+    hole: Statement | None
+    limits: dict[str, ViaLimits]
+    settings: ViaSettings = ViaSettings()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def asked_mm(self) -> tuple[float, float] | None:
+        """Diameter and hole as they are asked for."""
+        return (self.diameter.value_mm, self.hole.value_mm) if self.diameter and self.hole else None
+
+    @property
+    def placed_mm(self) -> tuple[float, float] | None:
+        """Diameter and hole as KiCad's router places them: no smaller than Board Setup allows."""
+        if self.asked_mm is None:
+            return None
+        least = (self.settings.least_diameter_mm or 0.0, self.settings.least_drill_mm or 0.0)
+        return max(self.asked_mm[0], least[0]), max(self.asked_mm[1], least[1])
+
+    @property
+    def source(self) -> str:
+        """Who asks, in words; both where diameter and hole come from different places."""
+        return " and ".join(dict.fromkeys(said.source for said in (self.diameter, self.hole) if said))
+
+
+def intended_via(
+    board: Board, net: str, rules: DesignRules | None, settings: ViaSettings, *, in_pair: bool
+) -> IntendedVia:
+    """Return the through via of a net as KiCad 10 works it out.
+
+    The preferred size, the least and the greatest come each from the last rule that applies and states it; then from
+    the net class and from Board Setup, whose limits a rule replaces, be it stricter or not (seen on KiCad 10.0.6).
+    Rules of a file with a fault are not used.
+    """
+    usable = rules.rules if rules is not None and rules.fault is None else ()
+    file = rules.path.name if rules is not None and rules.path is not None else "design rules"
+    project = board.project
+    classes = joined_classes(project, net)
+    chain = [project.classes[name] for name in (*project.net_classes_of.get(net, ()), "Default")]
+    preferred = {"diameter": _of_class(chain, "via_diameter_mm"), "hole": _of_class(chain, "via_drill_mm")}
+    least: dict[str, Statement | None] = _of_settings(settings)
+    greatest: dict[str, Statement | None] = {}
+    unclear: list[tuple[str, Constraint]] = []
+    for rule in usable:
+        stated = [(KINDS[c.kind], c) for c in rule.constraints if _is_of_via(rule, c)]
+        applies = via_meets(rule, net, classes, in_pair=in_pair) if stated else False
+        for what, constraint in stated if applies is not False else ():
+            if applies is None or not constraint.is_understood:
+                unclear.append((what, constraint))
+                continue
+            limits = (constraint.opt_mm, constraint.min_mm, constraint.max_mm)
+            for values, value_mm in zip((preferred, least, greatest), limits, strict=True):
+                if value_mm is not None:
+                    values[what] = _stated(rule, constraint, value_mm, file)
+    found = IntendedVia(
+        diameter=preferred.get("diameter"),
+        hole=preferred.get("hole"),
+        limits={what: ViaLimits(least=least.get(what), greatest=greatest.get(what)) for what in KINDS.values()},
+        settings=settings,
+    )
+    doubts = dict.fromkeys(f"{file}:{c.line}" for what, c in unclear if _matters(found, what, c))
+    return found.model_copy(update={"doubts": tuple(doubts)})
+
+
+def _matters(via: IntendedVia, what: str, constraint: Constraint) -> bool:
+    """Tell whether a rule that may apply would change anything: the size, or whether a limit is broken."""
+    if constraint.opt_mm is not None or not constraint.is_understood or via.placed_mm is None:
+        return True
+    diameter, hole = via.placed_mm
+    value = {"diameter": diameter, "hole": hole, "ring": (diameter - hole) / 2}[what]
+    least, greatest = (
+        None if limit is None else Statement(value_mm=limit, name="", source="")
+        for limit in (constraint.min_mm, constraint.max_mm)
+    )
+    own = ViaLimits(least=least, greatest=greatest)
+    return own.broken_by(value) is not None or via.limits[what].broken_by(value) is not None
+
+
+def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: bool) -> bool | None:
+    """Tell whether a rule holds for a net's through vias wherever they are; None where that cannot be told.
+
+    Args:
+        rule: the rule; its layer is not looked at.
+        net: name of the net.
+        classes: the net's classes as KiCad joins them.
+        in_pair: the net is half of a differential pair.
+    """
+    if rule.condition is None or not rule.condition.strip():
+        return True
+    condition = parse_condition(rule.condition)
+    if condition is None:
+        return None
+
+    def of(leaf: Leaf) -> bool | None:
+        return _call(leaf, classes, in_pair=in_pair) if isinstance(leaf, Call) else _compared(leaf, net, classes)
+
+    return truth(condition, of)
+
+
+def rules_by_net(rules: DesignRules | None) -> tuple[DesignRule, ...]:
+    """Return the rules on vias that ask for more than a net's classes: by them two nets of a class may differ."""
+    return tuple(
+        rule
+        for rule in (rules.rules if rules is not None else ())
+        if any(_is_of_via(rule, constraint) for constraint in rule.constraints)
+        and any(leaf.word == "A.NetName" for leaf in _leaves_of(rule))
+    )
+
+
+def _leaves_of(rule: DesignRule) -> Iterator[Leaf]:
+    condition = parse_condition(rule.condition or "")
+    return iter(()) if condition is None else leaves(condition)
+
+
+def _is_of_via(rule: DesignRule, constraint: Constraint) -> bool:
+    """A through via is on every layer; its ring is held against rules of the outer ones (seen on KiCad 10.0.6)."""
+    is_inside = rule.layer not in (None, "outer", "F.Cu", "B.Cu")
+    return constraint.kind in KINDS and not (constraint.kind == "annular_width" and is_inside)
+
+
+def _stated(rule: DesignRule, constraint: Constraint, value_mm: float, file: str) -> Statement:
+    return Statement(value_mm=value_mm, name=rule.name, source=f"{file}:{constraint.line}")
+
+
+def _of_class(chain: list[NetClass], field: str) -> Statement | None:
+    for net_class in chain:
+        value: float | None = getattr(net_class, field)
+        if value:
+            return Statement(value_mm=value, name=net_class.name, source=f"net class {net_class.name}")
+    return None
+
+
+def _of_settings(settings: ViaSettings) -> dict[str, Statement | None]:
+    found = {
+        "diameter": settings.least_diameter_mm,
+        "hole": settings.least_drill_mm,
+        "ring": settings.least_ring_mm,
+    }
+    return {
+        what: None if value is None else Statement(value_mm=value, name=BOARD_SETUP, source=BOARD_SETUP)
+        for what, value in found.items()
+    }
+
+
+def _call(leaf: Call, classes: tuple[str, ...], *, in_pair: bool) -> bool | None:
+    if ELSEWHERE.fullmatch(leaf.word) or leaf.word in _OF_OTHER_VIAS:
+        return False
+    if leaf.word == "A.isPlated":
+        return True
+    if leaf.word == "A.inDiffPair" and leaf.arguments == ("*",):
+        return in_pair
+    if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
+        return any(is_like(name, leaf.arguments[0], minds_case=True) for name in classes)
+    if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
+        return ",".join(classes) == leaf.arguments[0]
+    return None
+
+
+def _compared(leaf: Comparison, net: str, classes: tuple[str, ...]) -> bool | None:
+    """Layers and second objects do not compare with a lone through via at all, be it with == or with !=."""
+    if leaf.word == "A.Layer" or leaf.word.startswith("B."):
+        return False
+    if not leaf.is_text or leaf.operator not in ("==", "!="):
+        return None
+    values = {
+        "A.NetName": (net,),
+        "A.Type": ("Via",),
+        "A.Via_Type": ("Through",),
+        "A.NetClass": (",".join(classes), *classes),
+    }.get(leaf.word)
+    if values is None:
+        return None
+    return any(is_like(value, leaf.value) for value in values) == (leaf.operator == "==")

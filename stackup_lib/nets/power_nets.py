@@ -1,0 +1,149 @@
+"""Which nets carry power, as names, filled copper, bypass capacitors and pads tell it: inferred, never sure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntFlag
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Board, Flags, Ints
+from stackup_lib.board.layer_roles import is_ground, polygon_areas_mm2
+from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
+from stackup_lib.nets.two_pin_parts import TwoPads
+
+RAIL_FILL_MM2 = 10.0
+"""Filled copper from which a net is taken for a rail: 3 mm square. A fast net has none, or a pad's worth."""
+
+RAIL_PADS = 24
+"""Pads from which a net is too wide to be part of a link, whatever its name."""
+
+RAIL_BYPASSES = 3
+"""Capacitors to ground from which a net is taken for a rail; a filter has one or two."""
+
+_WORDS = r"CC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
+_SUPPLY = re.compile(
+    r"^[+-]?P?\d+(?:V\d*(?![A-Z])|\.\d+V?(?![A-Z]))|^[+-]\d|^\+[A-Z]|[_.\-]\+\d|"
+    rf"(?:^|[_.\-])[ADPEU]?V(?:{_WORDS})[A-Z]{{0,3}}\d*(?:\.\d+)?(?:$|[_.\-])"
+)
+_LEVEL = re.compile(r"[_.\-]\d+V\d*$")
+_CONTROL = re.compile(
+    r"(?:^|[_.\-~{])(?:[NP]?EN\d*|PG|P?GOOD|SEL|SENSE|SNS|FLG|FLT|FAULT|DET|MON|INT|OK|OC|ON|OFF|ISET|MODE\d*|FB)(?:$|[_.\-}\d])"
+)
+_GENERATED = ("Net-(", "unconnected-(")
+
+
+class RailSign(IntFlag):
+    """What speaks for a net being a rail; 0 is nothing. Many pads alone make a wide net, not a rail."""
+
+    NONE = 0
+    GROUND = 1
+    NAME = 2
+    FILL = 4
+    BYPASS = 8
+    PADS = 16
+
+
+WORDS: Mapping[RailSign, str] = {
+    RailSign.GROUND: "ground by name",
+    RailSign.NAME: "supply by name",
+    RailSign.FILL: "fills",
+    RailSign.BYPASS: "bypassed",
+    RailSign.PADS: "many pads",
+}
+
+
+@dataclass(frozen=True)
+class Rails:
+    """What speaks for each net being a rail, one `RailSign` per net of the board."""
+
+    signs: Flags
+    fill_mm2: NDArray[np.float64]
+
+    @property
+    def grounds(self) -> NDArray[np.bool_]:
+        """One per net: True for ground."""
+        return np.asarray((self.signs & RailSign.GROUND) != 0)
+
+    def is_rail(self, net: int) -> bool:
+        """Tell whether a net is taken for a rail or ground."""
+        return bool(self.signs[net] & ~RailSign.PADS)
+
+    def stops_links(self, net: int) -> bool:
+        """Tell whether no link goes through a net: a rail, or a net with so many pads that it has no two ends."""
+        return bool(self.signs[net])
+
+    def is_ground(self, net: int) -> bool:
+        """Tell whether a net is taken for ground."""
+        return bool(self.signs[net] & RailSign.GROUND)
+
+    def why(self, net: int) -> tuple[str, ...]:
+        """Return what speaks for it, in words; empty for a net that is no rail."""
+        return tuple(words for sign, words in WORDS.items() if self.signs[net] & sign)
+
+
+@cache
+def reads_as_supply(net: str) -> bool:
+    """Return True for a name that reads as a supply: `+3V3`, `1V8_AON`, `VDD_IO`, `VBUS`; not `VSYNC`, not `3V3_EN`.
+
+    `SCL_3V3` is a signal of that level as often as a supply of something, hence not read as one here.
+    """
+    last = net.rsplit("/", 1)[-1].upper()
+    return not net.startswith(_GENERATED) and bool(_SUPPLY.search(last)) and not _CONTROL.search(last)
+
+
+@cache
+def ends_in_voltage(net: str) -> bool:
+    """Return True for a name such as `FTDI_3V3`: a supply when something bypasses it, else a signal of that level."""
+    last = net.rsplit("/", 1)[-1].upper()
+    return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
+
+
+def find_rails(board: Board, parts: TwoPads, pairs: Pairs) -> Rails:
+    """Return which nets carry power. Net 0 (no net) is none, nor is half of a pair that only has filled copper.
+
+    Args:
+        board: the board.
+        parts: its two-pad parts.
+        pairs: its differential pairs.
+    """
+    count = len(board.nets)
+    ground = np.fromiter((bool(name) and is_ground(name) for name in board.nets), dtype=bool, count=count)
+    bypasses = _bypasses(parts, ground, count)
+    supply = np.fromiter((reads_as_supply(name) for name in board.nets), dtype=bool, count=count)
+    supply |= np.fromiter((ends_in_voltage(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
+    fill_mm2 = fill_by_net_mm2(board)
+    pads = np.bincount(board.pads.net, minlength=count)
+    signs = np.zeros(count, dtype=np.int8)
+    for sign, says in (
+        (RailSign.GROUND, ground),
+        (RailSign.NAME, supply),
+        (RailSign.FILL, fill_mm2 >= RAIL_FILL_MM2),
+        (RailSign.BYPASS, bypasses >= RAIL_BYPASSES),
+        (RailSign.PADS, pads >= RAIL_PADS),
+    ):
+        signs[says] |= sign
+    signs[0] = 0
+    signs[(signs == RailSign.FILL) & (pairs.pair_of_net != NO_PAIR)] = 0
+    return Rails(signs, fill_mm2)
+
+
+def fill_by_net_mm2(board: Board) -> NDArray[np.float64]:
+    """Return the filled copper of each net, all layers together, in mm2."""
+    zones = board.zones
+    areas = polygon_areas_mm2(zones.fill_x_mm, zones.fill_y_mm, zones.fill_start)
+    if not len(areas):
+        return np.zeros(len(board.nets))
+    return np.asarray(np.bincount(zones.net[zones.fill_zone], areas, len(board.nets)), dtype=np.float64)
+
+
+def _bypasses(parts: TwoPads, ground: NDArray[np.bool_], count: int) -> Ints:
+    """Count the capacitors between each net and ground."""
+    caps = parts.is_capacitor
+    first, second = parts.first_net[caps], parts.second_net[caps]
+    bypassed = np.concatenate([first[ground[second]], second[ground[first]]])
+    return np.asarray(np.bincount(bypassed, minlength=count), dtype=np.int64)

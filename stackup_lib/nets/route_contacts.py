@@ -1,0 +1,334 @@
+"""What touches what on a net: its pads, vias, tracks and arcs, joined to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.flat_pairs import Runs, pairs, runs
+from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
+
+TOUCH_MM = 1e-3
+"""Ends closer than this are one: a thousand times KiCad's resolution, a hundredth of a narrow track."""
+
+ARC_CHORDS = 16
+"""An arc is tried for contact as this many chords; its radius must be off by less than the width."""
+
+
+Points = NDArray[np.complex128]
+Bools = NDArray[np.bool_]
+_Cell = tuple[int, int, int, int]
+_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+
+
+def graph_of(board: Board, net: int) -> Graph:
+    """Return the graph of a net's tracks, arcs, vias and pads; fills are left out."""
+    return graphs_of(board, [net])[0]
+
+
+def graphs_of(board: Board, nets: Sequence[int]) -> list[Graph]:
+    """Return the graphs of some nets, each of them once; many at a time take a third of the time."""
+    return _Builder(board, nets).build()
+
+
+class _Builder:
+    """Finds out what touches what. Points are complex numbers x + iy in mm; hubs are pads, then vias.
+
+    Pads, vias, hubs, tracks and ends of all nets stand in flat columns, those of a net in one run; nodes are numbered
+    net by net: hubs first.
+    """
+
+    def __init__(self, board: Board, nets: Sequence[int]) -> None:
+        self.board, self.count = board, len(nets)
+        tracks, vias, pads = board.tracks, board.vias, board.pads
+        rank = np.full(len(board.nets) + 1, -1)  # the last one stands for items without a net
+        rank[list(nets)] = np.arange(len(nets))
+        self.rows, self.of_track = _of_nets(rank, tracks.net, tracks.layer >= 0)
+        self.vias, of_via = _of_nets(rank, vias.net, np.ones(len(vias.net), dtype=np.bool_))
+        self.pads, of_pad = _of_nets(rank, pads.net, pads.kind != PadKind.NON_PLATED)
+        self.tracks_of, self.vias_of, self.pads_of = (runs(of, self.count) for of in (self.of_track, of_via, of_pad))
+        self.start = tracks.start_x_mm[self.rows] + 1j * tracks.start_y_mm[self.rows]
+        self.end = tracks.end_x_mm[self.rows] + 1j * tracks.end_y_mm[self.rows]
+        self.middle = tracks.mid_x_mm[self.rows] + 1j * tracks.mid_y_mm[self.rows]
+        self.layer = tracks.layer[self.rows].astype(np.int64)
+        self.width = tracks.width_mm[self.rows]
+        self.via_at = vias.x_mm[self.vias] + 1j * vias.y_mm[self.vias]
+        self.pad_at = pads.x_mm[self.pads] + 1j * pads.y_mm[self.pads]
+        self.top = vias.start_layer[self.vias].astype(np.int64)
+        self.bottom = vias.end_layer[self.vias].astype(np.int64)
+        of_hub = np.concatenate([of_pad, of_via])
+        order = np.argsort(of_hub, kind="stable")
+        self.hubs_of = runs(of_hub[order], self.count)
+        self.hub_at = np.concatenate([self.pad_at, self.via_at])[order]
+        self.hub = order  # below the number of pads a pad, else a via
+        self.of_hub = of_hub[order]
+        self.graphs = [Graph(nodes=[]) for _ in range(self.count)]
+        hubs = zip(self.of_hub.tolist(), self.hub.tolist(), self.hub_at.tolist(), strict=True)
+        rows = [*self.pads.tolist(), *self.vias.tolist()]
+        for net, hub, at in hubs:
+            kind = NodeKind.PAD if hub < len(self.pads) else NodeKind.VIA
+            self.graphs[net].nodes.append(Node(kind, rows[hub], at.real, at.imag))
+        for graph in self.graphs:
+            graph.pads = [k for k, node in enumerate(graph.nodes) if node.kind is NodeKind.PAD]
+
+    def build(self) -> list[Graph]:
+        """Join hubs that touch, then every track from node to node, cut where something sits on it."""
+        self._join_hubs()
+        first, last, hubs_at = self._end_nodes()
+        cuts = self._cuts(first, last, hubs_at)
+        lengths, nothing = self.board.tracks.length_mm[self.rows].tolist(), set[int]()
+        columns = zip(self.of_track.tolist(), self.rows.tolist(), self.layer.tolist(), self.width.tolist(), strict=True)
+        for k, (net, row, layer, width) in enumerate(columns):
+            one, other = hubs_at.get((net, first[k]), nothing), hubs_at.get((net, last[k]), nothing)
+            here = one | other | {first[k], last[k]}
+            on_way = sorted(cut for cut in cuts.get(k, []) if cut[1] not in here)
+            inside = bool(one & other)
+            for (share, node), (next_share, next_node) in pairwise([(0.0, first[k]), *on_way, (1.0, last[k])]):
+                if node != next_node:
+                    length = (next_share - share) * lengths[k]
+                    self.graphs[net].join(Edge(node, next_node, layer, width, length, row, inside))
+        return self.graphs
+
+    def _end_nodes(self) -> tuple[list[int], list[int], dict[tuple[int, int], set[int]]]:
+        """Return the node of every start and of every end; and (net, node) -> the hubs it lies on and is joined to."""
+        points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
+        of, widths = np.concatenate([self.of_track, self.of_track]), np.concatenate([self.width, self.width])
+        places: dict[_Cell, int] = {}
+        cells = (np.rint(values / TOUCH_MM).astype(np.int64).tolist() for values in (points.real, points.imag))
+        nodes = [
+            places[at] if at in places else self._place(places, at, point)
+            for at, point in zip(zip(of.tolist(), layers.tolist(), *cells, strict=True), points.tolist(), strict=True)
+        ]
+        met: dict[tuple[int, int], int] = {}
+        for at in zip(of.tolist(), nodes, strict=True):
+            met[at] = met.get(at, 0) + 1
+        alone = np.array([met[at] == 1 for at in zip(of.tolist(), nodes, strict=True)], dtype=np.bool_)
+        hits = self._ends_on_hubs(points, layers, of, np.zeros(len(points)), np.arange(len(points)))
+        # an end that meets nothing still touches what its round cap reaches
+        loose = np.flatnonzero(alone & (np.bincount([end for end, _ in hits], minlength=len(points)) == 0))
+        hits += self._ends_on_hubs(points, layers, of, widths / 2, loose)
+        hubs_at: dict[tuple[int, int], set[int]] = {}
+        for k, hub in sorted(hits):
+            net, own = int(of[k]), hub - int(self.hubs_of.first[of[k]])
+            if own not in hubs_at.setdefault((net, nodes[k]), set()):
+                hubs_at[net, nodes[k]].add(own)
+                length = float(abs(points[k] - self.hub_at[hub]))
+                self.graphs[net].join(Edge(own, nodes[k], int(layers[k]), float(widths[k]), length, None))
+        return nodes[: len(self.rows)], nodes[len(self.rows) :], hubs_at
+
+    def _place(self, places: dict[_Cell, int], at: _Cell, point: complex) -> int:
+        """Return the node of an end: one in a cell beside its own, else a new one."""
+        net, layer, x, y = at
+        for i, j in _AROUND:
+            if (net, layer, x + i, y + j) in places:
+                return places[net, layer, x + i, y + j]
+        nodes = self.graphs[net].nodes
+        nodes.append(Node(NodeKind.END, -1, point.real, point.imag))
+        places[at] = len(nodes) - 1
+        return places[at]
+
+    def _ends_on_hubs(
+        self, points: Points, layers: Ints, of: Ints, grown_mm: Floats, some: Ints
+    ) -> list[tuple[int, int]]:
+        """Return (end, hub) of some ends that lie on hubs, grown by so much."""
+        hits: list[tuple[int, int]] = []
+        for k, hub in pairs(of[some], self.hubs_of):
+            end = some[k]
+            on = np.flatnonzero(self._on_hubs(points[end], layers[end], hub, grown_mm[end]))
+            hits += zip(end[on].tolist(), hub[on].tolist(), strict=True)
+        return hits
+
+    def _on_hubs(self, points: Points, layers: Ints, hub: Ints, grown_mm: Floats | float = 0.0) -> Bools:
+        """Tell which points, each on a layer, lie on the hub that stands beside them, grown by so much."""
+        vias, grown = self.board.vias, np.broadcast_to(np.asarray(grown_mm, dtype=np.float64), points.shape)
+        which, found = self.hub[hub], np.zeros(len(points), dtype=np.bool_)
+        masks = self.board.pads.layers[self.pads]
+        at_pad = np.flatnonzero(which < len(self.pads))
+        at_pad = at_pad[((masks[which[at_pad]] >> layers[at_pad].astype(np.uint64)) & np.uint64(1)) != 0]
+        found[at_pad] = self._in_pads(points[at_pad], which[at_pad], grown[at_pad])
+        at_via = np.flatnonzero(which >= len(self.pads))
+        via = which[at_via] - len(self.pads)
+        spans = (self.top[via] <= layers[at_via]) & (layers[at_via] <= self.bottom[via])
+        reach = vias.size_mm[self.vias[via]] / 2 + TOUCH_MM + grown[at_via]
+        found[at_via] = spans & (np.abs(self.via_at[via] - points[at_via]) <= reach)
+        return found
+
+    def _in_pads(self, points: Points, pad: Ints, grown_mm: Floats | float = 0.0) -> Bools:
+        """Tell which points lie in the pad that stands beside them; a custom shape counts as its anchor."""
+        pads, rows = self.board.pads, self.pads[pad]
+        # KiCad's angles turn counter-clockwise while y points down
+        own = (points - self.pad_at[pad]) * np.exp(1j * np.radians(pads.rotation_deg[rows]))
+        half_x, half_y = pads.size_x_mm[rows] / 2 + grown_mm, pads.size_y_mm[rows] / 2 + grown_mm
+        in_box = (np.abs(own.real) <= half_x + TOUCH_MM) & (np.abs(own.imag) <= half_y + TOUCH_MM)
+        radius = np.minimum(half_x, half_y)
+        over_x = np.maximum(np.abs(own.real) - half_x + radius, 0)
+        over_y = np.maximum(np.abs(own.imag) - half_y + radius, 0)
+        shapes = pads.shape[rows]
+        is_round = (shapes == "circle") | (shapes == "oval")
+        return np.asarray(in_box & (~is_round | (np.hypot(over_x, over_y) <= radius + TOUCH_MM)))
+
+    def _join_hubs(self) -> None:
+        """Join vias in pads, vias upon vias, and the copper pads of one number, by contacts without length."""
+        of_via, of_pad, sizes = self.vias_of.owner, self.pads_of.owner, self.board.vias.size_mm[self.vias]
+        masks = self.board.pads.layers[self.pads].tolist()
+        for via, pad in self._hits(of_via, self.pads_of, lambda via, pad: self._in_pads(self.via_at[via], pad)):
+            shared = [layer for layer in range(self.top[via], self.bottom[via] + 1) if masks[pad] >> layer & 1]
+            if shared:
+                self._touch(int(of_via[via]), self._pad_node(pad), self._via_node(via), shared[0])
+        for one, other in self._hits(of_pad, self.pads_of, self._are_split):
+            shared = [layer for layer in range(64) if masks[one] >> layer & masks[other] >> layer & 1]
+            self._touch(int(of_pad[one]), self._pad_node(one), self._pad_node(other), shared[0] if shared else 0)
+
+        def stacked(one: Ints, other: Ints) -> Bools:
+            near = np.abs(self.via_at[one] - self.via_at[other]) <= np.minimum(sizes[one], sizes[other]) / 2
+            meet = np.maximum(self.top[one], self.top[other]) <= np.minimum(self.bottom[one], self.bottom[other])
+            return np.asarray((one < other) & near & meet)
+
+        for one, other in self._hits(of_via, self.vias_of, stacked):
+            layer = int(max(self.top[one], self.top[other]))
+            self._touch(int(of_via[one]), self._via_node(one), self._via_node(other), layer)
+
+    def _touch(self, net: int, one: int, other: int, layer: int) -> None:
+        self.graphs[net].join(Edge(one, other, layer, 0.0, 0.0, None))
+
+    def _pad_node(self, pad: int) -> int:
+        return pad - int(self.pads_of.first[self.pads_of.owner[pad]])
+
+    def _via_node(self, via: int) -> int:
+        net = self.vias_of.owner[via]
+        return via - int(self.vias_of.first[net]) + int(self.pads_of.first[net + 1] - self.pads_of.first[net])
+
+    @staticmethod
+    def _hits(of: Ints, others: Runs, test: Callable[[Ints, Ints], Bools]) -> Iterator[tuple[int, int]]:
+        for one, other in pairs(of, others):
+            on = np.flatnonzero(test(one, other))
+            yield from zip(one[on].tolist(), other[on].tolist(), strict=True)
+
+    def _are_split(self, one: Ints, other: Ints) -> Bools:
+        """Tell which two pads are of one part and number and near enough to overlap, as parts of one pad do."""
+        pads, first, second = self.board.pads, self.pads[one], self.pads[other]
+        found = (one < other) & (pads.footprint[first] == pads.footprint[second])
+        some = np.flatnonzero(found)
+        first, second = first[some], second[some]
+        reach = np.hypot(pads.size_x_mm, pads.size_y_mm) / 2
+        near = np.abs(self.pad_at[one[some]] - self.pad_at[other[some]]) <= reach[first] + reach[second]
+        found[some] = (pads.number[first] == pads.number[second]) & near
+        return np.asarray(found)
+
+    def _cuts(
+        self, first: list[int], last: list[int], hubs_at: dict[tuple[int, int], set[int]]
+    ) -> dict[int, list[tuple[float, int]]]:
+        """Return where ends, pads and vias sit on the run of a track: track -> (share of its length, node)."""
+        of = [*self.of_track.tolist(), *self.of_track.tolist()]
+        layer, half = [*self.layer.tolist(), *self.layer.tolist()], [*(self.width / 2).tolist()] * 2
+        met: dict[tuple[int, int], list[int]] = {}
+        for end, place in enumerate(zip(of, [*first, *last], strict=True)):
+            met.setdefault(place, []).append(end)
+        places = sorted(met)
+        here = [self.graphs[net].nodes[own] for net, own in places]
+        point = np.array([complex(end.x_mm, end.y_mm) for end in here], dtype=np.complex128)
+        on = np.array([layer[met[place][0]] for place in places], dtype=np.int64)
+        # where tracks meet already, the copper of a short neighbour is near without being a junction
+        loose = np.array([len(met[place]) == 1 and place not in hubs_at for place in places], dtype=np.bool_)
+        caps = np.array([half[met[place][-1]] for place in places])
+        of_place, node = np.array(places, dtype=np.int64).reshape(-1, 2).T
+        begins, stops = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+        cuts: dict[int, list[tuple[float, int]]] = {}
+        boxes, reach = self._boxes(), self._hub_reach()
+        for anywhere, others in pairs(of_place, self.tracks_of):
+            limits = np.where(loose[anywhere], self.width[others] / 2 + caps[anywhere], TOUCH_MM)
+            near = _in_boxes(point[anywhere], limits, boxes[others]) & (on[anywhere] == self.layer[others])
+            near &= (node[anywhere] != begins[others]) & (node[anywhere] != stops[others])
+            some, track, limit = anywhere[near], others[near], limits[near]
+            share, nearest = self._nearest(point[some], track)
+            for k in np.flatnonzero(np.abs(nearest - point[some]) <= limit).tolist():
+                cuts.setdefault(int(track[k]), []).append((float(share[k]), places[some[k]][1]))
+        for anywhere, others in pairs(self.of_hub, self.tracks_of):
+            near = _in_boxes(self.hub_at[anywhere], reach[anywhere], boxes[others])
+            hub, track = anywhere[near], others[near]
+            share, nearest = self._nearest(self.hub_at[hub], track)
+            for k in np.flatnonzero(self._on_hubs(nearest, self.layer[track], hub)).tolist():
+                own = int(hub[k] - self.hubs_of.first[self.of_hub[hub[k]]])
+                cuts.setdefault(int(track[k]), []).append((float(share[k]), own))
+        return cuts
+
+    def _boxes(self) -> Floats:
+        """Left, right, lower and upper edge of the middle line of each track, shape (tracks, 4)."""
+        is_arc = ~np.isnan(self.middle.real)
+        found = np.empty((len(self.rows), 4))
+        for chords, some in ((1, np.flatnonzero(~is_arc)), (ARC_CHORDS, np.flatnonzero(is_arc))):
+            corner = self._corners(some, chords)
+            x, y = corner.real, corner.imag
+            found[some] = np.column_stack([x.min(axis=1), x.max(axis=1), y.min(axis=1), y.max(axis=1)])
+        return found
+
+    def _hub_reach(self) -> Floats:
+        """How far the copper of a pad or via reaches from its middle, at most."""
+        pads = np.hypot(self.board.pads.size_x_mm, self.board.pads.size_y_mm)[self.pads] / 2
+        both = np.concatenate([pads, self.board.vias.size_mm[self.vias] / 2])
+        return np.asarray(both[self.hub] + 2 * TOUCH_MM)
+
+    def _corners(self, track: Ints, chords: int) -> Points:
+        shares = np.linspace(0, 1, chords + 1)
+        return along_tracks(self.start[track], self.middle[track], self.end[track], shares)
+
+    def _nearest(self, points: Points, track: Ints) -> tuple[Floats, Points]:
+        """Return the place on the track beside each point that is nearest to it: share of its length, and where."""
+        share, where = np.empty(len(points)), np.empty(len(points), dtype=np.complex128)
+        is_arc = ~np.isnan(self.middle[track].real)
+        for chords, some in ((1, np.flatnonzero(~is_arc)), (ARC_CHORDS, np.flatnonzero(is_arc))):
+            if len(some):
+                own, back = np.unique(track[some], return_inverse=True)
+                share[some], where[some] = _nearest(points[some], self._corners(own, chords)[back])
+        return share, where
+
+
+def _of_nets(rank: Ints, net: Ints, keep: Bools) -> tuple[Ints, Ints]:
+    """Return the rows of the nets that have a rank, net by net, and the rank of each."""
+    rows = np.flatnonzero((rank[net] >= 0) & keep)
+    rows = rows[np.argsort(rank[net[rows]], kind="stable")]
+    return rows, rank[net[rows]]
+
+
+def _in_boxes(points: Points, reach_mm: Floats, boxes: Floats) -> Bools:
+    """Tell which points come within reach of the box that stands beside them."""
+    x, y = points.real, points.imag
+    across = (x >= boxes[:, 0] - reach_mm) & (x <= boxes[:, 1] + reach_mm)
+    return np.asarray(across & (y >= boxes[:, 2] - reach_mm) & (y <= boxes[:, 3] + reach_mm))
+
+
+def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:
+    """Return the nearest place on each polyline, (points, corners), to the point beside it: share of it, and where."""
+    step = corner[:, 1:] - corner[:, :-1]
+    square = np.maximum(np.abs(step) ** 2, TOUCH_MM**4)
+    share = np.clip(((points[:, None] - corner[:, :-1]) * step.conj()).real / square, 0.0, 1.0)
+    where = corner[:, :-1] + share * step
+    chord = np.argmin(np.abs(where - points[:, None]), axis=1)[:, None]
+    whole = (chord + np.take_along_axis(share, chord, 1)) / step.shape[1]
+    return whole[:, 0], np.take_along_axis(where, chord, 1)[:, 0]
+
+
+def along_tracks(start: Points, middle: Points, end: Points, share: Floats) -> Points:
+    """Return points at shares of the way along tracks; arcs are those with a middle. Shape (tracks, shares)."""
+    points = start[:, None] + (end - start)[:, None] * share
+    arcs = np.nonzero(~np.isnan(middle.real))[0]
+    for k in arcs.tolist():
+        centre = _centre(complex(start[k]), complex(middle[k]), complex(end[k]))
+        if centre is not None:
+            half = np.angle((middle[k] - centre) / (start[k] - centre))
+            rest = np.angle((end[k] - centre) / (middle[k] - centre))
+            points[k] = centre + (start[k] - centre) * np.exp(1j * (half + rest) * share)
+    return np.asarray(points, dtype=np.complex128)
+
+
+def _centre(a: complex, b: complex, c: complex) -> complex | None:
+    """Return the centre of the circle through three points; None where they lie in a line."""
+    u, v = b - a, c - a
+    cross = (u.conjugate() * v).imag
+    if abs(cross) < TOUCH_MM**3:
+        return None
+    return a + 1j * (u * abs(v) ** 2 - v * abs(u) ** 2) / (2 * cross)

@@ -1,0 +1,207 @@
+"""Parts with two pads on two nets: what they are, what their values say, and which of them pass a signal on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.board.board import Board, Flags, Ints, PadKind
+
+MOST_SERIES_OHM = 150.0
+"""A resistor up to this value passes a signal on; a larger one pulls, divides or limits."""
+
+LEAST_COUPLING_PF = 10.0
+"""A capacitor from this value couples; a smaller one shapes an edge or tunes."""
+
+
+class PartKind(IntEnum):
+    """What a part is by its reference designator (IEEE 315 / IPC-2612: C, R, L, FB)."""
+
+    OTHER = 0
+    CAPACITOR = 1
+    RESISTOR = 2
+    INDUCTOR = 3
+    FERRITE = 4
+
+
+_BY_LETTERS = {
+    "C": PartKind.CAPACITOR,
+    "R": PartKind.RESISTOR,
+    "L": PartKind.INDUCTOR,
+    "FB": PartKind.FERRITE,
+    "BC": PartKind.OTHER,
+}
+_LETTERS = re.compile(r"[A-Za-z]+")
+_SPLIT = re.compile(r"[\s_/,;()|]+")
+_OHM = re.compile(r"(\d+(?:\.\d+)?)(M|MEG|K|R|OHMS?|\u2126|\u03a9|MOHM|KOHM|mR|m)?(\d*)")
+_FARAD = re.compile(r"(\d+(?:\.\d+)?)([PNUM])(\d*)F?")
+_BARE = re.compile(r"\d+(?:\.\d+)?")
+_UNFITTED = re.compile(
+    r"(?:^|[\s_/(])(?:DNP|DNI|DNF|DNM|NC|NF|NP|NM|NO[ _-]?FIT|NO[ _-]?POP|UNFITTED|OPEN)(?:$|[\s_/)])"
+)
+_MICRO = str.maketrans("\u00b5\u03bc", "uu")
+_PF = {"P": 1.0, "N": 1e3, "U": 1e6, "M": 1e9}
+_KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
+
+
+@dataclass(frozen=True)
+class TwoPads:
+    """The parts of a board that have exactly two pad numbers, on two nets; one row each, in the order of the file.
+
+    A part with several copper pads of one number counts when they are all on one net; pads without a number and holes
+    without copper do not count.
+
+    Attributes:
+        footprint: index into `Board.footprints`.
+        first_pad, second_pad: a pad of each number, indices into `Board.pads`.
+        first_net, second_net: their nets, never 0, never the same.
+        kind: `PartKind`.
+    """
+
+    footprint: Ints
+    first_pad: Ints
+    second_pad: Ints
+    first_net: Ints
+    second_net: Ints
+    kind: Flags
+
+    def __len__(self) -> int:
+        return len(self.footprint)
+
+    @property
+    def is_capacitor(self) -> NDArray[np.bool_]:
+        """True for each capacitor."""
+        return np.asarray(self.kind == PartKind.CAPACITOR)
+
+    @cached_property
+    def row_of_footprint(self) -> dict[int, int]:
+        """Footprint -> row."""
+        return {footprint: row for row, footprint in enumerate(self.footprint.tolist())}
+
+
+def find_two_pads(board: Board) -> TwoPads:
+    """Return the two-pad parts of a board."""
+    pads = board.pads
+    rows = np.nonzero((pads.number != "") & (pads.kind != PadKind.NON_PLATED) & (pads.footprint >= 0))[0]
+    few = rows[np.bincount(pads.footprint[rows], minlength=len(board.footprints))[pads.footprint[rows]] <= MOST_COPPER]
+    by_part: dict[int, dict[str, tuple[int, int]]] = {}
+    spoiled: set[int] = set()
+    columns = (few, pads.footprint[few], pads.number[few], pads.net[few])
+    for pad, footprint, number, net in zip(*(column.tolist() for column in columns), strict=True):
+        numbers = by_part.setdefault(footprint, {})
+        if numbers.setdefault(number, (pad, net))[1] != net:
+            spoiled.add(footprint)
+    found = []
+    for footprint, numbers in by_part.items():
+        if len(numbers) == 2 and footprint not in spoiled:
+            (first, first_net), (second, second_net) = numbers.values()
+            if first_net and second_net and first_net != second_net:
+                found.append((footprint, first, second, first_net, second_net))
+    table = np.array(found, dtype=np.int64).reshape(-1, 5)
+    kinds = [kind_of(str(board.footprints.reference[footprint])) for footprint in table[:, 0].tolist()]
+    return TwoPads(
+        footprint=table[:, 0],
+        first_pad=table[:, 1],
+        second_pad=table[:, 2],
+        first_net=table[:, 3],
+        second_net=table[:, 4],
+        kind=np.array(kinds, dtype=np.int8),
+    )
+
+
+MOST_COPPER = 8
+"""Copper pads of a footprint beyond which it is not looked at: a two-pad part with split pads has four, or six."""
+
+
+def kind_of(reference: str) -> PartKind:
+    """Return what a part is by the letters of its reference: `C12`, `R3`, `L1`, `FB2`; `CN1` is none of them."""
+    return _BY_LETTERS.get(letters_of(reference), PartKind.OTHER)
+
+
+SOCKETS = ("J", "P", "X", "CN", "CON", "K", "USB", "XS")
+"""Letters of references of connectors."""
+
+
+def letters_of(reference: str) -> str:
+    """Return the letters that a reference begins with, in capitals."""
+    found = _LETTERS.match(reference)
+    return found[0].upper() if found else ""
+
+
+@cache
+def reference_key(reference: str) -> tuple[bool, str, int, str]:
+    """Return what orders parts: chips before connectors, then by letters and number (`U2` before `U10`)."""
+    letters, digits = letters_of(reference), re.search(r"\d+", reference)
+    return letters in SOCKETS, letters, int(digits[0]) if digits else 0, reference
+
+
+@cache
+def is_unfitted(value: str) -> bool:
+    """Return True where the value says that the part is left out: DNP, NC and the like."""
+    return bool(_UNFITTED.search(value.upper()))
+
+
+@cache
+def resistance_ohm(value: str) -> float | None:
+    """Return the resistance that a value states: `22`, `4k7`, `0R`, `R_27R_0402`, `49.9 ohm`; None for none."""
+    for word in _words(value):
+        found = _OHM.fullmatch(word) or _OHM.fullmatch(word.upper())
+        if found is None:
+            continue
+        number, unit, behind = found.groups()
+        if not unit and (
+            behind or (word.startswith("0") and word != "0" and "." not in word) or not _stands_alone(value, word)
+        ):
+            continue
+        scale = 1e-3 if unit in ("mR", "m") else _KILO.get(unit or "", 1.0)
+        return float(f"{number}.{behind}" if behind and "." not in number else number) * scale
+    return None
+
+
+@cache
+def capacitance_pf(value: str) -> float | None:
+    """Return the capacitance that a value states, in pF: `100n`, `0.22uF`, `4u7`, `C_220n_0402`; None for none."""
+    for word in _words(value):
+        found = _FARAD.fullmatch(word.translate(_MICRO).upper())
+        if found:
+            number, unit, behind = found.groups()
+            return float(f"{number}.{behind}" if behind and "." not in number else number) * _PF[unit]
+    return None
+
+
+def _words(value: str) -> list[str]:
+    """Split a value into words, joining a number with the unit behind a blank (`49.9 ohm`)."""
+    return [
+        word for word in _SPLIT.split(re.sub(r"(\d)\s+(?=[A-Za-z\u00b5\u03bc\u2126\u03a9]+\b)", r"\1", value)) if word
+    ]
+
+
+def _stands_alone(value: str, word: str) -> bool:
+    """A bare number is a resistance only where no other number could be: `22`, not `R0402_X_0402`."""
+    return [one for one in _words(value) if _BARE.fullmatch(one)] == [word] and _words(value)[0] == word
+
+
+def refusal(kind: PartKind, value: str) -> str:
+    """Return why a part between two signals does not pass them on; "" when it does.
+
+    Capacitors couple from 10 pF, or when they state no value: a coupling capacitor is the usual part there. Resistors
+    pass up to 150 ohm, and only with a value. Ferrites, inductors and all other parts do not, unless they state 0 ohm.
+    """
+    if is_unfitted(value):
+        return "not fitted"
+    if kind is PartKind.CAPACITOR:
+        size = capacitance_pf(value)
+        return f"too small to couple ({size:g} pF)" if size is not None and size < LEAST_COUPLING_PF else ""
+    ohm = resistance_ohm(value)
+    if kind is PartKind.RESISTOR:
+        if ohm is None:
+            return "its value states no resistance"
+        return f"too large to be in series ({ohm:g} ohm)" if ohm > MOST_SERIES_OHM else ""
+    if kind in (PartKind.INDUCTOR, PartKind.FERRITE):
+        return "" if ohm == 0 else f"{kind.name.lower()} without 0 ohm as its value"
+    return "neither capacitor nor resistor"

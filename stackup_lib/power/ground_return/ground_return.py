@@ -1,0 +1,368 @@
+"""What the way back takes: currents that return through one net between the ground pads of loads and sources.
+
+Fills are read on a grid; barrels, tracks outside fills and spreading around holes are resistors of their own. The whole
+is solved twice: on a rough grid that is fine around the terminals, then on one that is fine where the first one has its
+loss. What that changes, and how far the bounds of the grid's links lie apart, is the stated error. All currents are
+solved at once; drops of several rails that share the net add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
+from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
+from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
+from stackup_lib.power.ground_return.return_tracks import add_tracks
+from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
+from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@dataclass(frozen=True)
+class GridSize:
+    """How fine a grid may be.
+
+    Attributes:
+        least_mm: width of the finest cell.
+        most_cells: of all layers together; a larger board has wider ones.
+        most_leaves: of all layers together.
+    """
+
+    least_mm: float = 0.1
+    most_cells: int = 700_000
+    most_leaves: int = 12_000
+
+
+GRADINGS = ((0, 0.3), (0, 0.5), (1, 0.5), (1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0))
+"""Finest level and width over distance from the terminals; the first that is not too many leaves is taken."""
+
+PARTS = (25, 50, 100, 200, 400, 800, 1600, 3200, 6400)
+"""Parts of the loss; a leaf of the finer grid holds no more than one."""
+
+COARSEST = 2.0
+"""Width over distance from the terminals, of leaves with little loss."""
+
+MOST_BOXES = 36
+"""Places around which the grid is fine; more pads than that are put together by tiles."""
+
+LEAST_ERROR = 0.03
+"""What shapes of pads, holes, spokes and joints of tracks may make beside the grid: found against finite elements."""
+
+ERROR_PER_MM = 0.04
+"""What cells as wide as antipads and necks may make, per mm of their width; found in the same way."""
+
+STALE_WIDTH = 1.0
+"""Holes with copper wider than a cell cannot slip between the lines that sample a fill."""
+
+MARGIN_MM = 1.0
+"""Cells beyond the copper."""
+
+MOST_RATIO = 10.0
+"""Between the bounds of a link's conductance, where the lower one is nothing."""
+
+
+class ReturnFlow(Frozen):
+    """A current that enters a net at the ground pads of a load and leaves it at those of a source.
+
+    Attributes:
+        entry, exit: numbers of terminals.
+    """
+
+    entry: int
+    exit: int
+    current_a: float
+
+
+class ReturnDrops(Frozen):
+    """Drops between terminals of one net.
+
+    Attributes:
+        drop_v: for each pair that was asked for, what each flow alone makes of it: shape (pairs, flows).
+        joined: for each pair, whether copper joins it; the drops of one that is not are 0.
+        error: of each pair's drop, as a share of it.
+        layer_power_w, barrel_power_w: lost where, all flows together.
+        nodes: of the finer network; `grid_mm`: its finest leaf.
+    """
+
+    drop_v: tuple[tuple[float, ...], ...]
+    joined: tuple[bool, ...]
+    error: tuple[float, ...]
+    layer_power_w: Mapping[str, float]
+    barrel_power_w: float
+    nodes: int
+    grid_mm: float
+
+
+@dataclass(frozen=True)
+class _Solved:
+    """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
+
+    `leaf_loss` is the largest share, over the flows, of a flow's loss in each leaf on all layers.
+    """
+
+    terminal_v: Floats
+    terminal_label: Ints
+    resistors: Resistors
+    watts: Floats
+    leaf_loss: Floats
+    nodes: int
+
+
+def solve_return(
+    board: Board,
+    net: str,
+    copper: BoardCopper,
+    terminals: Sequence[Terminal],
+    *,
+    flows: Sequence[ReturnFlow],
+    pairs: Sequence[tuple[int, int]],
+    size: GridSize | None = None,
+) -> ReturnDrops:
+    """Return what currents in one net make of the voltage between pairs of terminals.
+
+    Args:
+        board: the board, with its fills as they are stored.
+        net: the return net.
+        copper: thicknesses and temperature.
+        terminals: pads of the net on one potential each.
+        flows: the currents.
+        pairs: terminals between which a drop is asked for, (from, to).
+        size: how fine.
+
+    Raises:
+        RailNotSolvedError: fills are missing, stale, or stored as KiCad 5 did.
+    """
+    number = board.net_index[net]
+    if not flows:
+        raise ValueError("no current is asked for")
+    refuse_unfilled(board, number)
+    limits = size or GridSize()
+    layers = layers_filled(board, number)
+    grid = _grid(board, number, max(len(layers), 1), limits)
+    levels = [finest_level(board, number, layers, grid)]
+    _refuse_stale(board, number, layers, grid, levels[0])
+    boxes = np.vstack([_boxes(board, [pad for one in terminals for pad in one.pads]), _few_holes(board, number)])
+    most = limits.most_leaves // max(len(layers), 1)
+    while len(levels) <= MOST_LEVELS:
+        levels.append(coarser(levels[-1]))
+    site = ReturnSite(board, number, copper, layers)
+    first = _first_leaves(grid, boxes, most // 3)
+    rough = _solve(site, first, levels, terminals, flows)
+    leaves = _finer_leaves(first, rough, boxes, most)
+    fine = _solve(site, leaves, levels, terminals, flows)
+    return _drops(board, fine, rough, pairs, leaves)
+
+
+def _refuse_stale(board: Board, net: int, layers: list[int], grid: Grid, finest: GridLevel) -> None:
+    """Refuse fills that go on under holes of other nets, as far as the grid can tell: all links around are whole."""
+    vias, pads = board.vias, board.pads
+    for sheet, layer in enumerate(layers):
+        along, down = finest.along[0, sheet], finest.down[0, sheet]
+        solid = (along == 1) & (down == 1)
+        solid[:, 1:] &= along[:, :-1] == 1
+        solid[1:] &= down[:-1] == 1
+        spans = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.size_mm > STALE_WIDTH * grid.pitch_mm)
+        drilled = (pads.kind == PadKind.THROUGH) & (
+            np.fmin(pads.size_x_mm, pads.size_y_mm) > STALE_WIDTH * grid.pitch_mm
+        )
+        for what, rows, x, y in (
+            ("via", np.flatnonzero(spans & (vias.net != net)), vias.x_mm, vias.y_mm),
+            ("pad", np.flatnonzero(drilled & (pads.net != net)), pads.x_mm, pads.y_mm),
+        ):
+            low, high = grid.low_mm, grid.low_mm + grid.rows * grid.pitch_mm
+            left, right = grid.left_mm, grid.left_mm + grid.columns * grid.pitch_mm
+            near = rows[(x[rows] > left) & (x[rows] < right) & (y[rows] > low) & (y[rows] < high)]
+            hit = near[solid[grid.cell_of(x[near], y[near])]]
+            if len(hit):
+                where = f"a {what} at x {x[hit[0]]:.3f} mm, y {y[hit[0]]:.3f} mm"
+                stale = f"the fill of {board.nets[net]} is stale: {where}, of another net, lies in it"
+                raise RailNotSolvedError(str(board.path or "the board"), stale, REFILL)
+
+
+def _grid(board: Board, net: int, layers: int, limits: GridSize) -> Grid:
+    """The finest grid over the net's fills, tracks, holes and pads."""
+    zones, tracks, vias, pads = board.zones, board.tracks, board.vias, board.pads
+    fills = np.repeat(zones.net[zones.fill_zone] == net, np.diff(zones.fill_start))
+    on = tracks.net == net
+    x = [zones.fill_x_mm[fills], tracks.start_x_mm[on], tracks.end_x_mm[on]]
+    y = [zones.fill_y_mm[fills], tracks.start_y_mm[on], tracks.end_y_mm[on]]
+    xs = np.concatenate([*x, vias.x_mm[vias.net == net], pads.x_mm[pads.net == net]])
+    ys = np.concatenate([*y, vias.y_mm[vias.net == net], pads.y_mm[pads.net == net]])
+    left, low = float(xs.min()), float(ys.min())
+    wide, high = float(xs.max()) - left, float(ys.max()) - low
+    pitch = max(limits.least_mm, float(np.sqrt(max(wide * high, 1e-6) * layers / limits.most_cells)))
+    counts = (int(np.ceil((side + MARGIN_MM) / pitch)) + 2 for side in (wide, high))
+    columns, rows = counts
+    return Grid(left - pitch, low - pitch, pitch, columns, rows)
+
+
+def _first_leaves(grid: Grid, boxes: Floats, most: int) -> Leaves:
+    """The finest leaves around the terminals of which there are not too many."""
+    for least, slope in GRADINGS:
+        leaves = grow_leaves(grid, boxes, least, slope)
+        if len(leaves) <= most:
+            break
+    return leaves
+
+
+def _finer_leaves(first: Leaves, rough: _Solved, boxes: Floats, most: int) -> Leaves:
+    """Leaves none of which holds more than a part of the loss, the smallest part for which there are not too many."""
+    best = first
+    for parts in PARTS:
+        wanted = wanted_levels(first, rough.leaf_loss, 1 / parts)
+        leaves = grow_leaves(first.grid, boxes, 0, COARSEST, wanted)
+        if len(leaves) > most:
+            break
+        best = leaves
+    return best
+
+
+def _few_holes(board: Board, net: int) -> Floats:
+    """Boxes around the vias of a net that has few of them: each then carries much."""
+    vias = board.vias
+    rows = np.flatnonzero(vias.net == net)
+    if len(rows) > MOST_BOXES:
+        return np.zeros((0, 4))
+    x, y, half = vias.x_mm[rows], vias.y_mm[rows], vias.drill_mm[rows] / 2
+    return np.column_stack([x - half, y - half, x + half, y + half])
+
+
+def _boxes(board: Board, pads: Sequence[int]) -> Floats:
+    """Boxes around pads, large enough whichever way they are turned."""
+    rows = np.asarray(sorted(set(pads)), dtype=np.int64)
+    x, y = board.pads.x_mm[rows], board.pads.y_mm[rows]
+    turn = np.deg2rad(board.pads.rotation_deg[rows])
+    wide, high = board.pads.size_x_mm[rows] / 2, board.pads.size_y_mm[rows] / 2
+    reach_x = wide * np.abs(np.cos(turn)) + high * np.abs(np.sin(turn))
+    reach_y = wide * np.abs(np.sin(turn)) + high * np.abs(np.cos(turn))
+    boxes = np.column_stack([x - reach_x, y - reach_y, x + reach_x, y + reach_y])
+    if len(boxes) <= MOST_BOXES:
+        return boxes
+    # pads of one tile count as one place
+    tile = max(float(np.ptp(x)), float(np.ptp(y))) / np.sqrt(MOST_BOXES)
+    _, group = np.unique(np.floor(np.column_stack([x, y]) / tile), axis=0, return_inverse=True)
+    order = np.argsort(group.reshape(-1), kind="stable")
+    starts = np.flatnonzero(np.diff(group.reshape(-1)[order], prepend=-1))
+    low = np.minimum.reduceat(boxes[order, :2], starts)
+    return np.hstack([low, np.maximum.reduceat(boxes[order, 2:], starts)])
+
+
+def _solve(
+    site: ReturnSite,
+    leaves: Leaves,
+    levels: Sequence[GridLevel],
+    terminals: Sequence[Terminal],
+    flows: Sequence[ReturnFlow],
+) -> _Solved:
+    """Build the network and solve it for each flow."""
+    from scipy.sparse import coo_matrix  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+    from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+    builder = NetBuilder(site, leaves, levels[0])
+    builder.add_sheets(leaf_links(leaves, levels[: int(leaves.level.max()) + 1]))
+    at = builder.nodes(len(terminals))
+    node_of_pad = {pad: int(at[k]) for k, terminal in enumerate(terminals) for pad in terminal.pads}
+    holes = holes_of(site.board, site.net, site.copper.plating_mm)
+    hole_node = builder.add_holes(holes, node_of_pad)
+    pads, pad_nodes = (np.array(list(column), dtype=np.int64) for column in (node_of_pad, node_of_pad.values()))
+    builder.tie_pads(pad_nodes, pads)
+    builder.tie_holes(pad_nodes, pads, holes, hole_node)
+    add_tracks(builder, holes, hole_node, node_of_pad)
+    net_of = builder.resistors()
+    count = builder.count
+    one, two, siemens = net_of.first, net_of.second, net_of.siemens[1]
+    _, label = connected_components(coo_matrix((np.ones(len(one)), (one, two)), shape=(count, count)), directed=False)
+    # one terminal of each part that has any is at 0 V; parts without are left out
+    anchors = {int(label[node]): int(node) for node in at[::-1].tolist()}
+    wanted = np.isin(label, list(anchors))
+    free = wanted.copy()
+    free[list(anchors.values())] = False
+    row_of = np.full(count, -1, dtype=np.int64)
+    row_of[free] = np.arange(int(free.sum()))
+    matrix = _matrix(row_of[one], row_of[two], siemens, int(free.sum()))
+    try:
+        factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError as error:
+        where, name = str(site.board.path or "the board"), site.board.nets[site.net]
+        raise RailNotSolvedError(
+            where, f"the copper of {name} cannot be solved ({error})", "report the board"
+        ) from error
+    right = np.zeros((int(free.sum()), len(flows)))
+    for column, flow in enumerate(flows):
+        entry, leave = int(at[flow.entry]), int(at[flow.exit])
+        if label[entry] != label[leave]:
+            continue
+        for node, sign in ((entry, 1.0), (leave, -1.0)):
+            if row_of[node] >= 0:
+                right[row_of[node], column] += sign * flow.current_a
+    volts = np.zeros((count, len(flows)))
+    volts[free] = factors.solve(right)
+    whole = volts.sum(axis=1)
+    watts = siemens * (whole[one] - whole[two]) ** 2
+    leaf_loss = _leaf_loss(net_of, volts, len(leaves))
+    return _Solved(volts[at], label[at], net_of, watts, leaf_loss, int(free.sum()))
+
+
+def _leaf_loss(net_of: Resistors, volts: Floats, leaves: int) -> Floats:
+    """Loss of each link given half to either of its leaves; the largest share over the flows."""
+    sheet = net_of.kind == ReturnKind.SHEET
+    one, two = net_of.first[sheet], net_of.second[sheet]
+    largest = np.zeros(leaves)
+    for column in volts.T:
+        watts = net_of.siemens[1, sheet] * (column[one] - column[two]) ** 2
+        total = float(watts.sum())
+        if total > 0:
+            shares = np.bincount(one % leaves, watts, leaves) + np.bincount(two % leaves, watts, leaves)
+            np.maximum(largest, shares / (2 * total), out=largest)
+    return largest
+
+
+def _drops(
+    board: Board, fine: _Solved, rough: _Solved, pairs: Sequence[tuple[int, int]], leaves: Leaves
+) -> ReturnDrops:
+    one, two = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    drop = fine.terminal_v[one] - fine.terminal_v[two]
+    moved = np.abs(drop - rough.terminal_v[one] + rough.terminal_v[two]).sum(axis=1)
+    largest = np.maximum(np.abs(drop).sum(axis=1), 1e-15)
+    watts = fine.watts
+    floor = LEAST_ERROR + ERROR_PER_MM * leaves.grid.pitch_mm
+    layers, barrels = fine.resistors.layer, fine.resistors.kind == ReturnKind.BARREL
+    by_layer = np.bincount(layers[~barrels], watts[~barrels], board.layer_count)
+    return ReturnDrops(
+        drop_v=tuple(tuple(row) for row in drop.tolist()),
+        joined=tuple((fine.terminal_label[one] == fine.terminal_label[two]).tolist()),
+        error=tuple((floor + moved / largest + _unsure(fine)).tolist()),
+        layer_power_w={board.copper_layers[k].name: float(w) for k, w in enumerate(by_layer.tolist()) if w > 0},
+        barrel_power_w=float(watts[barrels].sum()),
+        nodes=fine.nodes,
+        grid_mm=float(leaves.size_mm.min()),
+    )
+
+
+def _unsure(solved: _Solved) -> float:
+    """By how much the drops may be off because of what the grid's links do not tell: loss times half the bounds."""
+    sheet = solved.resistors.kind == ReturnKind.SHEET
+    least, _, most = solved.resistors.siemens[:, sheet]
+    ratio = np.minimum(most / np.maximum(least, most / MOST_RATIO), MOST_RATIO)
+    watts, total = solved.watts[sheet], float(solved.watts.sum())
+    return float((watts * np.log(ratio)).sum()) / 2 / total if total > 0 else 0.0
+
+
+def _matrix(a: Ints, b: Ints, siemens: Floats, size: int) -> csc_matrix:
+    from scipy.sparse import csc_matrix  # noqa: PLC0415
+
+    rows = np.concatenate([a, b, a, b])
+    columns = np.concatenate([a, b, b, a])
+    values = np.concatenate([siemens, siemens, -siemens, -siemens])
+    kept = (rows >= 0) & (columns >= 0)
+    return csc_matrix((values[kept], (rows[kept], columns[kept])), shape=(size, size))

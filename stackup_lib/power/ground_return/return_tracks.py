@@ -1,0 +1,155 @@
+"""Tracks of a net that lie outside its fills, as resistors between what their ends touch."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stackup_lib.board.board import Flags, Floats, Ints, PadKind
+from stackup_lib.power.ground_return.return_net import RECTANGLE_RADIUS, Holes, NetBuilder, ReturnKind, in_pad
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
+
+
+def add_tracks(net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict[int, int]) -> None:
+    """Add tracks that do not lie in a fill, each from what its ends touch."""
+    tracks = net.board.tracks
+    rows = np.flatnonzero((tracks.net == net.net) & (tracks.length_mm > 0) & (tracks.width_mm > 0))
+    if not len(rows):
+        return
+    layer = tracks.layer[rows].astype(np.int64)
+    ends = np.stack(
+        [
+            np.column_stack([tracks.start_x_mm[rows], tracks.start_y_mm[rows]]),
+            np.column_stack([tracks.end_x_mm[rows], tracks.end_y_mm[rows]]),
+        ]
+    )
+    middle = ends.mean(axis=0)
+    filled = [net.filled_at(layer, *place.T) for place in (*ends, middle)]
+    outside = ~(filled[0] & filled[1] & filled[2])
+    rows, layer, ends = rows[outside], layer[outside], ends[:, outside]
+    if not len(rows):
+        return
+    joints = _Joints(net, holes, hole_node, node_of_pad)
+    width = tracks.width_mm[rows]
+    one, less_one = joints.of(ends[0], ends[1], layer, width)
+    two, less_two = joints.of(ends[1], ends[0], layer, width)
+    joints.finish()
+    of, first, second, share, end = _split(np.stack([one, two]), ends, layer, width)
+    length = (
+        tracks.length_mm[rows][of] * share - np.where(end[0], less_one[of], 0.0) - np.where(end[1], less_two[of], 0.0)
+    )
+    ohm = np.maximum(length, 0.05 * width[of]) / width[of] * net.sheet_ohm[layer[of]]
+    apart = first != second
+    net.add(ReturnKind.TRACK, (first[apart], second[apart]), 1 / ohm[apart], layer[of[apart]], row=rows[of[apart]])
+
+
+def _split(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> tuple[Ints, Ints, Ints, Floats, Flags]:
+    """Cut tracks where another one ends on them: track, nodes, share of its length, and which of its ends it has.
+
+    `nodes` and `ends` are those of the tracks' ends, shapes (2, tracks) and (2, tracks, 2).
+    """
+    cuts = _cuts(nodes, ends, layer, width)
+    rows: list[tuple[int, int, int, float, bool, bool]] = []
+    for host, places in cuts.items():
+        way = [(0.0, int(nodes[0, host])), *sorted(places), (1.0, int(nodes[1, host]))]
+        last = len(way) - 2
+        rows += [
+            (host, a, b, there - here, k == 0, k == last) for k, ((here, a), (there, b)) in enumerate(pairwise(way))
+        ]
+    rows += [(k, int(nodes[0, k]), int(nodes[1, k]), 1.0, True, True) for k in range(len(layer)) if k not in cuts]
+    of, first, second, share, starts, stops = (np.array(column) for column in zip(*rows, strict=True))
+    return of, first, second, share, np.stack([starts, stops])
+
+
+def _cuts(nodes: Ints, ends: Floats, layer: Ints, width: Floats) -> dict[int, list[tuple[float, int]]]:
+    """Where along each track another one ends on it that ends on nothing else: (share of the length, node)."""
+    alone = np.bincount(nodes.ravel()) == 1
+    found: dict[int, list[tuple[float, int]]] = {}
+    (x, y), (x_way, y_way) = ends[0].T, (ends[1] - ends[0]).T
+    square = np.maximum(x_way**2 + y_way**2, 1e-12)
+    for side, on in product((0, 1), np.unique(layer).tolist()):
+        hosts = np.flatnonzero(layer == on)
+        loose = hosts[alone[nodes[side, hosts]]]
+        for chunk in np.array_split(loose, 1 + len(loose) * len(hosts) // 1_000_000):
+            dx = ends[side, chunk, 0][:, None] - x[hosts]
+            dy = ends[side, chunk, 1][:, None] - y[hosts]
+            at = np.clip((dx * x_way[hosts] + dy * y_way[hosts]) / square[hosts], 0.0, 1.0)
+            off = (dx - at * x_way[hosts]) ** 2 + (dy - at * y_way[hosts]) ** 2
+            off[chunk[:, None] == hosts] = np.inf
+            row, nearest = np.arange(len(chunk)), np.argmin(off, axis=1)
+            hit = off[row, nearest] <= (width[hosts[nearest]] / 2) ** 2
+            for k, host in zip(row[hit].tolist(), hosts[nearest[hit]].tolist(), strict=True):
+                found.setdefault(host, []).append((float(at[k, nearest[k]]), int(nodes[side, chunk[k]])))
+    return found
+
+
+class _Joints:
+    """What the ends of tracks touch: a hole, a pad, a fill, or each other."""
+
+    def __init__(self, net: NetBuilder, holes: Holes, hole_node: Ints, node_of_pad: dict[int, int]) -> None:
+        from scipy.spatial import cKDTree  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+        self.net, self.holes, self.hole_node = net, holes, hole_node
+        self.holes_near: cKDTree | None = cKDTree(np.column_stack([holes.x_mm, holes.y_mm])) if len(holes) else None
+        pads = net.board.pads
+        self.pads = np.flatnonzero((pads.net == net.net) & (pads.kind != PadKind.THROUGH))
+        places = np.column_stack([pads.x_mm[self.pads], pads.y_mm[self.pads]])
+        self.pads_near: cKDTree | None = cKDTree(places) if len(self.pads) else None
+        self.pad_node = np.array([node_of_pad.get(pad, -1) for pad in self.pads.tolist()], dtype=np.int64)
+        self.free: dict[tuple[int, int, int], int] = {}
+
+    def of(self, end: Floats, other: Floats, layer: Ints, width: Floats) -> tuple[Ints, Floats]:
+        """Return the node of each end, and how much of the track lies on what it touches."""
+        node = np.full(len(end), -1, dtype=np.int64)
+        less = np.zeros(len(end))
+        way = other - end
+        way = way / np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)[:, None]
+        if self.holes_near is not None:
+            apart, k = self.holes_near.query(end)
+            hit = (apart <= self.holes.pad_mm[k] / 2) & (self.hole_node[k, layer] >= 0)
+            node[hit] = self.hole_node[k[hit], layer[hit]]
+            less[hit] = self.holes.radius_mm[k[hit]]
+        if self.pads_near is not None:
+            _, near = self.pads_near.query(end, k=min(2, len(self.pads)))
+            for k in np.atleast_2d(near.T):
+                self._pad(end, way, layer, (node, less), k)
+        loose = np.flatnonzero(node < 0)
+        filled = self.net.filled_at(layer[loose], *end[loose].T)
+        for k, lies in zip(loose.tolist(), filled.tolist(), strict=True):
+            key = int(layer[k]), round(float(end[k, 0]) * 1e4), round(float(end[k, 1]) * 1e4)
+            if key not in self.free:
+                self.free[key] = int(self.net.nodes(1)[0])
+                if lies:
+                    spot = np.array([self.free[key]]), layer[k : k + 1], end[k : k + 1, 0], end[k : k + 1, 1]
+                    self.net.touch(*spot, width[k : k + 1] * RECTANGLE_RADIUS * 2)
+            node[k] = self.free[key]
+        return node, less
+
+    def finish(self) -> None:
+        """Join the pads that tracks end on, and are no terminals, to the holes in them."""
+        fresh = np.flatnonzero(self.pad_node >= 0)
+        self.net.tie_holes(self.pad_node[fresh], self.pads[fresh], self.holes, self.hole_node)
+
+    def _pad(self, end: Floats, way: Floats, layer: Ints, found: tuple[Ints, Floats], k: Ints) -> None:
+        """Ends that lie on a surface pad near them; the track counts from the pad's edge."""
+        node, less = found
+        pads = self.net.board.pads
+        pad = self.pads[k]
+        u, v = in_pad(self.net.board, pad, end[:, 0], end[:, 1])
+        half_x, half_y = pads.size_x_mm[pad] / 2, pads.size_y_mm[pad] / 2
+        on = (pads.layers[pad] >> layer.astype(np.uint64)) & np.uint64(1) != 0
+        hit = (node < 0) & on & (np.abs(u) <= half_x) & (np.abs(v) <= half_y)
+        fresh = np.unique(k[hit])
+        fresh = fresh[self.pad_node[fresh] < 0]
+        self.pad_node[fresh] = self.net.nodes(len(fresh))
+        self.net.tie_pads(self.pad_node[fresh], self.pads[fresh])
+        node[hit] = self.pad_node[k[hit]]
+        along, over = in_pad(self.net.board, pad, pads.x_mm[pad] + way[:, 0], pads.y_mm[pad] + way[:, 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out_x = np.where(along != 0, (half_x - np.sign(along) * u) / np.abs(along), np.inf)
+            out_y = np.where(over != 0, (half_y - np.sign(over) * v) / np.abs(over), np.inf)
+        less[hit] = np.fmin(out_x, out_y)[hit]

@@ -1,0 +1,1 @@
+"""Voltage drop and current density of a supply rail, by finite elements."""

@@ -1,0 +1,241 @@
+"""Finite elements on meshed sheets: equations of the continuous and of the flux-conserving form, and their solution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stackup_lib.power.rail_drop.mesh import CopperMesh, Indices, Mask, Reals, areas_mm2
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+    from shapely import Geometry
+
+ON_CONTACT_MM = 2e-4
+"""An outline edge whose middle is nearer than this to a contact lies on it; corners are snapped to half of this."""
+
+COLUMNS = 16
+"""Loads that are solved for at once: memory stays bounded."""
+
+
+@dataclass(frozen=True)
+class MeshedSheet:
+    """A sheet without its contacts, and its triangles."""
+
+    area: Geometry
+    sheet_ohm: float
+    mesh: CopperMesh
+
+
+@dataclass(frozen=True)
+class ElementForm:
+    """One form of the equations: unknowns 0 .. node_count-1 are the nodes, the others points or edges of triangles.
+
+    Attributes:
+        unknowns: shape (triangles, 3), those of each triangle.
+        stiffness: shape (triangles, 3, 3), in siemens.
+        count: number of unknowns.
+    """
+
+    unknowns: Indices
+    stiffness: Reals
+    count: int
+
+
+@dataclass(frozen=True)
+class ElementLinks:
+    """Resistors between nodes."""
+
+    first: Indices
+    second: Indices
+    siemens: Reals
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """Both forms over all sheets, triangle by triangle.
+
+    Attributes:
+        corners_mm: shape (triangles, 3, 2).
+        sheet_of: sheet of each triangle.
+        siemens: conductance per square of each triangle's sheet.
+        continuous: unknowns at the triangles' corners.
+        conserving: unknowns at the edges opposite the corners.
+    """
+
+    corners_mm: Reals
+    sheet_of: Indices
+    siemens: Reals
+    continuous: ElementForm
+    conserving: ElementForm
+    links: ElementLinks
+    node_count: int
+
+    def only(self, kept: Mask) -> Assembly:
+        """Return the assembly with some of its triangles."""
+        continuous, conserving = (
+            replace(form, unknowns=form.unknowns[kept], stiffness=form.stiffness[kept])
+            for form in (self.continuous, self.conserving)
+        )
+        return replace(
+            self,
+            corners_mm=self.corners_mm[kept],
+            sheet_of=self.sheet_of[kept],
+            siemens=self.siemens[kept],
+            continuous=continuous,
+            conserving=conserving,
+        )
+
+
+def assemble(
+    sheets: Sequence[MeshedSheet], contacts: Sequence[tuple[int, Geometry, int]], links: ElementLinks, node_count: int
+) -> Assembly:
+    """Return the equations of meshed sheets; a contact is (sheet, region, node)."""
+    corners, sheet_of, at_points, at_edges = [], [], [], []
+    points = edges = node_count
+    for i, sheet in enumerate(sheets):
+        mesh = sheet.mesh
+        mine = [(region, node) for on, region, node in contacts if on == i]
+        point_numbers, edge_numbers, points, edges = _numbers(mesh, mine, points, edges)
+        corners.append(mesh.points_mm[mesh.triangles])
+        sheet_of.append(np.full(len(mesh.triangles), i, dtype=np.int64))
+        at_points.append(point_numbers)
+        at_edges.append(edge_numbers)
+    all_corners = np.concatenate(corners)
+    where = np.concatenate(sheet_of)
+    siemens = np.array([1 / s.sheet_ohm for s in sheets])[where]
+    opposite = all_corners[:, [2, 0, 1]] - all_corners[:, [1, 2, 0]]
+    local = np.einsum("tik,tjk->tij", opposite, opposite) * (siemens / 4 / areas_mm2(all_corners))[:, None, None]
+    return Assembly(
+        all_corners,
+        where,
+        siemens,
+        ElementForm(np.concatenate(at_points), local, points),
+        ElementForm(np.concatenate(at_edges), 4 * local, edges),
+        links,
+        node_count,
+    )
+
+
+def _numbers(
+    mesh: CopperMesh, contacts: list[tuple[Geometry, int]], points: int, edges: int
+) -> tuple[Indices, Indices, int, int]:
+    """Number the unknowns of one sheet; those on a contact carry its node."""
+    count = len(mesh.points_mm)
+    sides = np.concatenate([mesh.triangles[:, [1, 2]], mesh.triangles[:, [2, 0]], mesh.triangles[:, [0, 1]]])
+    unique, inverse = np.unique(sides.min(axis=1) * count + sides.max(axis=1), return_inverse=True)
+    ends, edges_of = np.column_stack([unique // count, unique % count]), inverse.reshape(3, -1).T
+    met = np.bincount(inverse, minlength=len(ends))
+    node = np.full(len(ends), -1, dtype=np.int64)
+    border = np.flatnonzero(met == 1)
+    node[border] = _contact_of(mesh.points_mm[ends[border]].mean(axis=1), contacts)
+    point_node = np.full(count, -1, dtype=np.int64)
+    held = node >= 0
+    point_node[ends[held].ravel()] = np.repeat(node[held], 2)
+    point_numbers, points = _fill_in(point_node, points)
+    edge_numbers, edges = _fill_in(node, edges)
+    return point_numbers[mesh.triangles], edge_numbers[edges_of], points, edges
+
+
+def _fill_in(node: Indices, first: int) -> tuple[Indices, int]:
+    free = node < 0
+    numbers = np.where(free, first + np.cumsum(free) - 1, node)
+    return numbers, first + int(free.sum())
+
+
+def _contact_of(places: Reals, contacts: list[tuple[Geometry, int]]) -> Indices:
+    """Node of the contact that each place lies on, -1 for none."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
+
+    found = np.full(len(places), -1, dtype=np.int64)
+    if contacts and len(places):
+        tree = shapely.STRtree([region for region, _ in contacts])
+        hit, which = tree.query(shapely.points(places), predicate="dwithin", distance=ON_CONTACT_MM)
+        found[hit] = np.array([node for _, node in contacts], dtype=np.int64)[which]
+    return found
+
+
+def joined_to(assembly: Assembly, node: int) -> Mask:
+    """Return which unknowns of the conserving form current from a node can reach; points alone do not conduct."""
+    from scipy.sparse import coo_matrix  # noqa: PLC0415
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    u = assembly.conserving.unknowns
+    rows = np.concatenate([u[:, 0], u[:, 1], assembly.links.first])
+    columns = np.concatenate([u[:, 1], u[:, 2], assembly.links.second])
+    count = assembly.conserving.count
+    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
+    _, label = connected_components(graph, directed=False)
+    return np.asarray(label == label[node])
+
+
+@dataclass(frozen=True)
+class Potentials:
+    """Solution of one form.
+
+    Attributes:
+        resistance_ohm: shape (loads, loads): drop at the one for 1 A at the other.
+        volts: drop from the source at each unknown for the loads' own currents; 0 where no current can go.
+    """
+
+    resistance_ohm: Reals
+    volts: Reals
+
+
+def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
+    """Solve one form for currents that enter at the source node and leave at the given nodes."""
+    from scipy.sparse.linalg import splu  # noqa: PLC0415
+
+    links = assembly.links
+    free = np.unique(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
+    free = free[free != source]
+    row_of = np.full(form.count, -1, dtype=np.int64)
+    row_of[free] = np.arange(len(free))
+    factors = splu(
+        _matrix(form, links, row_of, len(free)),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    rows = row_of[nodes]
+    drawn = rows >= 0
+    load = np.zeros(len(free))
+    np.add.at(load, rows[drawn], amperes[drawn])
+    volts = np.zeros(form.count)
+    volts[free] = factors.solve(load)
+    resistance = np.zeros((len(nodes), len(nodes)))
+    for first in range(0, len(nodes), COLUMNS):
+        chunk = np.arange(first, min(first + COLUMNS, len(nodes)))
+        right = np.zeros((len(free), len(chunk)))
+        right[rows[chunk][drawn[chunk]], np.flatnonzero(drawn[chunk])] = 1.0
+        solved = factors.solve(right)
+        resistance[:, chunk] = np.where(drawn[:, None], solved[rows], 0.0)
+    return Potentials(resistance, volts)
+
+
+def _matrix(form: ElementForm, links: ElementLinks, row_of: Indices, size: int) -> csc_matrix:
+    from scipy.sparse import csc_matrix  # noqa: PLC0415
+
+    u = row_of[form.unknowns]
+    a, b = row_of[links.first], row_of[links.second]
+    rows = np.concatenate([np.repeat(u, 3, axis=1).ravel(), a, b, a, b])
+    columns = np.concatenate([np.tile(u, (1, 3)).ravel(), a, b, b, a])
+    values = np.concatenate([form.stiffness.ravel(), links.siemens, links.siemens, -links.siemens, -links.siemens])
+    kept = (rows >= 0) & (columns >= 0)
+    return csc_matrix((values[kept], (rows[kept], columns[kept])), shape=(size, size))
+
+
+def gradients_v_per_mm(assembly: Assembly, volts: Reals, *, conserving: bool) -> NDArray[np.float64]:
+    """Return the gradient of the potential in each triangle, shape (triangles, 2)."""
+    corners = assembly.corners_mm
+    opposite = corners[:, [2, 0, 1]] - corners[:, [1, 2, 0]]
+    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    twice = one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0]
+    slopes = np.stack([-opposite[:, :, 1], opposite[:, :, 0]], axis=2) / twice[:, None, None]
+    form = assembly.conserving if conserving else assembly.continuous
+    values = volts[form.unknowns] * (-2.0 if conserving else 1.0)
+    return np.asarray(np.einsum("ti,tik->tk", values, slopes), dtype=np.float64)

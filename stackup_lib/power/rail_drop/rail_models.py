@@ -1,0 +1,128 @@
+"""What goes into the solution of a rail, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.interval import Interval
+
+DENSITY_RADIUS_MM = 0.1
+"""Current density is averaged over discs of this radius: the narrowest neck that matters is 0.2 mm wide."""
+
+
+class BoardCopper(Frozen):
+    """What conducts.
+
+    Attributes:
+        thickness_mm: finished thickness per copper layer, top to bottom.
+        height_mm: depth of each layer below the top; the lengths of barrels are differences of it.
+        plating_mm: thickness of the plating in holes.
+        temperature_c: of all copper.
+    """
+
+    thickness_mm: tuple[float, ...]
+    height_mm: tuple[float, ...]
+    plating_mm: float
+    temperature_c: float = 20.0
+
+
+class Terminal(Frozen):
+    """Pads on one potential, as rows of `Board.pads`: a regulator's output, a connector's pins, a load.
+
+    A soldered pin is equipotential through the board: plated pads of a terminal feed every layer that they touch.
+    Regulators in parallel may be one source, at one voltage.
+    """
+
+    name: str
+    pads: tuple[int, ...]
+
+
+class Load(Terminal):
+    """A terminal that draws a current; give each pad its own load where the current of each is known."""
+
+    current_a: float
+
+
+class RouteStep(Frozen):
+    """A hole or terminal on the way of the strongest current, and the layer on which it leaves for the load."""
+
+    name: str
+    layer: str
+    drop_v: float
+
+
+class LoadDrop(Frozen):
+    """What the copper takes between the source and a load: bounds of the drop, and the way from load to source."""
+
+    name: str
+    current_a: float
+    drop_v: Interval
+    route: tuple[RouteStep, ...]
+
+
+class HoleCurrent(Frozen):
+    """The largest current in the barrel of a via or plated pad, between two neighbouring layers of the net."""
+
+    uuid: str
+    x_mm: float
+    y_mm: float
+    is_via: bool
+    current_a: float
+    from_layer: str
+    to_layer: str
+
+
+class DensityPeak(Frozen):
+    """Where current is densest: mean over the copper within `DENSITY_RADIUS_MM`."""
+
+    layer: str
+    x_mm: float
+    y_mm: float
+    a_per_mm: float
+    a_per_mm2: float
+
+
+class TrackCurrent(Frozen):
+    """What flows through the middle of a track that lies outside the net's fills.
+
+    Attributes:
+        run_v: largest drop within the tracks outside fills that touch it on its layer.
+    """
+
+    uuid: str
+    layer: str
+    x_mm: float
+    y_mm: float
+    width_mm: float
+    thickness_mm: float
+    current_a: float
+    run_v: float
+
+
+class RailDrop(Frozen):
+    """IR drop of a rail; losses and drops are those of this net alone, its return is another net.
+
+    Attributes:
+        loads: as given; `worst` is the one with the largest drop.
+        power_w: lost in the copper.
+        layer_power_w: of it, per layer, middle of the bounds; the rest is `barrel_power_w`.
+        holes, tracks: largest current first.
+        points, passes: size of the last mesh, and number of meshes.
+    """
+
+    net: str
+    loads: tuple[LoadDrop, ...]
+    power_w: Interval
+    layer_power_w: Mapping[str, float]
+    barrel_power_w: float
+    holes: tuple[HoleCurrent, ...]
+    tracks: tuple[TrackCurrent, ...]
+    peak: DensityPeak
+    points: int
+    passes: int
+
+    @property
+    def worst(self) -> LoadDrop:
+        """The load with the largest drop."""
+        return max(self.loads, key=lambda load: load.drop_v.nominal)

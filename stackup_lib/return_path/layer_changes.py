@@ -1,0 +1,211 @@
+"""Where a net changes layers, and how far the next hole is by which its return current can follow. Lengths in mm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints, PadKind, Vias
+from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.nets.routes import Crossing
+from stackup_lib.return_path.plane_copper import refuse_untrue_fills
+
+AROUND_MM = (0.4, 0.8, 1.6)
+"""The net of a plane around a via is looked for on circles so far beyond its land; the nearest with copper counts."""
+
+DIRECTIONS = 16
+"""Points on each circle."""
+
+
+_Hit = tuple[float, int, tuple[float, float]]
+"""Distance, net and place of a hole."""
+
+
+class LayerChange(Frozen):
+    """A via by which a net goes from one layer to another, and the return current from one plane to another.
+
+    Attributes:
+        net, via: indices into `Board.nets` and `Board.vias`.
+        entry_layer, exit_layer: copper layers of the tracks.
+        entry_plane, exit_plane: their reference planes; the same where both layers share one.
+        entry_nets, exit_nets: nets of those planes' copper around the via, ascending.
+        shared_net: net that both planes have there, None where there is none: then only capacitors join them.
+        return_at_mm: place of the nearest hole that joins both planes; None where there is none or none is needed.
+        distance_mm: between the centres of via and hole; 0 where both layers share a plane, None where none joins them.
+        other_planes: where none does, two other reference planes of the layers that a hole joins; only the share of the
+            current that flows in them goes that way. None where there are none.
+        other_distance_mm: how far that hole is.
+    """
+
+    net: int
+    via: int
+    x_mm: float
+    y_mm: float
+    entry_layer: int
+    exit_layer: int
+    entry_plane: int
+    exit_plane: int
+    entry_nets: tuple[int, ...]
+    exit_nets: tuple[int, ...]
+    shared_net: int | None
+    return_at_mm: tuple[float, float] | None
+    distance_mm: float | None
+    other_planes: tuple[int, int] | None = None
+    other_distance_mm: float | None = None
+
+    @property
+    def keeps_plane(self) -> bool:
+        """True where both layers refer to one plane: the current goes through its antipad or along the same face."""
+        return self.entry_plane == self.exit_plane
+
+
+def layer_changes(
+    copper: CopperMap, crossings: Sequence[Crossing], planes: Mapping[int, Sequence[int]]
+) -> tuple[LayerChange, ...]:
+    """Return the layer changes among the vias on a route, in order, each with its nearest return via.
+
+    Args:
+        copper: the board's fills.
+        crossings: of `Route.crossings`.
+        planes: signal layer -> its reference planes, the one with most of the current first; where the two layers share
+            none, the first of each count.
+
+    A via or plated pad joins two planes when it goes through both, is of their net, and that net's fill is around it on
+    both. Layers without a plane in `planes` are left out.
+
+    Raises:
+        MissingFact: fills of a plane are missing or stale.
+    """
+    found = []
+    for crossing in crossings:
+        before, after = planes.get(crossing.entry_layer, ()), planes.get(crossing.exit_layer, ())
+        if crossing.entry_layer == crossing.exit_layer or not before or not after:
+            continue
+        shared = [plane for plane in before if plane in after]
+        pairs = [(shared[0], shared[0])] if shared else list(product(before, after))
+        found.append((crossing, pairs))
+    for plane in sorted({plane for _, pairs in found for pair in pairs for plane in pair}):
+        refuse_untrue_fills(copper, plane)
+    holes = _Holes(copper)
+    return tuple(_change(copper, holes, crossing, pairs) for crossing, pairs in found)
+
+
+def _change(copper: CopperMap, holes: _Holes, crossing: Crossing, pairs: Sequence[tuple[int, int]]) -> LayerChange:
+    vias, via, planes = copper.board.vias, crossing.via, pairs[0]
+    x, y = float(vias.x_mm[via]), float(vias.y_mm[via])
+    nets = {plane: nets_around(copper, plane, x, y, float(vias.size_mm[via])) for pair in pairs for plane in pair}
+
+    def nearest(pair: tuple[int, int]) -> _Hit | None:
+        shared = sorted(set(nets[pair[0]]) & set(nets[pair[1]]))
+        return min((hit for hit in (holes.nearest(net, pair, x, y) for net in shared) if hit), default=None)
+
+    keeps = planes[0] == planes[1]
+    near = None if keeps else nearest(planes)
+    other = next(((pair, hit) for pair in pairs[1:] if near is None and (hit := nearest(pair))), None)
+    shared = sorted(set(nets[planes[0]]) & set(nets[planes[1]]))
+    return LayerChange(
+        net=int(vias.net[via]),
+        via=via,
+        x_mm=x,
+        y_mm=y,
+        entry_layer=crossing.entry_layer,
+        exit_layer=crossing.exit_layer,
+        entry_plane=planes[0],
+        exit_plane=planes[1],
+        entry_nets=nets[planes[0]],
+        exit_nets=nets[planes[1]],
+        shared_net=near[1] if near else shared[0] if shared else None,
+        return_at_mm=near[2] if near else None,
+        distance_mm=0.0 if keeps else near[0] if near else None,
+        other_planes=other[0] if other else None,
+        other_distance_mm=other[1][0] if other else None,
+    )
+
+
+def nets_around(copper: CopperMap, layer: int, x_mm: float, y_mm: float, land_mm: float) -> tuple[int, ...]:
+    """Return the nets of a layer's filled copper around a hole, beyond its antipad; none where all is void."""
+    turn = np.exp(2j * np.pi * np.arange(DIRECTIONS) / DIRECTIONS)
+    for beyond in AROUND_MM:
+        at = x_mm + 1j * y_mm + turn * (land_mm / 2 + beyond)
+        nets = {int(net) for net in copper.net_at(layer, at.real, at.imag)} - {NO_COPPER}
+        if nets:
+            return tuple(sorted(nets))
+    return ()
+
+
+def _stacks(vias: Vias) -> Iterator[tuple[int, int, int]]:
+    """Yield (row of one of them, first layer, last layer) of vias of a net that stand on one another."""
+    places = np.column_stack([vias.net, vias.x_mm, vias.y_mm])
+    _, place, count = np.unique(places, axis=0, return_inverse=True, return_counts=True)
+    place = place.ravel()
+    rows = np.flatnonzero(count[place] > 1)
+    rows = rows[np.lexsort((vias.start_layer[rows], place[rows]))]
+    spans = zip(place[rows].tolist(), vias.start_layer[rows].tolist(), vias.end_layer[rows].tolist(), strict=True)
+    at, top, bottom = -1, 0, 0
+    for row, (here, first, last) in zip(rows.tolist(), spans, strict=True):
+        if here == at and first <= bottom < last:
+            bottom = last
+            yield row, top, bottom
+        elif here != at or first > bottom:
+            at, top, bottom = here, first, last
+
+
+class _Holes:
+    """Vias, stacks of them and plated pads by net, each with the layers that it goes through."""
+
+    def __init__(self, copper: CopperMap) -> None:
+        self.copper = copper
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        board = copper.board
+        vias, pads = board.vias, board.pads
+        through = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.drill_x_mm > 0))
+        stacks = list(_stacks(vias))
+        first = np.array([row for row, _, _ in stacks], dtype=np.int64)
+        lands = np.fmax(pads.size_x_mm, pads.size_y_mm)
+        self.net: Ints = np.concatenate([vias.net, vias.net[first], pads.net[through]])
+        self.x_mm: Floats = np.concatenate([vias.x_mm, vias.x_mm[first], pads.x_mm[through]])
+        self.y_mm: Floats = np.concatenate([vias.y_mm, vias.y_mm[first], pads.y_mm[through]])
+        self.land_mm: Floats = np.concatenate([vias.size_mm, vias.size_mm[first], lands[through]])
+        last = np.full(len(through), board.layer_count - 1)
+        self.top = np.concatenate([vias.start_layer, [top for _, top, _ in stacks], 0 * last])
+        self.bottom = np.concatenate([vias.end_layer, [bottom for _, _, bottom in stacks], last])
+
+    def nearest(self, net: int, planes: tuple[int, int], x_mm: float, y_mm: float) -> _Hit | None:
+        """Return (distance, net, place) of the nearest hole of a net that its fill surrounds on both planes."""
+        rows = np.flatnonzero((self.net == net) & (self.top <= min(planes)) & (self.bottom >= max(planes)))
+        distance = np.hypot(self.x_mm[rows] - x_mm, self.y_mm[rows] - y_mm)
+        for k in np.argsort(distance, kind="stable").tolist():
+            row = int(rows[k])
+            if all(net in self._around(row, plane) for plane in planes):
+                return float(distance[k]), net, (float(self.x_mm[row]), float(self.y_mm[row]))
+        return None
+
+    def _around(self, row: int, plane: int) -> tuple[int, ...]:
+        if (row, plane) not in self._known:
+            place = float(self.x_mm[row]), float(self.y_mm[row]), float(self.land_mm[row])
+            self._known[row, plane] = nets_around(self.copper, plane, *place)
+        return self._known[row, plane]
+
+
+def reference_planes(
+    board: Board, heights_mm: Mapping[tuple[int, int], float], planes: Iterable[int]
+) -> dict[int, list[int]]:
+    """Return the planes next to each copper layer, the nearer one (with more of the return current) first.
+
+    Args:
+        board: the board.
+        heights_mm: (layer, plane) -> distance between them; a pair that is absent is no pair.
+        planes: copper layers that are planes.
+    """
+    found: dict[int, list[int]] = {}
+    ordered = sorted(planes)
+    for layer in range(board.layer_count):
+        above = [plane for plane in ordered if plane < layer][-1:]
+        below = [plane for plane in ordered if plane > layer][:1]
+        near = [plane for plane in (*above, *below) if (layer, plane) in heights_mm]
+        if near:
+            found[layer] = sorted(near, key=lambda plane: heights_mm[layer, plane])
+    return found

@@ -1,0 +1,200 @@
+"""Where a plane's stored copper lies under straight lines, exactly: boundaries are crossed, not sampled.
+
+A line beside a track enters copper or leaves it where it crosses an edge of a fill. Fills are rings that run round
+copper one way and round holes the other, so the crossings add up to the number of fills under each stretch; the slits
+by which KiCad ties holes to the outline are crossed once each way and cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stackup_lib.board.board import Floats, Ints
+from stackup_lib.copper.copper_map import CopperMap
+from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes
+from stackup_lib.copper.stale_fills import REFILL, need_true_fills
+from stackup_lib.core.facts import MissingFact
+
+PART_MM = 2.0
+"""Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
+
+MOST_PARTS, MOST_PARTS_PER_LINE = 100_000, 100
+"""More of them are made longer, for the result does not depend on them: no line is so long that it fills the memory."""
+
+BESIDE_MM = 0.00002
+"""Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneLines:
+    """Straight lines, one row each: start (x + iy), direction of length 1, length in mm."""
+
+    start: Complexes
+    direction: Complexes
+    length_mm: Floats
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Stretches of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
+
+    line: Ints
+    offset: Ints
+    from_mm: Floats
+    to_mm: Floats
+    fills: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """Edges near lines, in the line's own direction (along + i across); one row for each part of a line.
+
+    An edge counts for the part of the line, from where to where, on which it is crossed: once, however often it stands
+    here.
+    """
+
+    line: Ints
+    from_mm: Floats
+    to_mm: Floats
+    start: Complexes
+    end: Complexes
+
+
+def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
+    """Raise `MissingFact` where the stored fills of a layer cannot be what would be made.
+
+    They are missing, of a format that does not store their edge, or out of date anywhere on the board: copper of
+    another net lies in a fill. A fill that leaves out what it could cover by now cannot be told from a good one.
+    """
+    board, zones = copper.board, copper.board.zones
+    name = board.copper_layers[layer].name
+    asked = (zones.is_rule_area == 0) & ((zones.layers >> np.uint64(layer)) & np.uint64(1) != 0)
+    if not copper.is_filled(layer) or np.any(asked & (zones.is_filled == 0)):
+        raise MissingFact(f"the filled copper of {name}", REFILL)
+    if board.format_version < PEN_DRAWN:
+        raise MissingFact(f"the filled copper of {name} with its edge, which KiCad 5 did not store", REFILL)
+    need_true_fills(copper.foreign)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneEdges:
+    """The filled copper of one layer with its edges."""
+
+    copper: CopperMap
+    layer: int
+
+    def stretches(self, lines: PlaneLines, offsets_mm: Floats) -> Stretches:
+        """Return the number of fills under each of some lines and their parallels, stretch by stretch.
+
+        Args:
+            lines: straight lines.
+            offsets_mm: shape (lines, n): how far each of n parallels lies to the left of its line.
+
+        Returns:
+            every parallel from end to end, in no order of lines.
+        """
+        near = self._near(lines, np.abs(offsets_mm).max(axis=1) + 1e-6)
+        is_busy = np.zeros(len(lines), dtype=np.bool_)
+        is_busy[near.line] = True
+        found = [self._uncrossed(lines, offsets_mm.shape[1], np.flatnonzero(~is_busy))]
+        if np.any(is_busy):
+            found.append(self._crossed(lines, offsets_mm, np.flatnonzero(is_busy), near))
+        return Stretches(*(np.concatenate([getattr(part, name) for part in found]) for name in Stretches.__slots__))
+
+    def _uncrossed(self, lines: PlaneLines, count: int, quiet: Ints) -> Stretches:
+        """The parallels of lines without any edge near them: one look-up tells what lies under all of them."""
+        length = lines.length_mm[quiet]
+        fills = self._fills_at(lines, quiet, np.zeros(len(quiet)), length / 2)
+        every = np.repeat(np.arange(len(quiet)), count)
+        return Stretches(
+            quiet[every], np.tile(np.arange(count), len(quiet)), np.zeros(len(every)), length[every], fills[every]
+        )
+
+    def _crossed(self, lines: PlaneLines, offsets_mm: Floats, busy: Ints, near: _Near) -> Stretches:
+        """The parallels of lines with edges near them, stretch by stretch."""
+        count = offsets_mm.shape[1]
+        row, at, turn = _crossings(offsets_mm, near)
+        every = (busy[:, None] * count + np.arange(count)).ravel()
+        rows = np.concatenate([every, row, every])
+        places = np.concatenate([np.zeros(len(every)), at, lines.length_mm[every // count]])
+        turns = np.concatenate([np.zeros(len(every), dtype=np.int64), turn, np.zeros(len(every), dtype=np.int64)])
+        order = np.lexsort((places, rows))
+        rows, places, turns = rows[order], places[order], turns[order]
+        is_stretch = rows[1:] == rows[:-1]
+        row, start, end = rows[:-1][is_stretch], places[:-1][is_stretch], places[1:][is_stretch]
+        height = np.cumsum(turns)[:-1][is_stretch]
+        # one look-up per parallel, where it is farthest from any edge, tells how high the sum stands there
+        longest = _longest_of_each(row, end - start)
+        line, offset = row[longest] // count, row[longest] % count
+        known = self._fills_at(lines, line, offsets_mm[line, offset], (start + end)[longest] / 2)
+        base = np.zeros(offsets_mm.size, dtype=np.int64)
+        base[row[longest]] = known - height[longest]
+        return Stretches(row // count, row % count, start, end, height + base[row])
+
+    def _near(self, lines: PlaneLines, reach_mm: Floats) -> _Near:
+        """The edges that come within reach of lines."""
+        edges = self.copper.edges(self.layer)
+        line, from_mm, to_mm = _parts(lines)
+        reach = reach_mm[line]
+        ends = lines.start[line] + lines.direction[line] * np.stack([from_mm, to_mm])
+        low_left, high_right = (way(ends.real, axis=0) + 1j * way(ends.imag, axis=0) for way in (np.min, np.max))
+        part, edge = edges.near(
+            low_left.real - reach, low_left.imag - reach, high_right.real + reach, high_right.imag + reach
+        )
+        line, from_mm, to_mm, reach = line[part], from_mm[part], to_mm[part], reach[part]
+        start, turned = lines.start[line], lines.direction[line].conj()
+        p, q = (edges.start[edge] - start) * turned, (edges.end[edge] - start) * turned
+        near = (np.minimum(p.imag, q.imag) <= reach) & (np.maximum(p.imag, q.imag) > -reach)
+        near &= (np.minimum(p.real, q.real) <= to_mm + 1e-9) & (np.maximum(p.real, q.real) > from_mm - 1e-9)
+        return _Near(line[near], from_mm[near], to_mm[near], p[near], q[near])
+
+    def _fills_at(self, lines: PlaneLines, line: Ints, across_mm: Floats, along_mm: Floats) -> Ints:
+        import shapely  # noqa: PLC0415
+
+        at = lines.start[line] + lines.direction[line] * (along_mm + 1j * (across_mm + BESIDE_MM))
+        found = np.zeros(len(line), dtype=np.int64)
+        for _, fill in self.copper.fills(self.layer):
+            left, low, right, high = fill.bounds
+            near = np.flatnonzero((at.real >= left) & (at.real <= right) & (at.imag >= low) & (at.imag <= high))
+            found[near] += shapely.contains_xy(fill, at.real[near], at.imag[near])
+        return found
+
+
+def _crossings(offsets_mm: Floats, near: _Near) -> tuple[Ints, Floats, Ints]:
+    """Return where parallels cross edges: (row of the parallel, place along it, +1 into copper or -1 out of it)."""
+    rows, places, turns = [], [], []
+    for k in range(offsets_mm.shape[1]):
+        across = offsets_mm[near.line, k]
+        above_p, above_q = near.start.imag > across, near.end.imag > across
+        met = np.flatnonzero(above_p != above_q)
+        a, b = near.start[met], near.end[met]
+        at = a.real + (across[met] - a.imag) / (b.imag - a.imag) * (b.real - a.real)
+        inside = (at > near.from_mm[met]) & (at <= near.to_mm[met])
+        rows.append(near.line[met][inside] * offsets_mm.shape[1] + k)
+        places.append(at[inside])
+        turns.append(np.where(above_p[met][inside], 1, -1))
+    return np.concatenate(rows), np.concatenate(places), np.concatenate(turns)
+
+
+def _parts(lines: PlaneLines) -> tuple[Ints, Floats, Floats]:
+    """Return lines in parts of at most `PART_MM`: line, from where, to where; the box around a part is a small one."""
+    most = MOST_PARTS + MOST_PARTS_PER_LINE * len(lines)
+    part_mm = max(PART_MM, float(lines.length_mm.sum()) / most)
+    count = np.maximum(1, np.ceil(lines.length_mm / part_mm)).astype(np.int64)
+    line = np.repeat(np.arange(len(lines)), count)
+    step = np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count)
+    size = (lines.length_mm / count)[line]
+    return line, step * size, np.where(step + 1 == count[line], lines.length_mm[line], (step + 1) * size)
+
+
+def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
+    """Return the index of the longest stretch of every row; rows are in ascending order."""
+    order = np.lexsort((-length_mm, row))
+    first = np.ones(len(row), dtype=np.bool_)
+    first[1:] = row[order][1:] != row[order][:-1]
+    return np.asarray(order[first], dtype=np.int64)

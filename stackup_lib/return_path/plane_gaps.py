@@ -1,0 +1,370 @@
+"""Where the plane under a track is missing: gaps in the copper that carries its return current. Lengths in mm.
+
+Geometry only: what a gap does to a signal is for whoever knows its rise time; `Gap.delay_ps` and the limit of
+`is_lumped_at` help. Copper graphics, tracks and pads of the plane's layer do not count as plane.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
+from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad.read.items.shapes import arc
+from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, Stretches, refuse_untrue_fills
+from stackup_lib.return_path.runs import Run, joined_runs
+
+PARALLELS = 8
+"""So many parallels stand for the band under a track, each for an equal part of its return current."""
+
+MOST_MISSING = 0.5
+"""A track is over a gap where its middle is, or where more than this share of the band's current has no plane."""
+
+MIDDLE_MM = 0.0001
+"""The middle is over void when it is so far to both sides: a track may run along the very edge of a plane."""
+
+RING_CLEARANCE_MM = 0.5
+"""Void no farther from the land of a hole is its antipad or thermal ring; no farther from a pad of the net it is a
+cut-out under that pad. KiCad's own default for the clearance of a zone."""
+
+MOST_POINTS, MOST_CELLS = 100_000, 2_000_000
+"""Points at which a gap of more than 10 m is looked at, and the largest table of points and holes: no file fills the
+memory."""
+
+LIGHT_MM_PER_PS = 0.299792458
+
+
+class GapKind(StrEnum):
+    """What a gap is, by what lies around it: a ring lies all around one hole, merged antipads around several."""
+
+    RING = "ring around a hole"
+    MERGED = "antipads grown together"
+    PAD = "cut-out under a pad"
+    SLOT = "slot in the plane"
+    SPLIT = "split between two nets"
+    END = "end of the plane"
+
+
+class Gap(Frozen):
+    """A stretch of a net on one layer where the plane under (or over) it is missing.
+
+    Attributes:
+        net, layer, plane: indices of the net, of the copper layer it runs on, and of the plane's layer.
+        length_mm: along the track over void; strips of plane narrower than the height, which join voids, not counted.
+        missing_share: of the return current in the band, on average over the gap: 1 when nothing of the plane is left.
+        tracks: rows of `Board.tracks`, ascending.
+        x_mm, y_mm: middle of its longest piece.
+        start_mm, end_mm: both ends (x, y); of a gap at a branch, two of its ends.
+        plane_nets: nets of the plane where it is back, ascending; `NO_COPPER` when the track ends over void.
+        ring_mm: of a ring, how far from the middle of its hole it may reach; 0 for anything else.
+    """
+
+    net: int
+    layer: int
+    plane: int
+    kind: GapKind
+    length_mm: float
+    missing_share: float
+    tracks: tuple[int, ...]
+    x_mm: float
+    y_mm: float
+    start_mm: tuple[float, float]
+    end_mm: tuple[float, float]
+    plane_nets: tuple[int, ...]
+    ring_mm: float = 0.0
+
+    def delay_ps(self, eps_eff: float) -> float:
+        """Return the time a signal takes over it, length sqrt(eps_eff)/c; eps_eff is that of the line."""
+        return self.length_mm * math.sqrt(eps_eff) / LIGHT_MM_PER_PS
+
+    def is_lumped_at(self, lumped_mm: float) -> bool:
+        """Tell whether it is shorter than a lumped length; a split never is: the current has no short way round it."""
+        return self.kind is not GapKind.SPLIT and self.length_mm < lumped_mm
+
+
+def return_current_share(across_mm: float, height_mm: float) -> float:
+    """Return the share of the return current within `across_mm` to each side of a thin line over a plane.
+
+    (2/pi) atan(x/h): the integral of the density 1/(pi h (1 + (x/h)^2)), which is that of the image of a line current
+    in a plane (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5). Half of it flows within one
+    height; with a second plane on the other side it is narrower.
+    """
+    return 2 / math.pi * math.atan(across_mm / height_mm)
+
+
+def plane_share(height_mm: float, other_height_mm: float) -> float:
+    """Return the share of the return current in the plane at `height_mm` when another lies on the other side.
+
+    h2/(h1 + h2): the charge that a line between two grounded planes induces in each, exact in one dielectric
+    (W. Shockley, Journal of Applied Physics 9 (1938) 635-636, from Green's reciprocation theorem).
+    """
+    return other_height_mm / (height_mm + other_height_mm)
+
+
+def plane_height_mm(stackup: Stackup, layer: int, plane: int) -> float | None:
+    """Return the distance between the facing sides of two copper layers; None where a thickness is missing."""
+    rows = [k for k, row in enumerate(stackup.layers) if row.kind is LayerKind.COPPER]
+    if max(layer, plane) >= len(rows) or layer == plane:
+        return None
+    first, last = sorted((rows[layer], rows[plane]))
+    between = [row.thickness_mm for row in stackup.layers[first + 1 : last]]
+    return None if not between or any(t is None for t in between) else sum(t for t in between if t is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Straight pieces of tracks, arcs in chords; rows without length are left out."""
+
+    track: Ints
+    net: Ints
+    lines: PlaneLines
+    width_mm: Floats
+
+
+class ReturnPath:
+    """The planes of one board; each is indexed, and its fills judged, on first use."""
+
+    def __init__(self, copper: CopperMap) -> None:
+        self.copper = copper
+        self.board: Board = copper.board
+        self._edges: dict[int, PlaneEdges] = {}
+        self._holes: dict[int, tuple[Complexes, Floats]] = {}
+        self._cut: dict[bytes, _Pieces] = {}
+
+    def gaps(self, rows: Ints, plane: int, height_mm: float) -> tuple[Gap, ...]:
+        """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
+
+        A band of half the width and one height to each side of the centre line counts, each part of it by the current
+        that flows there (`return_current_share`).
+
+        Args:
+            rows: indices into `Board.tracks`, all of one layer; gaps go on where tracks of a net meet.
+            plane: copper layer of the plane.
+            height_mm: from the trace to the plane.
+
+        Raises:
+            MissingFact: fills of the plane are missing or stale.
+            ValueError: tracks of several layers.
+        """
+        layers = np.unique(self.board.tracks.layer[rows])
+        if len(layers) > 1:
+            raise ValueError("tracks of one layer are looked at together")
+        edges = self._plane(plane)
+        pieces = self._pieces(rows)
+        if not len(pieces.track):
+            return ()
+        found = edges.stretches(pieces.lines, _parallels(pieces.width_mm, height_mm))
+        runs = _over_void(pieces, found)
+        gaps = [
+            self._gap(run, pieces, (int(layers[0]), plane))
+            for run in joined_runs(runs, pieces.lines, pieces.net, height_mm)
+        ]
+        return tuple(sorted(gaps, key=lambda gap: (gap.net, -gap.length_mm, gap.x_mm, gap.y_mm)))
+
+    def plane_nets_mm(self, rows: Ints, plane: int, beyond: Iterable[int] = ()) -> dict[tuple[int, int], float]:
+        """Return how many mm of each net's tracks run over which net's copper: (net, plane's net) -> length.
+
+        Looked up every half millimetre on the centre line, of more than 50 m at longer steps; the plane's net is
+        `NO_COPPER` over void. Raises `MissingFact` as `gaps` does.
+
+        Args:
+            rows: indices into `Board.tracks`.
+            plane: copper layer of the plane.
+            beyond: layers behind it, the nearest first, of which the first with copper counts where the plane has none.
+        """
+        refuse_untrue_fills(self.copper, plane)
+        pieces = self._pieces(rows)
+        lengths = pieces.lines.length_mm
+        apart_mm = max(0.5, float(lengths.sum()) / (MOST_POINTS + 100 * len(lengths)))
+        count = np.maximum(1, np.ceil(lengths / apart_mm)).astype(np.int64)
+        owner = np.repeat(np.arange(len(count)), count)
+        step = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+        part = (pieces.lines.length_mm / count)[owner]
+        at = pieces.lines.start[owner] + pieces.lines.direction[owner] * (step + 0.5) * part
+        under = self.copper.net_at(plane, at.real, at.imag)
+        for layer in beyond:
+            void = np.flatnonzero(under == NO_COPPER)
+            if len(void) and (self.copper.is_filled(layer) or len(unfilled_zones(self.board, [layer]))):
+                refuse_untrue_fills(self.copper, layer)
+                under[void] = self.copper.net_at(layer, at.real[void], at.imag[void])
+        keys, place = np.unique(np.column_stack([pieces.net[owner], under]), axis=0, return_inverse=True)
+        sums = np.bincount(place.ravel(), part, len(keys))
+        return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}
+
+    def _pieces(self, rows: Ints) -> _Pieces:
+        """Tracks in straight pieces; the same ones are asked for with each of their planes."""
+        key = rows.tobytes()
+        if key not in self._cut:
+            self._cut[key] = _pieces(self.board, rows)
+        return self._cut[key]
+
+    def _plane(self, layer: int) -> PlaneEdges:
+        if layer not in self._edges:
+            refuse_untrue_fills(self.copper, layer)
+            self._edges[layer] = PlaneEdges(self.copper, layer)
+        return self._edges[layer]
+
+    def _gap(self, run: Run, pieces: _Pieces, layers: tuple[int, int]) -> Gap:
+        layer, plane = layers
+        lines, lengths = pieces.lines, run.to_mm - run.from_mm
+        longest = int(np.argmax(lengths))
+        line = run.piece[longest]
+        middle = lines.start[line] + lines.direction[line] * (run.from_mm + run.to_mm)[longest] / 2
+        beyond = np.array(run.beyond, dtype=np.complex128)
+        nets = {int(n) for n in self.copper.net_at(plane, beyond.real, beyond.imag)} if len(beyond) else set()
+        ends = run.ends or ((middle.real, middle.imag),)
+        kind, ring_mm = self._kind(run, pieces, layers, nets)
+        return Gap(
+            net=int(pieces.net[line]),
+            layer=layer,
+            plane=plane,
+            kind=kind,
+            ring_mm=ring_mm,
+            length_mm=float(lengths.sum()),
+            missing_share=float((run.missing * lengths).sum() / lengths.sum()),
+            tracks=tuple(sorted({int(k) for k in pieces.track[run.piece]})),
+            x_mm=float(middle.real),
+            y_mm=float(middle.imag),
+            start_mm=ends[0],
+            end_mm=ends[-1],
+            plane_nets=tuple(sorted(nets | ({NO_COPPER} if run.open_ends else set()))),
+        )
+
+    def _kind(self, run: Run, pieces: _Pieces, layers: tuple[int, int], nets: set[int]) -> tuple[GapKind, float]:
+        """Return what a gap is, and of a ring how far it may reach."""
+        if len(nets - {NO_COPPER}) > 1:
+            return GapKind.SPLIT, 0.0
+        points = _points_on(run, pieces.lines)
+        ring_mm, is_merged = _in_rings(points, *self._rings(layers[1]))
+        if ring_mm:
+            return GapKind.RING, ring_mm
+        if self._under_pads(points, layers[0], int(pieces.net[run.piece[0]])):
+            return GapKind.PAD, 0.0
+        if is_merged:
+            return GapKind.MERGED, 0.0
+        return (GapKind.END if run.open_ends or NO_COPPER in nets or not nets else GapKind.SLOT), 0.0
+
+    def _under_pads(self, points: Complexes, layer: int, net: int) -> bool:
+        """Tell whether all points lie under pads of a net on a layer, or hardly beyond; boards cut planes out there."""
+        pads = self.board.pads
+        on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+        rows = np.flatnonzero(on_layer & (pads.net == net))
+        return all(self._all_under(rows, some) for some in _some_at_a_time(points, len(rows)))
+
+    def _all_under(self, pads_at: Ints, points: Complexes) -> bool:
+        pads = self.board.pads
+        apart = points[:, None] - _at(pads.x_mm, pads.y_mm, pads_at)
+        # KiCad's angles turn counter-clockwise while y points down
+        turned = apart * np.exp(1j * np.radians(pads.rotation_deg[pads_at]))
+        beside_x = np.abs(turned.real) <= pads.size_x_mm[pads_at] / 2 + RING_CLEARANCE_MM
+        beside_y = np.abs(turned.imag) <= pads.size_y_mm[pads_at] / 2 + RING_CLEARANCE_MM
+        return bool(np.all(np.any(beside_x & beside_y, axis=1)))
+
+    def _rings(self, plane: int) -> tuple[Complexes, Floats]:
+        """Return centre and reach of the ring around every hole that goes through a layer."""
+        if plane not in self._holes:
+            vias, pads = self.board.vias, self.board.pads
+            spans = np.flatnonzero((vias.start_layer <= plane) & (vias.end_layer >= plane))
+            drilled = np.flatnonzero(np.isin(pads.kind, (PadKind.THROUGH, PadKind.NON_PLATED)) & (pads.drill_x_mm > 0))
+            centre = np.concatenate(
+                [vias.x_mm[spans] + 1j * vias.y_mm[spans], pads.x_mm[drilled] + 1j * pads.y_mm[drilled]]
+            )
+            land = np.concatenate([vias.size_mm[spans], np.fmax(pads.size_x_mm[drilled], pads.size_y_mm[drilled])])
+            self._holes[plane] = centre, land / 2 + RING_CLEARANCE_MM
+        return self._holes[plane]
+
+
+def _points_on(run: Run, lines: PlaneLines) -> Complexes:
+    """Return points on the centre line of a run, 0.1 mm apart or nearer, its ends among them; of metres, fewer."""
+    rows = zip(run.piece.tolist(), run.from_mm.tolist(), run.to_mm.tolist(), strict=True)
+    per_mm = min(10.0, MOST_POINTS / max(float((run.to_mm - run.from_mm).sum()), 1.0))
+    steps = (
+        lines.start[piece]
+        + lines.direction[piece] * np.linspace(first, last, max(3, math.ceil((last - first) * per_mm) + 1))
+        for piece, first, last in rows
+    )
+    return np.concatenate(list(steps))
+
+
+def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
+    """Yield the points in parts that make tables of a bounded size with so many others."""
+    return iter(np.array_split(points, 1 + len(points) * others // MOST_CELLS))
+
+
+def _in_rings(points: Complexes, centre: Complexes, reach_mm: Floats) -> tuple[float, bool]:
+    """Return the reach of the widest hole around all points, 0 for none; and whether each point is within some's."""
+    near = np.flatnonzero(np.abs(centre - points[0]) <= reach_mm + np.abs(points - points[0]).max())
+    alone, is_merged = np.ones(len(near), dtype=np.bool_), True
+    for some in _some_at_a_time(points, len(near)):
+        is_near = np.abs(some[:, None] - centre[near]) <= reach_mm[near]
+        alone &= np.all(is_near, axis=0)
+        is_merged = is_merged and bool(np.all(np.any(is_near, axis=1)))
+        if not is_merged and not alone.any():
+            break
+    return float(reach_mm[near][alone].max(initial=0.0)), is_merged
+
+
+def _pieces(board: Board, rows: Ints) -> _Pieces:
+    """Return tracks as straight lines, arcs in chords."""
+    tracks = board.tracks
+    straight = rows[np.isnan(tracks.mid_x_mm[rows])]
+    owner, starts, ends = [straight], [_at(tracks.start_x_mm, tracks.start_y_mm, straight)], []
+    ends.append(_at(tracks.end_x_mm, tracks.end_y_mm, straight))
+    for k in np.setdiff1d(rows, straight).tolist():
+        points = ((float(x[k]), float(y[k])) for x, y in _corners(board))
+        x, y = arc(*points)
+        corners = np.array(x) + 1j * np.array(y)
+        owner.append(np.full(len(corners) - 1, k, dtype=np.int64))
+        starts.append(corners[:-1])
+        ends.append(corners[1:])
+    track, start, end = np.concatenate(owner), np.concatenate(starts), np.concatenate(ends)
+    length = np.abs(end - start)
+    kept = length > 1e-6
+    track, start, end, length = track[kept], start[kept], end[kept], length[kept]
+    return _Pieces(track, tracks.net[track], PlaneLines(start, (end - start) / length, length), tracks.width_mm[track])
+
+
+def _at(x_mm: Floats, y_mm: Floats, rows: Ints) -> Complexes:
+    return np.asarray(x_mm[rows] + 1j * y_mm[rows], dtype=np.complex128)
+
+
+def _corners(board: Board) -> Iterable[tuple[Floats, Floats]]:
+    t = board.tracks
+    return (t.start_x_mm, t.start_y_mm), (t.mid_x_mm, t.mid_y_mm), (t.end_x_mm, t.end_y_mm)
+
+
+def _parallels(width_mm: Floats, height_mm: float) -> Floats:
+    """Return both sides of the centre line, then the middles of parts of the band with equal current: (tracks, 10).
+
+    A wide trace is many thin ones: its current spreads by half its width more, and the parts with it.
+    """
+    half = width_mm / 2 + height_mm
+    inside = math.atan(1.0)
+    parts = (np.arange(PARALLELS) + 0.5) / PARALLELS * 2 - 1
+    middle = np.full(len(width_mm), MIDDLE_MM)
+    return np.column_stack([-middle, middle, *(half * math.tan(part * inside) for part in parts)])
+
+
+def _over_void(pieces: _Pieces, found: Stretches) -> Run:
+    """Return the stretches of the pieces that are over void, in order of piece and place."""
+    void = np.flatnonzero((found.fills <= 0) & (found.to_mm > found.from_mm))
+    line, centre = found.line[void], found.offset[void] < 2
+    weight = np.where(centre, 0.0, 1.0 / PARALLELS)
+    at = np.concatenate([found.from_mm[void], found.to_mm[void]])
+    piece = np.concatenate([line, line])
+    missing = np.concatenate([weight, -weight])
+    middle = np.concatenate([centre, centre]) * np.repeat([1, -1], len(void))
+    order = np.lexsort((at, piece))
+    piece, at = piece[order], at[order]
+    share, on_centre = np.cumsum(missing[order]), np.cumsum(middle[order])
+    ends = np.flatnonzero(piece[1:] == piece[:-1])
+    ends = ends[at[ends + 1] - at[ends] > 1e-9]
+    over = ends[(share[ends] > MOST_MISSING + 1e-9) | (on_centre[ends] == 2)]
+    return Run.merged(piece[over], at[over], at[over + 1], share[over])

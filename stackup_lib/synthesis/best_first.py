@@ -1,0 +1,254 @@
+"""The search for stackups, best first: candidates are bounded, half solved, solved, judged, and ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials import FoilGrade
+from stackup_lib.synthesis.arrange import Order, orders
+from stackup_lib.synthesis.blends import blends
+from stackup_lib.synthesis.candidates import CandidateStackup
+from stackup_lib.synthesis.closing import Blend, closest, has_rest, thickness_range_mm, with_smooth_foil
+from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
+from stackup_lib.synthesis.goals import Goals
+from stackup_lib.synthesis.lost import Lost
+from stackup_lib.synthesis.pareto import Merits, are_alike, how_better, kind_of, merits_of, undominated
+
+CLOSINGS = 3
+"""Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
+
+SMOOTHER = (FoilGrade.RTF, FoilGrade.VLP, FoilGrade.HVLP)
+"""Foils that are tried where a loss budget is not met."""
+
+
+class Relaxation(Frozen):
+    """A goal that, given up or eased alone, lets the others be met.
+
+    Attributes:
+        goal: which one, e.g. `thickness`.
+        words: from what to what, e.g. `thickness 1.57 mm to 2.61 mm`.
+        result: what can be built then.
+    """
+
+    goal: str
+    words: str
+    result: Evaluated
+
+
+class Stage(IntEnum):
+    """How much of a candidate is known."""
+
+    BOUNDED = 0
+    INNER = 1
+    WHOLE = 2
+
+
+@dataclass
+class SearchEntry:
+    """A candidate on its way; `others` are tried where it fails."""
+
+    candidate: CandidateStackup
+    others: tuple[CandidateStackup, ...]
+    known: Evaluated
+    merits: Merits
+    stage: Stage = Stage.BOUNDED
+
+    def __post_init__(self) -> None:
+        self.kind, self.name = kind_of(self.candidate), self.candidate.name
+
+
+@dataclass
+class Search:
+    """One search; `lost`, `failed` (solved, with faults) and `not_closed` (sentences) tell what became of the rest."""
+
+    goals: Goals
+    judge: Judge | None = None
+    limit: int = 5
+    solutions: Solutions = field(default_factory=Solutions)
+    lost: Lost = field(default_factory=Lost)
+    failed: list[Evaluated] = field(default_factory=list)
+    not_closed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.coarse = Evaluator(self.goals, COARSE, self.solutions)
+        self.fine = Evaluator(self.goals, FINE, self.solutions)
+
+    def run(self) -> list[Evaluated]:
+        """Return the answers, best first."""
+        pool = self._pool()
+        while True:
+            ranked, alike = self._ranked(pool)
+            todo = next((e for e in ranked[: self.limit] if e.stage < Stage.WHOLE), None)
+            if todo is None:
+                break
+            if not self._advance(todo, self.fine):
+                pool.remove(todo)
+        self._say_who_lost(pool, ranked, alike)
+        return [e.known for e in ranked[: self.limit]]
+
+    def first(self) -> Evaluated | None:
+        """Return the first that meets the goals, likely ones first; the caller's clauses are not asked."""
+        pool = self._pool()
+        while pool:
+            entry = self._ranked(pool)[0][0]
+            while self._advance(entry, self.coarse):
+                if entry.stage is Stage.WHOLE:
+                    return self.fine.evaluate(entry.candidate)
+            pool.remove(entry)
+        return None
+
+    def _pool(self) -> list[SearchEntry]:
+        todo, offered = orders(self.goals), blends(self.goals, self.lost)
+        pool = []
+        for blend in offered:
+            for order in todo:
+                if blend.is_hybrid and not has_rest(order, self.goals):
+                    continue
+                closed = closest(order, blend, self.goals, CLOSINGS)
+                if not closed:
+                    self._not_closed(order, blend)
+                    continue
+                entry = self._entered(closed[0], closed[1:])
+                if entry is not None:
+                    pool.append(entry)
+        return pool
+
+    def _entered(self, candidate: CandidateStackup, others: tuple[CandidateStackup, ...]) -> SearchEntry | None:
+        """Bound a candidate; None where its bound fails it, and those that would be tried after it."""
+        known, loss = self.coarse.bound(candidate)
+        if not known.faults:
+            return SearchEntry(candidate, others, known, merits_of(known, loss, self.goals))
+        if others:
+            return self._entered(others[0], others[1:])
+        self._fail(known)
+        return None
+
+    def _advance(self, entry: SearchEntry, finally_by: Evaluator) -> bool:
+        """Take a candidate, or the one that is tried after it, a stage further; False where all of them fail."""
+        inner = entry.stage is Stage.BOUNDED
+        if inner:
+            known = self.coarse.evaluate_inner(entry.candidate)
+        else:
+            known = finally_by.evaluate(entry.candidate, self.judge)
+        if not known.faults:
+            entry.stage = Stage.INNER if inner else Stage.WHOLE
+            loss = max(known.worst_loss_db_per_inch, entry.merits[0] if inner else 0.0)
+            entry.known, entry.merits = known, merits_of(known, loss, self.goals)
+            return True
+        others = entry.others
+        if any(line.meets_budget is False for line in known.lines):
+            others = _smoother(entry.candidate, others, self.goals)
+        if not others:
+            self._fail(known)
+            return False
+        after = self._entered(others[0], others[1:])
+        if after is None:
+            return False
+        entry.candidate, entry.others, entry.known = after.candidate, after.others, after.known
+        entry.merits, entry.stage = after.merits, Stage.BOUNDED
+        return True
+
+    def _fail(self, known: Evaluated) -> None:
+        self.failed.append(known)
+        fault = known.faults[0]
+        clause = next((c for c, met, words in known.clauses if not met and fault == f"{c}: {words}"), None)
+        reason = f"clause {clause} is not met" if clause else _without_numbers(fault)
+        self.lost.add(known.candidate.name, fault, reason)
+
+    def _not_closed(self, order: Order, blend: Blend) -> None:
+        least = self.goals.least_dielectric_mm
+        what = f"{len(order.layers)} layers {order.layers} of {blend}"
+        span = thickness_range_mm(order, blend, self.goals)
+        if span is None:
+            words = f"no construction of it fills the copper and keeps {least:g} mm everywhere"
+            self.lost.add(what, words)
+        else:
+            wanted = self.goals.thickness_mm or 0
+            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {wanted:g} mm asked for"
+            self.lost.add(what, words, f"cannot be built {wanted:g} mm thick")
+        self.not_closed.append(f"{what}: {words}")
+
+    def _ranked(self, pool: list[SearchEntry]) -> tuple[list[SearchEntry], list[tuple[SearchEntry, SearchEntry]]]:
+        """Return the front, best first and one of each kind; and who was left out for being like which."""
+        if not pool:
+            return [], []
+        front = [pool[k] for k in undominated([e.merits for e in pool])]
+        worst = max(e.merits[0] for e in pool) or 1.0
+        dearest = max(e.merits[1] for e in pool)
+        weight = self.goals.cost_weight
+
+        def key(entry: SearchEntry) -> tuple[float, int, float, str]:
+            score = weight * entry.merits[1] / dearest + (1 - weight) * entry.merits[0] / worst
+            drills = len(entry.known.backdrilled)
+            return round(score + abs(entry.known.thickness_error), 4), drills, entry.merits[1], entry.name
+
+        kept: list[SearchEntry] = []
+        alike: list[tuple[SearchEntry, SearchEntry]] = []
+        for one in sorted(front, key=key):
+            like = next((o for o in kept if are_alike(o.kind, o.merits, one.kind, one.merits)), None)
+            if like is None:
+                kept.append(one)
+            else:
+                alike.append((one, like))
+        return kept, alike
+
+    def _say_who_lost(
+        self, pool: list[SearchEntry], ranked: list[SearchEntry], alike: list[tuple[SearchEntry, SearchEntry]]
+    ) -> None:
+        said = {id(e) for e in ranked}
+        for one, like in alike:
+            said.add(id(one))
+            self.lost.add(one.name, f"as {like.name} but for a hair", "as one that is ranked, but for a hair")
+        front = sorted([*ranked, *(one for one, _ in alike)], key=lambda e: -e.stage)
+        for one in pool:
+            if id(one) in said:
+                continue
+            better = next(o for o in front if _beats(o.merits, one.merits))
+            words = f"{better.name} is no worse in anything and {how_better(better.merits, one.merits)}"
+            self.lost.add(one.name, words, "another one is no worse in anything and better in something")
+        for one in ranked[self.limit :]:
+            words = f"ranked below the first {self.limit}"
+            self.lost.add(one.name, words, words)
+
+
+def _beats(a: Merits, b: Merits) -> bool:
+    return a != b and all(x <= y for x, y in zip(a, b, strict=True))
+
+
+def _smoother(
+    candidate: CandidateStackup, others: tuple[CandidateStackup, ...], goals: Goals
+) -> tuple[CandidateStackup, ...]:
+    """Return a candidate with the next smoother foil where fast currents run, then the others with the smoothest."""
+    smooth = with_smooth_foil(candidate.order, goals)
+    now = max((FoilGrade(c.foil).rank for k, c in enumerate(candidate.copper) if k in smooth and c.foil), default=-1)
+    grade = next((g for g in SMOOTHER if g.rank > now), None)
+    if grade is None or not smooth:
+        return others
+    return (_with_foil(candidate, smooth, grade), *(_with_foil(o, smooth, SMOOTHER[-1]) for o in others))
+
+
+def _with_foil(candidate: CandidateStackup, layers: frozenset[int], grade: FoilGrade) -> CandidateStackup:
+    names = {c.name for k, c in enumerate(candidate.copper) if k in layers}
+    rows = tuple(
+        r.model_copy(update={"foil": grade.value}) if r.kind is LayerKind.COPPER and r.name in names else r
+        for r in candidate.rows
+    )
+    return candidate.model_copy(update={"rows": rows})
+
+
+def _without_numbers(fault: str) -> str:
+    """Return what faults of one kind have in common: the goal, and what is wrong with it."""
+    for mark, words in (
+        ("dB allowed", "loses more than its budget"),
+        ("a trace narrower", "the narrowest line is too wide for its impedance"),
+        ("a trace wider", "the widest line is too narrow for its impedance"),
+        ("allowed", "aspect ratio of the through vias"),
+        ("no Df", "no Df at its frequency is known"),
+    ):
+        if mark in fault:
+            head = fault.split(":", maxsplit=1)[0] if ": " in fault else ""
+            return f"{head}: {words}" if head else words
+    return fault

@@ -1,0 +1,1 @@
+"""Impedance, loss, tolerance and width of transmission lines."""

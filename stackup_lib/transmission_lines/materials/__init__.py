@@ -1,0 +1,1 @@
+"""Permittivity, conductivity and roughness over frequency."""

@@ -1,0 +1,131 @@
+"""Where a line runs: everything of its cross section but width and gaps. Lengths in mm, y upward."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.field_solver.sections import Layer, Mask, Section, Strip
+
+
+class Sheet(Frozen):
+    """A dielectric beside the line; sheets of one stackup row share its `name`, and so its fabrication errors.
+
+    Attributes:
+        thickness_mm: pressed, without the copper that lies in it.
+        dk: relative permittivity for which the line is solved.
+        label: the ply, where a row has several.
+        beside: copper layer whose gaps it fills, as far as that copper is thick; "" for the ply itself.
+    """
+
+    name: str
+    kind: Literal["core", "prepreg"]
+    thickness_mm: float
+    dk: float
+    label: str = ""
+    beside: str = ""
+
+
+class LineSite(Frozen):
+    """The surroundings of a trace on one layer, turned so that a single plane is the lower one.
+
+    Copper bonded to a core displaces the prepreg on its other side: `base` tells which face is bonded (the wider one).
+    The sheet on the other face fills the space beside the trace and so reaches `copper_mm` further than its thickness.
+
+    Attributes:
+        layer: copper layer of the trace.
+        reference_below, reference_above: layers of the planes, None where there is none.
+        below: from the lower plane up to the trace.
+        above: from the trace up to the upper plane, or to the open surface.
+        copper_mm: finished thickness of the trace.
+        taper_mm: base width less top width, both sides together.
+        mask: on outer layers.
+        is_turned: y points to the bottom of the board.
+    """
+
+    layer: str
+    reference_below: str | None
+    reference_above: str | None = None
+    below: tuple[Sheet, ...]
+    above: tuple[Sheet, ...] = ()
+    copper_mm: float
+    taper_mm: float = Field(default=0.0, ge=0)
+    base: Literal["lower", "upper"] = "lower"
+    mask: Mask | None = None
+    is_turned: bool = False
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """All sheets, from y = 0 up, in the order of the layers of every section of this site."""
+        return (*self.below, *self.above)
+
+    def canonical(self) -> LineSite:
+        """Return the site as far as it matters to a line: without names, its base down where planes are on both sides.
+
+        Equal sites make equal lines; a site and its mirror image do too.
+        """
+        below, above, base = self.below, self.above, self.base
+        if base == "upper" and self.reference_above is not None:
+            below, above, base = tuple(reversed(above)), tuple(reversed(below)), "lower"
+        number = {name: str(k) for k, name in enumerate(dict.fromkeys(s.name for s in (*below, *above)))}
+
+        def plain(sheets: tuple[Sheet, ...]) -> tuple[Sheet, ...]:
+            return tuple(s.model_copy(update={"name": number[s.name], "label": "", "beside": ""}) for s in sheets)
+
+        both = self.reference_above is not None
+        return self.model_copy(
+            update={
+                "layer": "",
+                "reference_below": "one plane" if both else "the plane",
+                "reference_above": "the other plane" if both else None,
+                "below": plain(below),
+                "above": plain(above),
+                "base": base,
+                "is_turned": False,
+            }
+        )
+
+    @property
+    def is_outer(self) -> bool:
+        """True where nothing but mask lies over the trace."""
+        return not self.above
+
+    def section(self, width_mm: float, gap_mm: float | None = None, coplanar_gap_mm: float | None = None) -> Section:
+        """Return the cross section of a trace, or of a pair with `gap_mm`; widths and gaps are those of the base.
+
+        Raises:
+            GeometryError: it cannot exist.
+        """
+        below = [Layer(thickness_mm=s.thickness_mm, er=s.dk) for s in self.below]
+        above = [Layer(thickness_mm=s.thickness_mm, er=s.dk) for s in self.above]
+        bottom = sum(layer.thickness_mm for layer in below)
+        if self.base == "upper" and below:
+            below[-1] = _thicker(below[-1], self.copper_mm)
+        elif self.base == "lower" and above:
+            above[0] = _thicker(above[0], self.copper_mm)
+        away = 0.0 if gap_mm is None else (width_mm + gap_mm) / 2
+        strips = tuple(
+            Strip(
+                base_width_mm=width_mm,
+                top_width_mm=width_mm - self.taper_mm,
+                thickness_mm=self.copper_mm,
+                bottom_mm=bottom,
+                centre_mm=centre,
+                base=self.base,
+            )
+            for centre in ((0.0,) if gap_mm is None else (-away, away))
+        )
+        return Section(
+            layers=(*below, *above),
+            strips=strips,
+            plane_below=self.reference_below is not None,
+            plane_above=self.reference_above is not None,
+            coplanar_gap_mm=coplanar_gap_mm,
+            mask=self.mask,
+        )
+
+
+def _thicker(layer: Layer, by_mm: float) -> Layer:
+    return Layer(thickness_mm=layer.thickness_mm + by_mm, er=layer.er)

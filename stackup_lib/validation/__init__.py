@@ -1,0 +1,1 @@
+"""Reference cases that the solvers are compared with."""

@@ -1,0 +1,1 @@
+"""Holes and vias: spans, stubs, the presses that a build needs."""

@@ -1,0 +1,133 @@
+"""One fact at a time of a small KiCad demo board is broken, for rules that the large boards' seeds do not reach.
+
+The Tiny Tapeout board: four layers, 104.5 x 81 mm, a laminate that its stackup names, GND on all four layers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stackup_lib.kicad import read_board
+from tests.support.seeded import Case, State, turned
+
+pytestmark = pytest.mark.demo
+
+EDGE = 'profile = "edge"\n'
+CARD = EDGE + 'form = "pcie-card"\n'
+TRAINING = 'profile = "training"\n'
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A defect: why exactly these clauses turn, the settings, how it is made, and what they turn to."""
+
+    why: str
+    settings: str
+    edit: Callable[[Case], Case]
+    turns: dict[str, str]
+
+
+def with_settings(case: Case, more: str) -> Case:
+    """Add to the settings."""
+    return replace(case, config=case.config + more)
+
+
+def unfilled(case: Case, layer: str) -> Case:
+    """Take the filled copper of a layer away; its zones say that they are filled."""
+    zones = case.board.zones
+    keep = np.flatnonzero(zones.fill_layer != case.board.layer_index[layer])
+    sizes = np.diff(zones.fill_start)
+    points = np.concatenate([np.arange(zones.fill_start[i], zones.fill_start[i + 1]) for i in keep])
+    return case.with_board(
+        zones=replace(
+            zones,
+            fill_zone=zones.fill_zone[keep],
+            fill_layer=zones.fill_layer[keep],
+            fill_start=np.concatenate([[0], np.cumsum(sizes[keep])]),
+            fill_x_mm=zones.fill_x_mm[points],
+            fill_y_mm=zones.fill_y_mm[points],
+        )
+    )
+
+
+def with_rings(case: Case, size_mm: float, ring_mm: float) -> Case:
+    """Give vias of a size, which no net class asks for, another ring."""
+    vias = case.board.vias
+    chosen = np.isclose(vias.size_mm, size_mm)
+    assert np.any(chosen)
+    size = np.where(chosen, vias.drill_mm + 2 * ring_mm, vias.size_mm)
+    pads = np.where(chosen[:, None] & ~np.isnan(vias.pad_size_mm), size[:, None], vias.pad_size_mm)
+    return case.with_board(vias=replace(vias, size_mm=size, pad_size_mm=pads))
+
+
+def scaled(case: Case, factor: float) -> Case:
+    """Draw the outline larger or smaller, about its own middle."""
+    outline = case.board.outline
+    x_mm, y_mm = (
+        middle + factor * (values - middle)
+        for values in (outline.x_mm, outline.y_mm)
+        for middle in [(values.min() + values.max()) / 2]
+    )
+    return case.with_board(outline=replace(outline, x_mm=x_mm, y_mm=y_mm))
+
+
+EDGE_TIERS = ("board.fab.edge", "board.fab.edge_advanced", "board.fab.edge_standard")
+
+SEEDS = {
+    "half as large again": Seed(
+        "157 mm and more are unusual at the edge",
+        EDGE,
+        lambda c: scaled(c, 1.5),
+        {"edge.board_size": "failed"},
+    ),
+    "drawn at three tenths": Seed(
+        "31 mm, where 50 are usual; the outline now runs through copper",
+        EDGE,
+        lambda c: scaled(c, 0.3),
+        {"edge.board_size": "failed", **dict.fromkeys(EDGE_TIERS, "failed")},
+    ),
+    "a core that softens at 110 C": Seed(
+        "the least Tg; the preferred one had failed for its row already",
+        EDGE,
+        lambda c: with_settings(c, '[declared.dielectric."dielectric 2"]\ntg_c = 110\n'),
+        {"edge.tg.min": "failed"},
+    ),
+    "a core of twice the thickness": Seed(
+        "a card's thickness, and the sum against the board's own",
+        CARD,
+        lambda c: c.with_ply("dielectric 2", thickness_mm=2.26),
+        {"form.thickness.pcie-card": "failed", "board.stackup.thickness": "failed"},
+    ),
+    "one inner layer without its plane": Seed(
+        "its mirror is full",
+        EDGE,
+        lambda c: unfilled(c, "In2.Cu"),
+        {"board.copper.balance": "failed"},
+    ),
+    "vias of 0.7 mm with rings of 0.1 mm": Seed(
+        "less than layers may lie off by, and than Board Setup's own 0.15 mm",
+        TRAINING,
+        lambda c: with_rings(c, 0.7, 0.1),
+        {"training.registration": "failed", "board.setup.minimums": "failed"},
+    ),
+}
+
+
+@functools.cache
+def tapeout(demos: Path, settings: str) -> tuple[Case, dict[str, State]]:
+    case = Case(read_board(demos / "tiny_tapeout" / "tinytapeout-demo.kicad_pcb"), settings)
+    return case, case.states()
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_a_defect_of_the_board_turns_the_clauses_that_rest_on_it(name: str, demo_boards: Path) -> None:
+    """Exactly those: a fact turns nothing that does not rest on it."""
+    seed = SEEDS[name]
+    case, before = tapeout(demo_boards, seed.settings)
+    assert turned(before, seed.edit(case).states()) == seed.turns, seed.why

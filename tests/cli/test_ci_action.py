@@ -1,0 +1,423 @@
+"""The CI job: the boards a change touches, what it leaves behind, its exit code; and the files that call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from stackup_lib.core.errors import StackwrightError
+from stackwright.ci import job
+from stackwright.ci.boards import base_of
+from tests.support.installed import installed_environment
+
+ROOT = Path(__file__).parents[2]
+BOARDS = ROOT / "fixtures" / "boards"
+ACTION = ROOT / "plugin" / "ci" / "action.yml"
+LOSSY, FIT, BARE = "training_b200_lossy_prepreg", "inference_pcie_gen5_fit", "default_stackup"
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git as nobody in particular."""
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def touch(path: Path) -> None:
+    """Change a file without changing what it says."""
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+
+
+@dataclass
+class Repository:
+    """A git repository with three boards, and a runner's files beside it."""
+
+    folder: Path
+    runner: Path
+    base: str
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def board(self, name: str, suffix: str = ".kicad_pcb") -> Path:
+        return self.folder / "hw" / name / f"{name}{suffix}"
+
+    def commit(self) -> str:
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-qm", "a change", "--allow-empty")
+        return git(self.folder, "rev-parse", "HEAD")
+
+    def settings(self, **changes: str) -> dict[str, str]:
+        """Return a runner's environment, for a pull request against the first commit."""
+        event = self.runner / "event.json"
+        event.write_text(json.dumps({"pull_request": {"base": {"sha": self.base}}}), encoding="utf-8")
+        return {
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_OUTPUT": str(self.runner / "output"),
+            "GITHUB_STEP_SUMMARY": str(self.runner / "summary.md"),
+            "STACKWRIGHT_CHANGED_ONLY": "true",
+            "STACKWRIGHT_SARIF": str(self.runner / "stackwright.sarif"),
+            **changes,
+        }
+
+    def output(self) -> dict[str, str]:
+        lines = (self.runner / "output").read_text(encoding="utf-8").splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+    def summary(self) -> str:
+        return (self.runner / "summary.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    folder, runner = tmp_path / "repo", tmp_path / "runner"
+    runner.mkdir()
+    for name in (LOSSY, FIT, BARE):
+        shutil.copytree(BOARDS / name, folder / "hw" / name)
+    git(folder, "init", "-q")
+    made = Repository(folder, runner, "")
+    made.base = made.commit()
+    monkeypatch.chdir(folder)
+    return made
+
+
+def chosen(settings: Mapping[str, str]) -> list[str]:
+    return [Path(board).stem for board in job.choose(settings, job._settings(settings)).boards]
+
+
+@needs_git
+def test_parts_of_a_matrix_check_every_board_once(repository: Repository) -> None:
+    """Whatever the number of parts, also where there are more parts than boards."""
+    every = chosen(repository.settings(STACKWRIGHT_CHANGED_ONLY="false"))
+    assert len(every) == 3
+    for parts in (1, 2, 3, 5):
+        shards = [
+            chosen(repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_SHARD=f"{part}/{parts}"))
+            for part in range(1, parts + 1)
+        ]
+        assert sorted(board for shard in shards for board in shard) == sorted(every)
+
+
+@needs_git
+def test_a_part_without_boards_passes_and_a_repository_without_boards_does_not(repository: Repository) -> None:
+    """Five jobs for three boards: two of them have nothing to do, which is no mistake of anybody."""
+    settings = repository.settings(STACKWRIGHT_CHANGED_ONLY="false", STACKWRIGHT_SHARD="5/5")
+    assert job.run_job(settings) == 0
+    assert "Part 5 of 5: 0 boards" in repository.summary()
+    git(repository.folder, "rm", "-rq", "hw")
+    assert job.run_job(settings) == 2
+
+
+@needs_git
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "a/b", "-1/2"])
+def test_a_part_that_is_none_is_refused(repository: Repository, shard: str) -> None:
+    """A matrix that is written wrongly must not skip boards silently."""
+    with pytest.raises(StackwrightError, match="no part of a whole"):
+        chosen(repository.settings(STACKWRIGHT_SHARD=shard))
+
+
+@needs_git
+def test_against_the_base_only_what_is_new_fails(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
+    """The lossy board was lossy before; a card that loses its backdrills is new."""
+    touch(repository.board(LOSSY))
+    repository.commit()
+    assert job.run_job(repository.settings()) == 1
+    assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 0
+    shutil.copy(BOARDS / "inference_pcie_low_tg" / "inference_pcie_low_tg.kicad_pcb", repository.board(FIT))
+    repository.commit()
+    assert job.run_job(repository.settings(STACKWRIGHT_AGAINST_BASE="true")) == 1
+    capfd.readouterr()
+
+
+@needs_git
+def test_a_job_writes_what_gitlab_reads(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
+    """JUnit for the list of tests, code quality for the lines of the merge request."""
+    touch(repository.board(LOSSY))
+    repository.commit()
+    files = {"STACKWRIGHT_JUNIT": repository.runner / "j.xml", "STACKWRIGHT_CODE_QUALITY": repository.runner / "q.json"}
+    assert job.run_job(repository.settings(**{name: str(path) for name, path in files.items()})) == 1
+    assert "<failure" in files["STACKWRIGHT_JUNIT"].read_text(encoding="utf-8")
+    issues = json.loads(files["STACKWRIGHT_CODE_QUALITY"].read_text(encoding="utf-8"))
+    assert {one["check_name"] for one in issues if one["severity"] == "critical"} == {"MAT001"}
+    capfd.readouterr()
+
+
+@needs_git
+@pytest.mark.parametrize("suffix", [".kicad_pcb", ".kicad_pro"])
+def test_a_board_counts_as_changed_with_its_own_files(repository: Repository, suffix: str) -> None:
+    touch(repository.board(FIT, suffix))
+    repository.commit()
+    assert chosen(repository.settings()) == [FIT]
+
+
+@needs_git
+def test_settings_and_rules_of_a_board_change_it_and_other_files_do_not(repository: Repository) -> None:
+    (repository.folder / "README.md").write_text("hello", encoding="utf-8")
+    repository.board(FIT, ".kicad_sch").write_text("(kicad_sch)", encoding="utf-8")
+    repository.commit()
+    assert chosen(repository.settings()) == []
+    repository.board(FIT, ".kicad_dru").write_text("(version 1)", encoding="utf-8")
+    touch(repository.folder / "hw" / LOSSY / "stackwright.toml")
+    repository.commit()
+    assert chosen(repository.settings()) == [FIT, LOSSY]
+
+
+@needs_git
+def test_a_profile_in_a_folder_above_changes_every_board_below(repository: Repository) -> None:
+    (repository.folder / "hw" / "ours.toml").write_text("", encoding="utf-8")
+    repository.commit()
+    assert chosen(repository.settings()) == [BARE, FIT, LOSSY]
+
+
+@needs_git
+@pytest.mark.parametrize("name", ["STACKWRIGHT_CONFIG", "STACKWRIGHT_BASELINE"])
+def test_settings_for_all_boards_change_every_board(repository: Repository, name: str) -> None:
+    (repository.folder / "ci").mkdir()
+    (repository.folder / "ci" / "all.json").write_text("{}", encoding="utf-8")
+    repository.commit()
+    assert chosen(repository.settings()) == []
+    assert len(chosen(repository.settings(**{name: "ci/all.json"}))) == 3
+
+
+@needs_git
+def test_a_deleted_board_is_no_board(repository: Repository) -> None:
+    repository.board(LOSSY).unlink()
+    repository.commit()
+    assert chosen(repository.settings()) == []
+
+
+@needs_git
+def test_boards_can_be_named_by_folder_or_wildcard_and_a_name_of_nothing_is_a_mistake(repository: Repository) -> None:
+    everything = {"STACKWRIGHT_CHANGED_ONLY": "false"}
+    assert chosen(everything) == [BARE, FIT, LOSSY]
+    assert chosen({**everything, "STACKWRIGHT_BOARDS": f"hw/{FIT}\n\nhw/*lossy*.kicad_pcb\n"}) == [FIT, LOSSY]
+    with pytest.raises(StackwrightError, match=re.escape("nowhere: matches no .kicad_pcb file that git knows")):
+        chosen({**everything, "STACKWRIGHT_BOARDS": f"hw/{FIT}\nnowhere"})
+
+
+@needs_git
+def test_autosaves_and_untracked_boards_are_left_alone(repository: Repository) -> None:
+    shutil.copy(repository.board(FIT), repository.board(FIT).with_name("_autosave-x.kicad_pcb"))
+    repository.commit()
+    shutil.copy(repository.board(FIT), repository.board(FIT).with_name("untracked.kicad_pcb"))
+    assert chosen({}) == [BARE, FIT, LOSSY]
+
+
+@needs_git
+@pytest.mark.parametrize("base", ["0" * 40, "", "no commit", "--output=x", "1234567"])
+def test_without_a_base_every_board_is_checked_and_the_log_says_so(repository: Repository, base: str) -> None:
+    repository.base = base
+    choice = job.choose(repository.settings(), job._settings({}))
+    assert len(choice.boards) == 3
+    assert "no commit to compare with" in choice.why
+    repository.base = "f" * 40
+    choice = job.choose(repository.settings(), job._settings({}))
+    assert len(choice.boards) == 3
+    assert "is not in this clone" in choice.why
+
+
+@needs_git
+def test_a_shallow_clone_fetches_the_base_when_told_to(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    touch(repository.board(FIT))
+    repository.commit()
+    git(repository.folder, "config", "uploadpack.allowAnySHA1InWant", "true")
+    clone = repository.runner / "clone"
+    git(repository.runner, "clone", "-q", "--depth=1", f"file://{repository.folder}", str(clone))
+    monkeypatch.chdir(clone)
+    assert len(chosen(repository.settings())) == 3
+    assert chosen(repository.settings(STACKWRIGHT_FETCH_BASE="true")) == [FIT]
+
+
+def test_the_base_is_found_where_each_host_tells_it(tmp_path: Path) -> None:
+    a, b = "a" * 40, "b" * 40
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"before": a}), encoding="utf-8")
+    assert base_of({"GITHUB_EVENT_PATH": str(event)}) == a
+    assert base_of({"GITHUB_EVENT_PATH": str(event), "STACKWRIGHT_BASE": b}) == b
+    event.write_text(json.dumps({"pull_request": {"base": {"sha": b}}, "before": a}), encoding="utf-8")
+    assert base_of({"GITHUB_EVENT_PATH": str(event)}) == b
+    assert base_of({"CI_MERGE_REQUEST_DIFF_BASE_SHA": a, "CI_COMMIT_BEFORE_SHA": b}) == a
+    assert base_of({"CI_COMMIT_BEFORE_SHA": "0" * 40}) is None
+    event.write_text("[", encoding="utf-8")
+    assert base_of({"GITHUB_EVENT_PATH": str(event)}) is None
+
+
+@needs_git
+def test_the_job_leaves_sarif_a_summary_and_the_exit_code(repository: Repository) -> None:
+    touch(repository.board(LOSSY))
+    touch(repository.board(FIT))
+    repository.commit()
+    assert job.run_job(repository.settings()) == 1
+    assert repository.output() == {
+        "sarif": str(repository.runner / "stackwright.sarif"),
+        "boards": "2",
+        "exit-code": "1",
+    }
+    log = json.loads((repository.runner / "stackwright.sarif").read_text(encoding="utf-8"))
+    ids = [run["automationDetails"]["id"] for run in log["runs"]]
+    assert ids == [f"stackwright/hw/{name}/{name}.kicad_pcb/" for name in (FIT, LOSSY)]
+    summary = repository.summary()
+    assert "2 of 3 boards changed since" in summary
+    assert "## ❌ Not fit: hw/training" in summary
+    assert "## ✅ Fit: hw/inference" in summary
+
+
+@needs_git
+def test_nothing_changed_is_no_failure_and_closes_no_alert(repository: Repository) -> None:
+    repository.commit()
+    assert job.run_job(repository.settings()) == 0
+    assert repository.output() == {"boards": "0", "exit-code": "0"}
+    assert "0 of 3 boards changed" in repository.summary()
+    assert not (repository.runner / "stackwright.sarif").exists()
+
+
+@needs_git
+def test_a_repository_without_boards_is_not_passed(repository: Repository) -> None:
+    shutil.rmtree(repository.folder / "hw")
+    repository.commit()
+    assert job.run_job(repository.settings()) == 2
+    assert "There is no .kicad\\_pcb file" in repository.summary()
+
+
+@needs_git
+def test_inputs_reach_the_check(repository: Repository) -> None:
+    every = {"STACKWRIGHT_CHANGED_ONLY": "false", "STACKWRIGHT_BOARDS": f"hw/{LOSSY}"}
+    assert job.run_job(repository.settings(**every, STACKWRIGHT_FAIL_ON="never")) == 0
+    with (repository.folder / "hw" / LOSSY / "stackwright.toml").open("a", encoding="utf-8") as stream:
+        stream.write('\n[[suppress]]\ncode = "MAT001"\nobject = "*"\nreason = "lab"\nowner = "rk"\n')
+    assert job.run_job(repository.settings(**every)) == 0
+    log = json.loads((repository.runner / "stackwright.sarif").read_text(encoding="utf-8"))
+    assert [r for r in log["runs"][0]["results"] if r["ruleId"] == "MAT001"] == []
+    assert "2 accepted" in repository.summary()
+    assert job.run_job(repository.settings(**every, STACKWRIGHT_SUPPRESSIONS="false")) == 1
+    few = {**every, "STACKWRIGHT_BOARDS": f"hw/{BARE}"}
+    assert job.run_job(repository.settings(**few)) == 0
+    assert job.run_job(repository.settings(**few, STACKWRIGHT_MIN_COVERAGE="90")) == 1
+    assert job.run_job(repository.settings(**few, STACKWRIGHT_PROFILE="no-such")) == 2
+    assert job.run_job(repository.settings(**few, STACKWRIGHT_BASELINE="none.json")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("FAIL_ON", "eror", 'did you mean "error"?'),
+        ("MIN_COVERAGE", "much", '"much" is no percentage'),
+        ("MIN_COVERAGE", "101", "is no percentage"),
+        ("MIN_COVERAGE", "nan", "is no percentage"),
+        ("CHANGED_ONLY", "yes", 'changed-only: "yes" is neither true nor false'),
+    ],
+)
+def test_a_mistake_in_an_input_is_said(name: str, value: str, said: str) -> None:
+    with pytest.raises(StackwrightError, match=re.escape(said)):
+        settings = {f"STACKWRIGHT_{name}": value}
+        job.choose(settings, job._settings(settings))
+
+
+@needs_git
+def test_no_board_can_speak_to_the_runner(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    board = repository.board(LOSSY)
+    text = board.read_text(encoding="utf-8").replace("370HR 1080 RC71%", "::error::owned", 1)
+    board.write_text(text, encoding="utf-8")
+    repository.commit()
+    job.run_job(repository.settings(GITHUB_ACTIONS="true"))
+    tokens: list[str] = []
+    for line in capsys.readouterr().out.splitlines():
+        if stopped := re.fullmatch(r"::stop-commands::([0-9a-f]{32})", line):
+            tokens.append(stopped[1])
+        elif tokens and line == f"::{tokens[-1]}::":
+            tokens.append("")
+        else:
+            assert tokens, "text outside the stopped part"
+            assert tokens[-1], "text outside the stopped part"
+    assert len(tokens) == 4
+    assert len(set(tokens)) == 3
+
+
+def script(name: str) -> str:
+    """Return the shell script of a step of the action."""
+    step = ACTION.read_text(encoding="utf-8").split(f"- name: {name}\n")[1].split("\n    - name:")[0]
+    after = step.split("run: ", 1)[1]
+    return re.sub(r"^        ", "", after.removeprefix("|\n"), flags=re.MULTILINE)
+
+
+def run_step(name: str, folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    known = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script(name)]
+    return subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True, check=False)
+
+
+@needs_git
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+def test_the_steps_of_the_action_end_with_the_verdict(repository: Repository) -> None:
+    touch(repository.board(LOSSY))
+    repository.commit()
+    installed_environment(repository.runner / "stackwright-venv")
+    variables = {**repository.settings(), "RUNNER_TEMP": str(repository.runner)}
+    check = run_step("Check boards", repository.folder, variables)
+    assert check.returncode == 0, check.stderr
+    assert repository.output()["exit-code"] == "1"
+    assert run_step("Verdict", repository.folder, {"CODE": repository.output()["exit-code"]}).returncode == 1
+    assert run_step("Verdict", repository.folder, {"CODE": ""}).returncode == 2
+    broken = run_step("Check boards", repository.folder, {**variables, "STACKWRIGHT_FAIL_ON": "eror"})
+    assert broken.returncode == 0
+    assert "error: fail-on:" in broken.stderr
+    assert repository.output()["exit-code"] == "2"
+
+
+def test_the_action_hands_every_input_on_and_no_script_holds_one() -> None:
+    text = ACTION.read_text(encoding="utf-8")
+    inputs = re.findall(r"^  ([a-z-]+):$", text.split("\ninputs:\n")[1].split("\noutputs:\n")[0], re.MULTILINE)
+    assert {"boards", "profile", "config", "fail-on", "baseline", "min-coverage", "changed-only"} <= set(inputs)
+    for name in inputs:
+        assert re.search(rf"inputs\.{name}\b", text), name
+    known = (ROOT / "plugin" / "stackwright" / "ci" / "job.py").read_text(encoding="utf-8")
+    for name in re.findall(r"^        STACKWRIGHT_([A-Z_]+):", text, re.MULTILINE):
+        assert f'"{name}"' in known or f"{{PREFIX}}{name}" in known, name
+    for step in ("Install Stackwright", "Check boards", "Verdict"):
+        assert "${{" not in script(step), "an expression in a script lets a name become a command"
+
+
+def test_the_documented_variables_are_those_of_the_job() -> None:
+    page = (ROOT / "plugin" / "ci" / "README.md").read_text(encoding="utf-8")
+    sources = [
+        (ROOT / "plugin" / "stackwright" / "ci" / f"{name}.py").read_text(encoding="utf-8")
+        for name in ("job", "boards")
+    ]
+    used = set(re.findall(r'(?:\{PREFIX\}|STACKWRIGHT_|environment, ")([A-Z_]{4,})', "".join(sources)))
+    assert {f"STACKWRIGHT_{name}" for name in used} == set(re.findall(r"`(STACKWRIGHT_[A-Z_]+)`", page)) - {
+        "STACKWRIGHT_SOURCE",
+        "STACKWRIGHT_COMMIT",
+    }
+
+
+def test_the_pre_commit_hook_names_a_command_that_checks_a_board(tmp_path: Path) -> None:
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    entry = re.search(r"^  entry: (.+)$", hook, re.MULTILINE)
+    files = re.search(r"^  files: (.+)$", hook, re.MULTILINE)
+    exclude = re.search(r"^  exclude: (.+)$", hook, re.MULTILINE)
+    assert entry
+    assert files
+    assert exclude
+    board = f"fixtures/boards/{LOSSY}/{LOSSY}.kicad_pcb"
+    assert re.search(files[1], board)
+    assert not re.search(files[1], "card.kicad_pro")
+    assert re.search(exclude[1], "hw/_autosave-card.kicad_pcb")
+    assert not re.search(exclude[1], board)
+    assert entry[1].startswith("python -I -m stackwright ")
+    python = installed_environment(tmp_path / "environment")
+    done = subprocess.run(
+        [python, *entry[1].split()[1:], board, f"fixtures/boards/{FIT}/{FIT}.kicad_pcb"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "MAT001" in done.stdout

@@ -1,0 +1,810 @@
+"""The command line as a user meets it: whole processes on our own boards, exit codes, streams, files, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from drc_rules.engine.check import check_board
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import Coverage, RuleCrash
+from drc_rules.rules.rule import all_rules
+from drc_rules.settings.config import load_config, parse_config
+from stackup_lib.kicad import read_board
+from stackwright import __version__
+from stackwright.commands.check.command import exit_code
+from tests.house.test_imports import environment
+
+ROOT = Path(__file__).parents[2]
+BOARDS = ROOT / "fixtures" / "boards"
+FIT = "inference_pcie_gen5_fit"
+BROKEN = "training_b200_too_few_layers"
+BARE = "default_stackup"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Ran]
+
+
+def run(*arguments: str | Path, cwd: Path = ROOT, **settings: str) -> Ran:
+    """Run the command as a process of its own, with nothing on its standard input."""
+    absolute = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
+    done = subprocess.run(
+        [sys.executable, "-m", "stackwright", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": absolute, **settings},
+        timeout=300,
+    )
+    assert "Traceback" not in done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that copies one of our boards and returns its `.kicad_pcb`."""
+
+    def copy(name: str, *, configured: bool = True) -> Path:
+        folder = tmp_path / name
+        shutil.copytree(BOARDS / name, folder)
+        if not configured:
+            (folder / "stackwright.toml").unlink()
+        return folder / f"{name}.kicad_pcb"
+
+    return copy
+
+
+# --- check -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fit_board_says_so_and_exits_with_0() -> None:
+    """The first thing a newcomer runs."""
+    ran = run("check", f"fixtures/boards/{FIT}")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("FIT  for inference-pcie")
+    assert f"fixtures/boards/{FIT}/{FIT}.kicad_pcb" in ran.out
+
+
+def test_a_broken_twin_exits_with_1_and_names_the_clause() -> None:
+    """The exit code is for the machine, the rest for the reader."""
+    ran = run("check", BOARDS / BROKEN)
+
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out.startswith("NOT FIT  for training-b200")
+    assert "training.layers.min" in ran.out
+
+
+def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable[..., Path]) -> None:
+    """Five minutes: facts, what the fast nets are taken for, what is missing, what to paste."""
+    ran = run("check", board(FIT, configured=False))
+
+    assert ran.code == 0
+    assert ran.out.startswith("NO WORKLOAD  nothing is demanded of the board yet: stackwright fit BOARD")
+    for piece in ("16 copper layers, 1.570 mm thick", "85Ohm-diff_PCIE", "Findings", 'profile = "?"', "--profile"):
+        assert piece in ran.out
+
+
+def test_what_the_report_says_to_paste_can_be_pasted(board: Callable[..., Path]) -> None:
+    """The lines make a valid stackwright.toml as they are, and declare nothing yet."""
+    path = board(FIT, configured=False)
+    report = check_board(path, command_line=CommandLine(profile="training-b200"))
+    assert report.proofs
+
+    path.with_name("stackwright.toml").write_text("\n".join(report.proofs))
+
+    assert check_board(path, command_line=CommandLine(profile="training-b200")).verdicts == report.verdicts
+
+
+def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable[..., Path]) -> None:
+    """One bad file does not hide the others."""
+    ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", BOARDS / BROKEN)
+
+    assert ran.code == 2
+    assert "FIT  for inference-pcie" in ran.out
+    assert "NOT FIT  for training-b200" in ran.out
+    assert ran.err.startswith("error: nothing.kicad_pcb: no such file; ")
+
+
+def test_a_project_file_or_a_folder_stands_for_its_board(board: Callable[..., Path]) -> None:
+    """People give what is at hand."""
+    path = board(FIT)
+
+    by_board = run("check", path.name, cwd=path.parent)
+    by_project = run("check", path.with_suffix(".kicad_pro").name, cwd=path.parent)
+    by_folder = run("check", ".", cwd=path.parent)
+
+    assert by_board == by_project == by_folder
+    assert by_board.code == 0
+
+
+def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callable[..., Path]) -> None:
+    """Autosaves are no boards."""
+    path = board(FIT)
+    shutil.copy(path, path.with_name("other.kicad_pcb"))
+    shutil.copy(path, path.with_name("_autosave-other.kicad_pcb"))
+
+    ran = run("check", path.parent)
+
+    assert ran.code == 2
+    assert f"holds 2 boards ({FIT}.kicad_pcb, other.kicad_pcb)" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pieces"),
+    [
+        (["check", "inference_pcie_gen5_fitt.kicad_pcb"], ["no such file", "inference_pcie_gen5_fit.kicad_pcb"]),
+        (["check", "other.kicad_pro"], ["other.kicad_pro: no such file", "did you mean"]),
+        (["check", "..", "--config", "x"], [".kicad_pcb"]),
+        (["check", ".", "--config", "none.toml"], ["none.toml: cannot be read"]),
+        (["check", ".", "--profile", "trainin"], ['did you mean "training"']),
+        (["check", ".", "--form", "pcie-crad"], ['did you mean "pcie-card"']),
+        (["check", ".", "--select", "rouhg-foil"], ['did you mean "rough-foil"']),
+        (["check", ".", "--output", "none/report.txt"], ["none/report.txt: there is no folder none"]),
+        (["check", ".", "--output", "."], ["is a folder"]),
+        (["check", ".", "--min-coverage", "101"], ["--min-coverage"]),
+        (["check", ".", "--formt", "json"], ["No such option: --formt", "--format"]),
+        (["check"], ["Missing argument", "stackwright check --help"]),
+        (["chek", "."], ["chek", "stackwright --help"]),
+        (["explain", "VIAA001"], ['did you mean "VIA001"']),
+        (["profiles", "inferense"], ['did you mean "inference"']),
+    ],
+    ids=lambda value: " ".join(value)[:40],
+)
+def test_a_mistake_is_one_line_with_the_next_step(
+    board: Callable[..., Path], arguments: list[str], pieces: list[str]
+) -> None:
+    """`error: where: what; next step` on the error stream, nothing on the other, exit code 2."""
+    path = board(FIT)
+
+    ran = run(*arguments, cwd=path.parent)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert re.fullmatch(r"error: [^\n]+: [^\n]+[;?] ?[^\n]*\n", ran.err)
+    for piece in pieces:
+        assert piece in ran.err
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 100, b"(" * 100_000, b"(kicad_sch (version 20250114))"])
+def test_what_is_no_board_is_one_line(tmp_path: Path, content: bytes) -> None:
+    """Empty, binary, hopeless or a schematic: never a traceback."""
+    path = tmp_path / "x.kicad_pcb"
+    path.write_bytes(content)
+
+    ran = run("check", path)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith(f"error: {path}: ")
+
+
+def test_a_typo_in_the_settings_says_what_was_meant(board: Callable[..., Path]) -> None:
+    """An unknown key must not be ignored: somebody believes that it was declared."""
+    path = board(FIT)
+    path.with_name("stackwright.toml").write_text('[declared]\nfoyl = "VLP"\n')
+
+    ran = run("check", path)
+
+    assert ran.code == 2
+    assert 'unknown key "declared.foyl"; did you mean "foil"?' in ran.err
+
+
+def test_fail_on_moves_the_exit_code_and_nothing_else(board: Callable[..., Path]) -> None:
+    """A warning fails only who asks for it; never lets everything pass."""
+    path = board("missing_project")
+
+    codes = [run("check", path, "--fail-on", level).code for level in ("error", "warning", "info", "never")]
+    texts = {run("check", path, "--fail-on", level).out for level in ("error", "warning")}
+
+    assert codes == [0, 1, 1, 0]
+    assert len(texts) == 1
+    assert run("check", BOARDS / BROKEN, "--fail-on", "never").code == 0
+
+
+def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
+    """The gate for those to whom unproven is not good enough."""
+    ran = run("check", BOARDS / BARE, "--min-coverage", "90")
+
+    assert ran.code == 1
+    assert re.search(r"error: .*: coverage is \d+\.\d %, below the 90 % that was asked for; ", ran.err)
+    assert run("check", BOARDS / FIT, "--min-coverage", "100").code == 0
+
+
+def test_rules_that_are_left_out_take_one_line() -> None:
+    """Who asks for one family reads what it lacks, not eighty lines of what was not asked."""
+    ran = run("check", BOARDS / BARE, "--select", "MAT")
+
+    page = ran.out.partition("Not proven")[2].partition("To prove more")[0]
+    assert re.search(r"\d+ clauses of rules that --select or --ignore leaves out\n", page)
+    assert "board.via" not in page
+    assert "rule VIA" not in page
+    for form, said in (
+        ("markdown", r"\d+ clauses of rules that"),
+        ("html", r"rules that --select or --ignore leaves out<"),
+    ):
+        ran = run("check", BOARDS / BARE, "--select", "MAT", "--format", form)
+        section = re.split("Not proven</h|### Not proven", ran.out)[1].partition("Lines to paste")[0]
+        assert len(re.findall(said, section)) == 1
+        assert "rule VIA" not in section.partition("To prove more")[0]
+
+
+def test_nothing_checked_is_2() -> None:
+    """A silent green is the worst answer."""
+    ran = run("check", BOARDS / FIT, "--ignore", ",".join(rule.code for rule in all_rules()))
+
+    assert ran.code == 2
+    assert "nothing was checked; " in ran.err
+
+
+def test_a_rule_that_broke_is_2() -> None:
+    """A defect of ours is no verdict on the board."""
+    report = check_board(BOARDS / FIT / f"{FIT}.kicad_pcb")
+    broke = report.model_copy(update={"crashes": (RuleCrash(code="STK001", name="x", error="KeyError: 1"),)})
+    empty = report.model_copy(update={"coverage": Coverage(decided=0, total=3, clauses_without_rule=0)})
+    options = load_config(BOARDS / FIT / "stackwright.toml").check
+
+    assert exit_code(report, options)[0] == 0
+    assert exit_code(broke, options)[0] == 2
+    assert exit_code(empty, options.model_copy(update={"fail_on": "never"}))[0] == 2
+
+
+def test_options_left_out_come_from_the_settings_file(board: Callable[..., Path]) -> None:
+    """`[check]` holds for everybody who checks the board; the command line wins."""
+    path = board("missing_project")
+    settings = path.with_name("stackwright.toml")
+    settings.write_text(settings.read_text() + '\n[check]\nfail_on = "warning"\nignore = ["STK006"]\n')
+
+    assert run("check", path).code == 1
+    assert run("check", path, "--fail-on", "error").code == 0
+    settings.write_text(settings.read_text().replace('"STK006"', '"STK004"'))
+    assert run("check", path).code == 0
+    assert run("check", path, "--ignore", "STK006").code == 1
+
+
+def test_select_and_ignore_take_commas_and_repeats() -> None:
+    """As people type them."""
+    ran = run("check", BOARDS / FIT, "--format", "json", "--select", "STK,MAT001", "--ignore", "STK006")
+
+    verdicts = json.loads(ran.out)["reports"][0]["verdicts"]
+    decided = {v["code"] for v in verdicts if v["checked"]}
+    assert "MAT001" in decided or "MAT002" not in decided
+    assert {code[:3] for code in decided} <= {"STK", "MAT"}
+    assert "STK001" in decided
+    assert "STK006" not in decided
+
+
+# --- output ----------------------------------------------------------------------------------------------------------
+
+
+def test_json_of_real_boards_meets_the_published_schema() -> None:
+    """Every fixture board in one document."""
+    folders = sorted(path.parent for path in BOARDS.glob("*/*.kicad_pcb"))
+
+    ran = run("check", *folders, "--format", "json", "--fail-on", "never")
+
+    data = json.loads(ran.out)
+    schema = json.loads((ROOT / "fixtures" / "schemas" / "report-v1.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(data)
+    assert len(data["reports"]) == len(folders)
+    assert data["errors"] == []
+    assert {report["headline"] for report in data["reports"]} == {"fit", "not fit", "not proven"}
+    provenance = next(r for r in data["reports"] if r["board"]["path"].endswith(f"{FIT}.kicad_pcb"))["provenance"]
+    assert provenance["stackwright"] == __version__
+    assert provenance["profile"] == "inference-pcie"
+    assert provenance["config"].endswith(f"{FIT}/stackwright.toml")
+
+
+def test_json_has_a_short_form_that_is_the_same_and_contradicts_other_formats() -> None:
+    """As `nets`, `stackup` and `validate` have it."""
+    short = run("check", BOARDS / FIT, "--json")
+
+    assert short.out == run("check", BOARDS / FIT, "--format", "json").out
+    refused = run("check", BOARDS / FIT, "--json", "--format", "html")
+    assert refused.code == 2
+    assert "exclude each other" in refused.err
+
+
+def test_json_says_which_board_could_not_be_checked() -> None:
+    """The document is valid and complete even then."""
+    ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", "--format", "json")
+
+    data = json.loads(ran.out)
+    assert ran.code == 2
+    assert [error["where"] for error in data["errors"]] == ["nothing.kicad_pcb"]
+    assert len(data["reports"]) == 1
+
+
+def test_same_board_and_settings_same_bytes() -> None:
+    """No clock, no hash seed, no order of a dictionary in any report."""
+    for form in ("text", "json"):
+        first = run("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="1")
+        second = run("check", BOARDS / BROKEN, "--format", form, PYTHONHASHSEED="2")
+        assert first == second
+
+
+def test_a_dash_is_standard_output() -> None:
+    """As everywhere on a command line."""
+    assert run("check", BOARDS / FIT, "--output", "-") == run("check", BOARDS / FIT)
+
+
+def test_other_settings_can_be_named_and_are_named_in_the_report(board: Callable[..., Path]) -> None:
+    """The file beside the board is then not read."""
+    path = board(FIT)
+    other = path.parent / "other.toml"
+    other.write_text('profile = "edge"\n')
+
+    ran = run("check", path.name, "--config", "other.toml", "--format", "json", cwd=path.parent)
+
+    report = json.loads(ran.out)["reports"][0]
+    assert report["provenance"]["profile"] == "edge"
+    assert report["provenance"]["config"] == "other.toml"
+    assert report["board"]["path"] == path.name
+
+
+def test_a_hostile_board_cannot_drive_the_terminal_nor_the_settings_file(board: Callable[..., Path]) -> None:
+    """Escape sequences and quotes in materials and net classes come out as text, on the terminal and in TOML."""
+    path = board(FIT, configured=False)
+    project = path.with_suffix(".kicad_pro")
+    evil_class = 'PCIE"]\nprofile = "edge"\x1b[31m #\\ Ω'
+    project.write_text(project.read_text().replace("85Ohm-diff_PCIE", json.dumps(evil_class)[1:-1]))
+    path.write_bytes(path.read_bytes().replace(b"370HR 1086 RC63%", b"\x1b]0;owned\x07 [bold]370[/] \xe2\x80\xae\xff"))
+
+    checked = run("check", path, "--all", "--profile", "inference-pcie")
+    started = run("init", path)
+
+    for ran in (checked, started):
+        assert ran.code in (0, 1)
+        assert not set(ran.out) & set("\x1b\x07\u202e")
+    assert "\\x1b]0;owned" in checked.out
+    assert "[bold]370[/]" in checked.out
+    written = path.with_name("stackwright.toml")
+    assert load_config(written).profile is None
+    assert set(written.read_text()) & set("\x1b\x07\u202e") == set()
+    declared = written.read_text().replace('is = "?"', 'is = "pcie5"')
+    assert parse_config(declared).interface[0].net_classes == (evil_class,)
+
+
+def test_output_writes_a_whole_file_and_a_summary_to_the_terminal(tmp_path: Path) -> None:
+    """The file holds what the terminal would have shown in a pipe."""
+    target = tmp_path / "report.txt"
+    target.write_text("old")
+
+    ran = run("check", BOARDS / FIT, "--output", target)
+
+    assert ran.code == 0
+    assert target.read_text() == run("check", BOARDS / FIT).out
+    assert ran.out.startswith("FIT  ")
+    assert f"report written to {target}\n" in ran.out
+    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"]
+
+
+@pytest.mark.parametrize("name", [f"{FIT}.kicad_pcb", f"{FIT}.kicad_pro", "stackwright.toml"])
+def test_a_report_cannot_replace_somebodys_work(board: Callable[..., Path], name: str) -> None:
+    """A slip of the shell's completion must not cost a layout."""
+    path = board(FIT)
+    before = path.with_name(name).read_bytes()
+
+    ran = run("check", path, "--output", path.with_name(name))
+
+    assert ran.code == 2
+    assert "give --output another name" in ran.err
+    assert path.with_name(name).read_bytes() == before
+
+
+def test_a_failed_check_leaves_an_old_report_readable(board: Callable[..., Path], tmp_path: Path) -> None:
+    """A file is replaced as a whole or stays; here the new one says that nothing could be checked."""
+    target = tmp_path / "report.json"
+
+    ran = run("check", tmp_path / "none.kicad_pcb", "--format", "json", "--output", target)
+
+    assert ran.code == 2
+    assert json.loads(target.read_text())["reports"] == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_and_not_a_clean_exit() -> None:
+    """A report that was not written was not made."""
+    for arguments in (["check", str(BOARDS / FIT)], ["rules"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "stackwright", *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=ROOT,
+                env=environment(),
+                check=False,
+            )
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: standard output: No space left on device; ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_changes_nothing() -> None:
+    """`| head -1`: no message, and the verdict's exit code stands."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stackwright", "check", str(BOARDS / BROKEN)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(),
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+
+    assert (process.wait(), said) == (1, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_ctrl_c_is_one_word_and_130(tmp_path: Path) -> None:
+    """No traceback, no half a report."""
+    started = tmp_path / "started"
+    slow = f"stackwright.cli.app.run = lambda _: (open({str(started)!r}, 'w').close(), time.sleep(900))"
+    hears = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # deaf where tests run behind a shell
+    )
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"{hears}; import time, stackwright.cli.app; {slow}; from stackwright.__main__ import main; main()",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+    )
+    while not started.exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+
+
+def test_an_unexpected_error_asks_to_be_reported_in_one_line(tmp_path: Path) -> None:
+    """A defect of ours: the traceback only for who asks for it."""
+    program = (
+        "import stackwright.cli.app, sys\n"
+        "def broken(arguments): raise RuntimeError('a\\x1b[31m defect')\n"
+        "stackwright.cli.app.run = broken\n"
+        "from stackwright.__main__ import main\nmain()"
+    )
+    short, long = (
+        subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env={**environment(), "STACKWRIGHT_DEBUG": debug},
+        )
+        for debug in ("", "1")
+    )
+
+    assert short.returncode == 2
+    assert short.stderr.count("\n") == 1
+    assert short.stderr.startswith("error: RuntimeError: a\\x1b[31m defect; this is a defect of Stackwright")
+    assert "Traceback" in long.stderr
+
+
+def test_an_encoding_that_cannot_hold_a_name_shows_it_anyway(board: Callable[..., Path]) -> None:
+    """A terminal set to ASCII must not end the check."""
+    path = board(FIT)
+    renamed = path.with_name("plätze_Ω.kicad_pcb")
+    path.rename(renamed)
+
+    ran = run("check", renamed, "--fail-on", "never", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
+
+    assert ran.code == 0
+    assert ran.out.isascii()
+    assert re.search(r"/pl\\\S+tze_\\\S+\.kicad_pcb", ran.out)
+
+
+# --- the other commands ----------------------------------------------------------------------------------------------
+
+
+def test_version_and_help_are_there() -> None:
+    """What packagers and newcomers type."""
+    assert run("--version").out == f"stackwright {__version__}\n"
+    for command in ("check", "init", "explain", "rules", "profiles", "materials"):
+        assert command in run("--help").out
+        assert run(command, "--help").code == 0
+    bare = run()
+    assert bare.code == 2
+    assert "Usage: stackwright" in bare.out
+
+
+def test_check_help_ends_with_examples_and_exit_codes() -> None:
+    """The contract is where people look for it."""
+    out = run("check", "--help").out
+
+    assert "Examples:" in out
+    assert re.search(r"0 +no finding .*1 +findings, .*2 +the check could not be made", out, re.DOTALL)
+    for option in (
+        "--profile",
+        "--form",
+        "--config",
+        "--select",
+        "--ignore",
+        "--fail-on",
+        "--min-coverage",
+        "--output",
+    ):
+        assert option in out
+
+
+def test_every_rule_is_listed_and_can_be_explained() -> None:
+    """A finding's code always leads to its page."""
+    listed = run("rules").out
+    assert all(f"{rule.code}" in listed and rule.name in listed for rule in all_rules())
+
+    by_code, by_name = run("explain", "VIA001"), run("explain", "missing-backdrill")
+
+    assert by_code == by_name
+    assert by_code.code == 0
+    for piece in ("What it checks", "Why it matters", "How to fix", "Sources", "training.backdrill.nvlink5"):
+        assert piece in by_code.out
+
+
+def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
+    """`--json` and `--format json` give the same bytes where both are known."""
+    board = "fixtures/boards/inference_pcie_gen5_fit"
+
+    assert run("nets", board, "--json") == run("nets", board, "--format", "json")
+    assert run("nets", board, "--json").out.startswith("{")
+
+
+@pytest.mark.parametrize("word", ["PRF001", "not-proven", "sup001", "stale-suppression"])
+def test_what_sarif_says_of_the_check_itself_can_be_explained(word: str) -> None:
+    """Every code that a report shows leads to a page."""
+    ran = run("explain", word)
+
+    assert ran.code == 0
+    assert "about the check itself" in ran.out
+    assert "stackwright.toml" in ran.out
+
+
+def test_a_clause_is_explained_with_its_source() -> None:
+    """Numbers come from a document that can be opened."""
+    ran = run("explain", "training.df.nvlink5")
+
+    assert ran.code == 0
+    for piece in ("Df of 0.002 or less", "NVLink 5.0 (B200)", "https://", "MAT001 lossy-dielectric"):
+        assert piece in " ".join(ran.out.split())
+
+
+def test_profiles_list_and_show_every_demand_with_its_source() -> None:
+    """What will be asked can be read before a board is drawn."""
+    listed = run("profiles").out
+    shown = run("profiles", "training-b200").out
+
+    for name in ("training", "inference", "edge", "training-b200", "inference-pcie", "pcie-card"):
+        assert name in listed
+    assert "24 copper layers or more" in shown
+    assert "training.backdrill.nvlink5" in shown
+    assert "NextPCB" in shown
+
+
+def test_materials_say_what_a_name_is_taken_for() -> None:
+    """With Dk and Df at frequencies, Tg with its method, and where each stands."""
+    ran = run("materials", "R-5775(N)", "2116")
+
+    assert ran.code == 0
+    assert ran.out.startswith("Megtron 6(N)")
+    for piece in ("185 C (DSC)", "Panasonic", "GHz"):
+        assert piece in ran.out
+    vague = run("materials", "megtron")
+    assert vague.code == 1
+    assert "Megtron 7(N)" in vague.out
+    assert "370HR" in run("materials").out
+
+
+def test_the_version_is_stated_once_and_the_same_everywhere() -> None:
+    """What the program says is what the package index says."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["version"] == __version__
+
+
+# --- init ------------------------------------------------------------------------------------------------------------
+
+
+def test_init_writes_what_the_board_says_and_declares_nothing_else(board: Callable[..., Path]) -> None:
+    """A file with placeholders changes no verdict, and says where to fill in what."""
+    path = board(FIT, configured=False)
+    before = check_board(path)
+
+    ran = run("init", path)
+
+    written = path.with_name("stackwright.toml").read_text()
+    assert (ran.code, ran.err) == (0, "")
+    assert "16 copper layers" in ran.out
+    assert f"wrote {path.with_name('stackwright.toml')}\n" in ran.out
+    config = parse_config(written)
+    stackup = read_board(path).stackup
+    assert stackup is not None
+    assert config.declared.stackup_hash == stackup.digest
+    assert (config.profile, config.declared.foil, config.interface) == (None, None, ())
+    assert 'is = "?"  # pcie3, pcie4, pcie5' in written
+    assert 'net_classes = ["85Ohm-diff_PCIE"]' in written
+    assert check_board(path).verdicts == before.verdicts
+
+
+def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> None:
+    """From init to fit: the answers that the fixture board's own settings hold, the chip's own loss among them."""
+    path = board(FIT, configured=False)
+    run("init", path, "--yes")
+    target = path.with_name("stackwright.toml")
+
+    text = target.read_text()
+    for key, value in (
+        ("profile", '"inference-pcie"'),
+        ("impedance_tolerance_pct", "5"),
+        ("foil", '"VLP"'),
+        ("is", '"pcie5"\npackage_loss_db = 3'),
+    ):
+        text = re.sub(rf'^{key} = "\?"', f"{key} = {value}", text, flags=re.MULTILINE)
+    target.write_text(text)
+
+    assert run("check", path).out.startswith("FIT  for inference-pcie")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo terminal")
+def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callable[..., Path]) -> None:
+    """A wrong answer is explained and asked for again; a profile answers the form by itself; a pin is a pin."""
+    path = board(FIT, configured=False)
+    parent, child = os.openpty()
+    typed = ("inference-pci", "inference-pcie", "500", "5 %", "vlpp", "VLP", "pcie5")
+    os.write(parent, "".join(f"{line}\n" for line in typed).encode())
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stackwright", "init", str(path)], stdin=child, stdout=child, cwd=ROOT, env=environment()
+    )
+    os.close(child)
+    said = all_of(parent)
+
+    assert process.wait() == 0
+    assert 'did you mean "inference-pcie"?' in said
+    assert "'500' is no percentage" in said
+    assert 'did you mean "VLP"?' in said
+    prompts = re.findall(r"Workload, e|Form factor, e|Impedance tolerance asked|Foil grade or|Which are the nets", said)
+    assert len(prompts) == len(typed)
+    assert len(set(prompts)) == 4
+    checked = run("check", path).out
+    assert checked.startswith("NOT PROVEN  for inference-pcie")
+    assert "1 clause not proven: board.loss.share" in checked  # nobody was asked what the chip's package loses
+
+
+def all_of(terminal: int) -> str:
+    """Return all that a program writes to a pseudo terminal until it closes it."""
+    said = b""
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(terminal)
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_init_never_overwrites_unless_told_to(board: Callable[..., Path]) -> None:
+    """Declarations are somebody's work."""
+    path = board(FIT)
+    before = path.with_name("stackwright.toml").read_text()
+
+    ran = run("init", path, "--yes")
+
+    assert ran.code == 2
+    assert "is there already; " in ran.err
+    assert path.with_name("stackwright.toml").read_text() == before
+    assert run("init", path, "--yes", "--force").code == 0
+    assert path.with_name("stackwright.toml").read_text() != before
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in BOARDS.iterdir() if path.is_dir()))
+def test_init_writes_a_valid_file_for_every_board(board: Callable[..., Path], name: str) -> None:
+    """No stackup, no project, a stackup that contradicts the layers: all the same."""
+    path = board(name, configured=False)
+
+    ran = run("init", path.parent)
+
+    assert ran.code == 0
+    load_config(path.with_name("stackwright.toml"))
+
+
+# --- the README ------------------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    """Return the README's fenced blocks of a kind."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
+    """CI runs these two blocks as they stand."""
+    install, test = blocks("sh")
+
+    assert install.startswith("python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/stackwright check ")
+    assert (ROOT / install.split()[-1]).is_file()
+    assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q -n auto --dist loadfile\n"
+
+
+@pytest.mark.parametrize("shown", [block for block in blocks("text") if block.startswith("$ ")], ids=lambda b: b[:30])
+def test_a_report_in_the_readme_is_what_the_program_says(shown: str) -> None:
+    """Captured, not written by hand; `[...]` stands for what was left out, once at most."""
+    command, _, report = shown.partition("\n")
+
+    real = run(*command.split()[2:]).out
+
+    first, *last = report.split("[...]\n")
+    assert len(last) <= 1
+    assert real.startswith(first)
+    assert real.endswith(last[0].lstrip("\n") if last else first)
+
+
+def test_the_settings_in_the_readme_are_valid_and_of_today() -> None:
+    """People copy them."""
+    config = parse_config(blocks("toml")[0])
+    stackup = read_board(BOARDS / FIT / f"{FIT}.kicad_pcb").stackup
+
+    assert stackup is not None
+    assert config.declared.stackup_hash == stackup.digest
+    assert config.interface[0].is_ == "pcie5"
+
+
+def test_commands_and_rules_that_the_readme_names_exist() -> None:
+    """A README that lies is worse than none."""
+    commands = set(re.findall(r"stackwright ([a-z][\w-]*)", README)) - {"reports", "as", "says"}
+    codes = set(re.findall(r"\b[A-Z]{3}\d{3}\b", README))
+
+    assert {"check", "init", "explain", "rules", "profiles", "materials"} <= commands
+    for command in commands:
+        assert run(command, "--help").code == 0, command
+    assert codes <= {rule.code for rule in all_rules()}
+    for path in re.findall(r"`((?:drc_rules|fixtures)/[\w/.-]+)`", README):
+        assert (ROOT / path).exists(), path
+
+
+def test_boards_checked_side_by_side_are_reported_as_one_by_one() -> None:
+    """Processes of their own, the order and the bytes of one after the other; a board that is lost stops no other."""
+    boards = [str(BOARDS / FIT), "nowhere.kicad_pcb", str(BOARDS / "no_stackup")]
+    alone = run("check", *boards, "--json", "--jobs", "1")
+    together = run("check", *boards, "--json", "--jobs", "3")
+    assert together == alone
+    assert alone.code == 2
+    assert len(json.loads(alone.out)["reports"]) == 2

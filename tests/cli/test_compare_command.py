@@ -1,0 +1,372 @@
+"""`stackwright compare`: a fab's table in whatever dress, row by row, and what its differences do to the lines."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drc_rules.fab_exchange.fab_text import read_fab_table
+from stackup_lib.board.board import LayerKind
+from stackup_lib.core.errors import ConfigError, StackwrightError
+from stackup_lib.kicad import read_board
+from stackwright.cli.app import run
+from stackwright.commands.fab.compare import ComparisonDocument
+
+ROOT = Path(__file__).parents[2]
+CARD = ROOT / "fixtures" / "boards" / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+SCHEMA = ROOT / "fixtures" / "schemas" / "comparison-v1.json"
+HEAD = ("Layer", "Type", "Thickness (mm)", "Material", "Dk")
+
+FOUR_LAYERS = {
+    "comma, mil": """Stackup proposal,,,,
+Layer,Layer Type,Thickness (mil),Material,Er,Copper Weight
+,Solder Mask,0.8,LPI,3.5,
+L1,Signal,1.4,,,0.5oz
+,Prepreg,3.5,370HR 1080,3.9,
+L2,Plane,1.2,,,1
+,Core,40,370HR,4.2,
+L3,Plane,1.2,,,1
+,Prepreg,3.5,370HR 1080,3.9,
+L4,Signal,1.4,,,H
+,Solder Mask,0.8,LPI,3.5,
+Total thickness,,53.8,,,
+""",
+    "semicolon, decimal comma": """Lage;Type;Thickness [µm];Material;DK @ 1GHz;Cu oz
+;Lötstopp mask;20,32;LPI;3,5;
+L1;Copper;35,56;;;1/2
+;PP;88,9;370HR 1080;3,9;
+L2;Copper;30,48;;;1
+;Core;1016;370HR;4,2;
+L3;Copper;30,48;;;1
+;PP;88,9;370HR 1080;3,9;
+L4;Copper;35,56;;;1/2
+;mask;20,32;LPI;3,5;
+""",
+    "pasted columns, units in the cells": """
+  Layer   Description   Thickness   Material   Dk   oz
+  -       Solder mask   0.8mil      LPI        3.5  -
+  L1      Signal        1.4mil      -          -    0.5
+  -       Prepreg       3.5mil      370HR 1080   3.9  -
+  L2      GND           1.2mil      -          -    1
+  -       Core          40mil       370HR      4.2  -
+  L3      PWR           1.2mil      -          -    1
+  -       Prepreg       3.5mil      370HR 1080   3.9  -
+  L4      Signal        1.4mil      -          -    0.5
+  -       Solder mask   0.8mil      LPI        3.5  -
+""",
+    "bars and inches": """| Layer Name | Type | Finished Thickness (in) | Material | Dielectric Constant | oz |
+|---|---|---|---|---|---|
+| Top Silk | Silkscreen |  |  |  |  |
+| Mask | Solder Mask | 0.0008 | LPI | 3.5 | |
+| TOP | Signal | 0.0014 | | | 0.5 |
+| D1 | Prepreg | 0.0035 | 370HR 1080 | 3.9 | |
+| GND | Plane | 0.0012 | | | 1 |
+| D2 | Core | 0.0400 | 370HR | 4.2 | |
+| PWR | Plane | 0.0012 | | | 1 |
+| D3 | Prepreg | 0.0035 | 370HR 1080 | 3.9 | |
+| BOT | Signal | 0.0014 | | | 0.5 |
+| Mask | Solder Mask | 0.0008 | LPI | 3.5 | |
+""",
+}
+FOUR_LAYERS["quoted header over two lines, columns of their own"] = """Layer,Type,"Cu thickness
+(um)","Dielectric thickness
+(um)",Material,Dk,Weight (oz)
+,Mask,,20.32,LPI,3.5,
+L1,CONDUCTOR,35.56,,,,0.5
+,Prepreg,,88.9,370HR 1080,3.9,
+L2,PLANE,30.48,,,,1
+,Core,,1016,370HR,4.2,
+L3,PLANE,30.48,,,,1
+,Prepreg,,88.9,370HR 1080,3.9,
+L4,CONDUCTOR,35.56,,,,0.5
+,Mask,,20.32,LPI,3.5,
+"""
+MIL = 0.0254
+
+
+@pytest.mark.parametrize("text", FOUR_LAYERS.values(), ids=FOUR_LAYERS.keys())
+def test_a_table_reads_the_same_in_any_dress(text: str) -> None:
+    """Delimiters, header names, units in the header or the cell, decimal commas, fractions of an ounce."""
+    rows = read_fab_table(text, "fab").rows
+    kinds = ["mask", "copper", "prepreg", "copper", "core", "copper", "prepreg", "copper", "mask"]
+    assert [row.kind for row in rows] == kinds
+    sizes = [0.8, 1.4, 3.5, 1.2, 40, 1.2, 3.5, 1.4, 0.8]
+    assert [row.thickness_mm for row in rows] == pytest.approx([size * MIL for size in sizes])
+    assert [row.copper_oz for row in rows if row.kind == "copper"] == [0.5, 1, 1, 0.5]
+    assert [row.dk for row in rows if row.kind in ("core", "prepreg")] == [3.9, 4.2, 3.9]
+    assert [row.material for row in rows if row.kind in ("core", "prepreg")] == ["370HR 1080", "370HR", "370HR 1080"]
+
+
+def test_the_rounding_of_a_thickness_is_half_its_last_digit() -> None:
+    """3.5 mil may be 3.45 to 3.55."""
+    row = read_fab_table("Layer,Type,Thickness (mil)\nL1,Copper,3.5\n", "fab").rows[0]
+    assert (row.line, row.kind) == (2, "copper")
+    assert (row.thickness_mm, row.rounding_mm) == pytest.approx((3.5 * MIL, 0.05 * MIL))
+
+
+def test_the_pack_for_the_fab_can_be_compared_when_it_comes_back(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """NOT STATED is no figure: our own table is accepted, but for what nobody has stated."""
+    assert run(["fab-pack", str(CARD), "--output", str(tmp_path)]) == 0
+    capsys.readouterr()
+
+    code = run(["compare", str(CARD), str(next(tmp_path.glob("*stackup.csv")))])
+
+    out = capsys.readouterr().out
+    assert code in (0, 1)
+    assert "differs" not in out
+    assert "none changes" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no stackup table is found"),
+        ("hello\nworld\n", "no stackup table is found"),
+        ("Layer,Type,Thickness\nL1,Copper,3.5\n", 'line 2: column "Thickness": "3.5" has no unit'),
+        ("Layer,Type,Thickness (mm)\nL1,Copper,thin\n", 'line 2: column "Thickness (mm)": "thin" is no length'),
+        ("Layer,Type,Thickness (mm)\nL1,Copper,0.0\n", 'line 2: column "Thickness (mm)": "0.0" is no length'),
+        ("Layer,Type,Thickness (mm)\nL1,Copper,0.03\nX,Frobnicate,0.1\n", 'line 3: "Frobnicate" does not say'),
+        ("Layer,Type,Thickness (mm),Dk\nL1,Prepreg,0.03,0.4\n", 'line 2: column "Dk": a Dk of 0.4'),
+        (f"Layer,Type,Thickness (mm)\nL1,Copper,{'9' * 5000}\n", "is no length"),
+        ("Layer,Type,Thickness (mm)\nL1,Copper,35\n", '"35" is no length'),
+        ("Layer,Type,Thickness (mm),Dk\nL1,Prepreg,0.03,high\n", 'line 2: column "dk": "high" is no number'),
+    ],
+)
+def test_what_cannot_be_read_is_told_by_line_and_column(text: str, said: str) -> None:
+    """Nothing is guessed, least of all a unit."""
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        read_fab_table(text, "fab")
+
+
+HEADS = ["Layer", "Type", "Thickness (mm)", "Dk", "oz", "Width (um)", "total"]
+VALUES = ["Copper", "Core", "mask", "L1", "0.1", "1e5", "1/0", "1/2", "3.5 mil", "1,5", "9" * 400]
+NOISE = ["", "-", "\x00", '"', "\u2028", "@", "[", ";", "|", "\n"]
+CELLS = st.sampled_from([*HEADS, *VALUES, *NOISE])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(CELLS, max_size=6), max_size=6), st.sampled_from([",", ";", "\t", " | ", "   "]))
+def test_whatever_is_pasted_is_read_or_refused(cells: list[list[str]], delimiter: str) -> None:
+    """Never anything but a stackup or one line that says where it is at fault."""
+    text = "\n".join(delimiter.join(row) for row in cells)
+    with contextlib.suppress(ConfigError):
+        for row in read_fab_table(text, "fab").rows:
+            assert row.thickness_mm is None or 0 < row.thickness_mm < 20
+            assert row.dk is None or 1 < row.dk < 100
+
+
+# --- against a board --------------------------------------------------------------------------------------------------
+
+
+def rows_of_card(head: tuple[str, ...] = HEAD) -> list[dict[str, str]]:
+    """The card's own stackup as a fab would print it."""
+    stackup = read_board(CARD).stackup
+    assert stackup is not None
+    found, copper = [], 0
+    for row in stackup.layers:
+        ply = row.plies[0]
+        if row.thickness_mm is None:  # silk screen and paste
+            continue
+        copper += row.kind is LayerKind.COPPER
+        name = f"L{copper}" if row.kind is LayerKind.COPPER else row.name
+        cells = (name, row.kind.value, f"{row.thickness_mm:.4f}", ply.material or "", f"{ply.dk}" if ply.dk else "")
+        found.append({**dict.fromkeys(head, ""), **dict(zip(HEAD, cells, strict=True))})
+    return found
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Rows as CSV."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0].keys())
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+@pytest.fixture
+def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str], tuple[int, ComparisonDocument]]:
+    """Return a function that compares a table with the card: exit code and document."""
+
+    def compare(text: str) -> tuple[int, ComparisonDocument]:
+        path = tmp_path / "fab.csv"
+        path.write_text(text, encoding="utf-8")
+        code = run(["compare", str(CARD), str(path), "--json"])
+        data = json.loads(capsys.readouterr().out)
+        jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
+        for row in (*data["layers"], *data["widths"]):
+            row.pop("outcome")  # computed from the rest
+        return code, ComparisonDocument.model_validate(data)
+
+    return compare
+
+
+def test_the_schema_is_the_one_of_the_program() -> None:
+    """The committed schema is what the models say, so that neither changes alone."""
+    made = ComparisonDocument.model_json_schema(mode="serialization")
+    committed = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def test_the_boards_own_stackup_is_accepted_whole(
+    compared: Callable[[str], tuple[int, ComparisonDocument]],
+) -> None:
+    """Every row, exit code 0, and no line moves by anything."""
+    code, found = compared(table(rows_of_card()))
+    assert code == 0
+    assert {match.outcome.value for match in found.layers} == {"accept"}
+    assert found.lines
+    assert all(effect.before == effect.after for effect in found.lines)
+
+
+def test_a_thicker_core_differs_and_moves_the_lines_beside_it(
+    compared: Callable[[str], tuple[int, ComparisonDocument]],
+) -> None:
+    """Only that row, only the layer that touches it, towards more ohm and less dB."""
+    rows = rows_of_card()
+    rows[4]["Thickness (mm)"] = "0.1000"
+    code, found = compared(table(rows))
+    assert code == 1
+    differing = {m.layer: [f.what for f in m.figures if f.outcome.value == "differs"] for m in found.layers}
+    assert {layer: what for layer, what in differing.items() if what} == {"dielectric 2": ["thickness"]}
+    moved, still = found.lines
+    assert (moved.layer, still.layer) == ("In2.Cu", "In13.Cu")
+    assert still.before == still.after
+    assert moved.before.impedance_ohm is not None and moved.after.impedance_ohm is not None
+    assert 1.03 < moved.after.impedance_ohm / moved.before.impedance_ohm < 1.12
+    assert moved.before.yield_pct is not None and moved.after.yield_pct is not None
+    assert moved.after.yield_pct < moved.before.yield_pct
+
+
+def test_a_rounding_of_the_fabs_is_no_difference(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """0.08 may be 0.075 to 0.085; 0.09 may not."""
+    rows = rows_of_card()
+    rows[4]["Thickness (mm)"] = "0.08"
+    assert compared(table(rows))[0] == 0
+    rows[4]["Thickness (mm)"] = "0.09"
+    assert compared(table(rows))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("material", "outcome"),
+    [
+        ("Panasonic Megtron 6 R-5775(N) 2013 RC56%", "accept"),
+        ("R-5775(N) 2116", "differs"),
+        ("370HR 2013", "differs"),
+        ("Unobtainium 9", "cannot tell"),
+    ],
+)
+def test_materials_are_compared_by_what_they_mean(
+    material: str, outcome: str, compared: Callable[[str], tuple[int, ComparisonDocument]]
+) -> None:
+    """The same construction in other words, another glass, another laminate, one that nobody knows."""
+    rows = rows_of_card()
+    rows[4]["Material"] = material
+    _, found = compared(table(rows))
+    match = next(m for m in found.layers if m.layer == "dielectric 2")
+    assert match.outcome.value == outcome
+
+
+def test_a_lossier_laminate_costs_decibels(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """370HR in place of Megtron 6 on one side of In2.Cu: Df 0.02 against 0.004."""
+    rows = rows_of_card()
+    rows[4]["Material"] = "370HR 1080"
+    _, found = compared(table(rows))
+    effect = next(e for e in found.lines if e.layer == "In2.Cu")
+    assert effect.before.loss_db_per_mm is not None and effect.after.loss_db_per_mm is not None
+    assert effect.after.loss_db_per_mm > 1.3 * effect.before.loss_db_per_mm
+
+
+def test_two_sheets_for_one_are_summed(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """Two sheets of half the thickness and the same material are the board's row."""
+    rows = rows_of_card()
+    first = {**rows[2], "Thickness (mm)": "0.0385"}
+    code, found = compared(table([*rows[:2], first, dict(first), *rows[3:]]))
+    assert code == 0
+    match = next(m for m in found.layers if m.layer == "dielectric 1")
+    assert len(match.lines) == 2
+
+
+def test_the_fabs_lines_are_solved_and_judged(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """An impedance that our solver has too is accepted, one that is 10 % off is not, none is open."""
+    head = (*HEAD, "Line width (mm)", "Spacing (mm)", "Impedance")
+    rows = rows_of_card(head)
+    at = next(k for k, row in enumerate(rows) if row["Layer"] == "L3")
+    rows[at] |= {"Line width (mm)": "0.094", "Spacing (mm)": "0.13", "Impedance": "87.8"}
+    code, found = compared(table(rows))
+    (judged,) = found.widths
+    assert (code, judged.layer, judged.outcome.value) == (0, "In2.Cu", "accept")
+    assert judged.solved_ohm == pytest.approx(87.8, abs=0.2)  # as `stackwright impedance` solves the routed pair
+    rows[at]["Impedance"] = "79"
+    code, found = compared(table(rows))
+    assert (code, found.widths[0].outcome.value) == (1, "differs")
+    rows[at]["Impedance"] = ""
+    assert compared(table(rows))[1].widths[0].outcome.value == "cannot tell"
+
+
+def test_a_second_table_may_hold_the_lines(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """Below the stackup, with its own header."""
+    text = table(rows_of_card()) + "\nLayer,Trace width (um),Gap (um),Zdiff\nL3,94,130,87.8\nIn13.Cu,94,130,87.8\n"
+    code, found = compared(text)
+    assert code == 0
+    assert [one.layer for one in found.widths] == ["In2.Cu", "In13.Cu"]
+
+
+@pytest.mark.parametrize(
+    ("cut", "said"),
+    [(slice(0, 20), "copper rows"), (slice(0, 0), "no stackup table")],
+)
+def test_a_table_that_cannot_be_matched_gets_one_line(tmp_path: Path, cut: slice, said: str) -> None:
+    """With the counts and the lines."""
+    path = tmp_path / "fab.csv"
+    rows = rows_of_card()
+    text = table(rows).splitlines(keepends=True)
+    path.write_text("".join(text[:1] + text[1:][cut]), encoding="utf-8")
+    with pytest.raises(ConfigError, match=said) as caught:
+        run(["compare", str(CARD), str(path)])
+    assert "\n" not in str(caught.value)
+
+
+def test_copper_without_dielectric_between_is_told_by_its_lines(tmp_path: Path) -> None:
+    """The rows on both sides are named."""
+    path = tmp_path / "fab.csv"
+    rows = rows_of_card()
+    path.write_text(table(rows[:2] + rows[3:]), encoding="utf-8")
+    with pytest.raises(ConfigError, match="between the copper of lines 3 and 4"):
+        run(["compare", str(CARD), str(path)])
+
+
+def test_a_board_without_stackup_has_nothing_to_compare(tmp_path: Path) -> None:
+    """KiCad's default is nobody's statement: it is never compared."""
+    path = tmp_path / "fab.csv"
+    path.write_text(FOUR_LAYERS["comma, mil"], encoding="utf-8")
+    board = ROOT / "fixtures" / "boards" / "default_stackup"
+    with pytest.raises(StackwrightError, match="nothing to compare"):
+        run(["compare", str(board), str(path)])
+
+
+def test_the_page_tells_differences_effects_and_what_was_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A table without masks: they are named, not passed."""
+    rows = rows_of_card()
+    rows[4]["Thickness (mm)"] = "0.1000"
+    path = tmp_path / "fab.csv"
+    path.write_text(table(rows[1:-1]), encoding="utf-8")
+    assert run(["compare", str(CARD), str(path)]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"dielectric 2\s+differs\s+thickness\s+0\.075 mm\s+0\.1 mm", out)
+    assert "not compared, for the table says nothing of it: F.Mask, B.Mask" in out
+    assert re.search(r"In2\.Cu\s+0\.094/0\.13\s+87\.\d -> 9\d\.\d", out)
+    assert max(map(len, out.splitlines())) <= 100 + len(str(path))

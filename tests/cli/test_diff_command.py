@@ -1,0 +1,233 @@
+"""Two states of a board: what changed in ohms, decibels and findings, and only what is new stops a commit."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from drc_rules.engine.board_diff import row_changes
+from drc_rules.report.stackup_rows import StackupRow, StackupView, Stated
+from stackup_lib.board.board import LayerKind
+from stackup_lib.core.errors import StackwrightError
+from stackwright.cli.app import run
+from stackwright.commands.diff.command import DiffDocument, State, states
+from stackwright.run.git import GitError
+from stackwright.run.revisions import board_at
+
+ROOT = Path(__file__).parents[2]
+BOARDS = ROOT / "fixtures" / "boards"
+SCHEMA = ROOT / "fixtures" / "schemas" / "diff-v1.json"
+FIT, LOSSY = "training_b200_fit", "training_b200_lossy_prepreg"
+CARD = "hardware/card.kicad_pcb"
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", *words],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+
+
+def put(folder: Path, name: str) -> None:
+    """Lay a fixture board out as the repository's card."""
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        shutil.copy(BOARDS / name / f"{name}{suffix}", folder / CARD.replace(".kicad_pcb", suffix))
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository of two commits: a board that is fit, then one with a wrong prepreg."""
+    (tmp_path / "hardware").mkdir()
+    git(tmp_path, "init", "-q")
+    shutil.copy(BOARDS / FIT / "stackwright.toml", tmp_path / "hardware" / "stackwright.toml")
+    for name in (FIT, LOSSY):
+        put(tmp_path, name)
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """0.091 mm of 370HR under In4 in place of 0.089 mm of Megtron 7: 87.0 ohm become 83.9, no Df is known there."""
+    assert run(["diff", "HEAD~1", "HEAD", CARD]) == 1
+    said = capsys.readouterr().out
+    assert f"HEAD~1:{CARD} -> HEAD:{CARD}" in said
+    assert "FIT -> NOT FIT" in said
+    assert "R-5680(N) 1080 RC70%  ->  370HR 1080 RC71%" in " ".join(said.split("\n"))
+    assert "87.0 -> 83.9" in said
+    assert "2.06 -> ?" in said
+    assert "2 new, 0 fixed, 1 unchanged" in said
+    assert "training.df.nvlink5  passed  ->  failed" in said
+
+
+def test_the_schema_is_the_one_of_the_program() -> None:
+    """The committed schema is what the models say, so that neither changes alone."""
+    made = DiffDocument.model_json_schema(mode="serialization")
+    committed = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def test_what_is_repaired_is_fixed_and_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same two commits the other way round."""
+    assert run(["diff", "HEAD", "HEAD~1", CARD, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(document)
+    found = document["diff"]
+    assert [one["code"] for one in found["fixed"]] == ["MAT001", "MAT001"]
+    assert found["new"] == []
+    assert found["headlines"] == ["not fit", "fit"]
+    assert {row["layer"] for row in found["rows"]} == {"dielectric 5", "dielectric 23"}
+
+
+def test_the_file_as_it_lies_there_is_compared_with_a_commit(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`stackwright diff HEAD card.kicad_pcb` before a commit; the folder's only board need not be named."""
+    put(repository, FIT)
+    assert run(["diff", "HEAD", CARD]) == 0
+    first = capsys.readouterr().out
+    assert "NOT FIT -> FIT" in first
+    assert f"HEAD:{CARD} -> {CARD}" in first
+
+
+def test_the_same_state_differs_in_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No finding is new, so nothing fails, however bad the board is."""
+    assert run(["diff", "HEAD", "HEAD", CARD]) == 0
+    said = capsys.readouterr().out
+    assert "NOT FIT, as before" in said
+    assert "Stackup  unchanged" in said
+    assert "0 new, 0 fixed, 3 unchanged" in said
+
+
+def test_only_what_a_commit_brings_gates(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`check --against`: the headline stays what it is, the exit code speaks of the change alone."""
+    assert run(["check", CARD]) == 1
+    assert run(["check", CARD, "--against", "HEAD"]) == 0
+    out = capsys.readouterr().out
+    assert "(3 findings accepted)" in out
+    assert run(["check", CARD, "--against", "HEAD~1"]) == 1
+    assert "(1 finding accepted)" in capsys.readouterr().out  # a remark that was there before
+
+
+def test_a_board_that_a_commit_does_not_have_is_judged_as_a_whole(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new board has nothing to lean on."""
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        shutil.copy(repository / CARD.replace(".kicad_pcb", suffix), repository / "hardware" / f"second{suffix}")
+    assert run(["check", "hardware/second.kicad_pcb", "--against", "HEAD"]) == 1
+    with pytest.raises(GitError, match="not in that commit"), board_at("HEAD", Path("hardware/second.kicad_pcb")):
+        pass
+
+
+def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
+    """A board of last year is judged by what was declared of it last year."""
+    (repository / "hardware" / "stackwright.toml").write_text('profile = "edge"\n', encoding="utf-8")
+    with board_at("HEAD", Path(CARD)) as path:
+        assert "training-b200" in path.with_name("stackwright.toml").read_text(encoding="utf-8")
+        assert path.with_suffix(".kicad_pro").exists()
+    assert not path.exists()
+
+
+def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is new stands above what is."""
+    run(["diff", "HEAD~1", "HEAD", CARD, "--markdown"])
+    said = capsys.readouterr().out
+    order = ["Fit → not fit", "2 new, 0 fixed", "new error", "### Stackup", "### Lines", "Cross-section", "← changed"]
+    places = [said.index(words) for words in order]
+    assert places == sorted(places)
+    assert said.count("← changed") == 2
+    assert "NVLINK1\\_RX0 87.0 → 83.9 ohm" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["diff", "nope", "hardware"], "neither a file nor a commit"),
+        (["diff", "HEAD~9", CARD], "neither a file nor a commit"),
+        (["diff", "--", "-x", CARD], "neither a file nor a commit"),
+        (["check", CARD, "--against", "nope"], "no commit that git knows"),
+        (["diff", "HEAD", "HEAD", CARD, "--json", "--markdown"], "exclude each other"),
+        (["diff", "HEAD", "HEAD", CARD, "--fail-on", "bad"], "takes error, warning"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(
+    repository: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    """The word that is wrong, and what to type instead."""
+    try:
+        code = run(words)
+    except StackwrightError as error:
+        code, said = error.exit_code, str(error)
+    else:
+        said = capsys.readouterr().err
+    assert code == 2
+    assert says in said
+    assert "\n" not in said.strip()
+
+
+def test_without_a_repository_a_commit_is_refused(tmp_path: Path) -> None:
+    """A board on a stick has no history."""
+    shutil.copy(BOARDS / FIT / f"{FIT}.kicad_pcb", tmp_path / "card.kicad_pcb")
+    with pytest.raises(GitError, match="in no git repository"), board_at("HEAD", tmp_path / "card.kicad_pcb"):
+        pass
+
+
+def test_a_board_in_lfs_is_said_to_be_there(repository: Path) -> None:
+    """What git holds of it is a pointer, not the board."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    (repository / CARD).write_text(pointer, encoding="utf-8")
+    git(repository, "commit", "-qam", "lfs")
+    with pytest.raises(GitError, match="Git LFS"), board_at("HEAD", Path(CARD)):
+        pass
+
+
+def test_words_are_files_before_they_are_commits(repository: Path) -> None:
+    """A folder that is called like a branch is the folder."""
+    assert states("HEAD~1", CARD, None) == (State(Path(CARD), "HEAD~1"), State(Path(CARD)))
+    assert states("HEAD~1", "HEAD", Path("hardware")) == (State(Path(CARD), "HEAD~1"), State(Path(CARD), "HEAD"))
+    git(repository, "branch", "hardware")
+    assert states("hardware", "HEAD", None) == (State(Path(CARD)), State(Path(CARD), "HEAD"))
+
+
+def view(*rows: StackupRow) -> StackupView:
+    return StackupView(stated=Stated.FILE, thickness_mm=1.0, rows=rows)
+
+
+def copper(name: str, thickness_mm: float = 0.03) -> StackupRow:
+    return StackupRow(name=name, kind=LayerKind.COPPER, thickness_mm=thickness_mm)
+
+
+def core(number: int, material: str) -> StackupRow:
+    return StackupRow(name=f"dielectric {number}", kind=LayerKind.CORE, thickness_mm=0.1, material=material)
+
+
+def test_added_layers_do_not_make_every_row_below_them_differ() -> None:
+    """KiCad numbers the dielectrics anew; what was dielectric 2 is dielectric 4 and the same sheet."""
+    old = view(copper("F.Cu"), core(1, "A"), copper("In1.Cu"), core(2, "B"), copper("B.Cu"))
+    new = view(
+        copper("F.Cu"), core(1, "A"), copper("In1.Cu"), core(2, "C"), copper("In2.Cu"), core(3, "B"), copper("B.Cu")
+    )
+    assert [(one.kind, one.layer) for one in row_changes(old, new)] == [("added", "dielectric 2"), ("added", "In2.Cu")]
+
+
+def test_a_changed_figure_is_told_with_both_values() -> None:
+    """As people read it, with its unit; what nobody had stated is empty."""
+    (change,) = row_changes(view(copper("F.Cu")), view(copper("F.Cu", 0.06)))
+    assert [(f.what, f.before, f.after) for f in change.figures] == [("thickness", "0.03 mm", "0.06 mm")]
+    (stated,) = row_changes(view(core(1, "")), view(core(1, "370HR")))
+    assert [(f.what, f.before, f.after) for f in stated.figures] == [("material", "", "370HR")]
+    assert list(row_changes(view(core(1, "A")), view(core(1, "A")))) == []
+    assert [one.kind for one in row_changes(None, view(copper("F.Cu")))] == ["added"]

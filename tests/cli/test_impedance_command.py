@@ -1,0 +1,166 @@
+"""`stackwright impedance`: tables and single lines, for people and machines; what cannot be said says why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackwright.cli.app import run
+from stackwright.commands.inspect.impedance import ImpedanceDocument
+
+ROOT = Path(__file__).parents[2]
+BOARDS, SCHEMAS = ROOT / "fixtures" / "boards", ROOT / "fixtures" / "schemas"
+CARD = str(BOARDS / "inference_pcie_gen5_fit")
+
+
+def spoken(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = run(["impedance", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def document(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+    code, out, _ = spoken([*arguments, "--json"], capsys)
+    assert code in (0, 1)
+    read: dict[str, object] = json.loads(out)
+    jsonschema.Draft202012Validator(json.loads((SCHEMAS / "impedance-v1.json").read_text(encoding="utf-8"))).validate(
+        read
+    )
+    return read
+
+
+def test_the_schema_is_the_one_of_the_program() -> None:
+    """The committed schema is what the models say, so that neither changes alone."""
+    committed = json.loads((SCHEMAS / "impedance-v1.json").read_text(encoding="utf-8"))
+
+    made = ImpedanceDocument.model_json_schema(mode="serialization")
+
+    assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def test_the_table_has_every_target_on_every_signal_layer_beside_what_was_routed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The card's PCIe Gen5: solved to 85 ohm on each layer; 0.094/0.13 is what was routed on In2 and In13."""
+    rows = document([CARD], capsys)["rows"]
+    assert isinstance(rows, list)
+
+    by_layer = {row["layer"]: row for row in rows}
+    assert {"F.Cu", "In2.Cu", "In13.Cu", "B.Cu"} <= set(by_layer)
+    assert all(row["impedance_ohm"] == pytest.approx(85, rel=2e-3) for row in rows)
+    most = by_layer["In2.Cu"]["routed"][0]
+    assert (most["width_mm"], most["gap_mm"]) == (0.094, 0.13)
+    assert by_layer["In2.Cu"]["gap_mm"] == 0.13
+    assert by_layer["In2.Cu"]["references"] == ["In1.Cu", "In3.Cu"]
+    assert all(row["loss"]["frequency_ghz"] == 16 for row in rows)
+    assert by_layer["In2.Cu"]["width_mm"] == pytest.approx(by_layer["In13.Cu"]["width_mm"], rel=1e-6)
+
+
+def test_a_solved_width_gives_its_target_when_it_is_asked_back(capsys: pytest.CaptureFixture[str]) -> None:
+    """Width for 50 ohm on In2, then the impedance of that width."""
+    rows = document([CARD, "--layer", "In2.Cu", "--target-se", "50"], capsys)["rows"]
+    assert isinstance(rows, list)
+    width = rows[0]["width_mm"]
+
+    line = document([CARD, "--layer", "In2.Cu", "--width", f"{width}"], capsys)["line"]
+
+    assert isinstance(line, dict)
+    assert line["z_ohm"] == pytest.approx(50, rel=2e-3)
+    assert line["spread"]["interval_ohm"]["low"] < 50 < line["spread"]["interval_ohm"]["high"]
+    assert sum(share["share"] for share in line["returns"]) == pytest.approx(1.0, abs=2e-3)
+
+
+def test_one_line_has_its_figures_its_stackup_and_its_loss(capsys: pytest.CaptureFixture[str]) -> None:
+    """A pair: differential, odd, even, delay, production, loss over frequency, in a text that fits 100 columns."""
+    code, out, _ = spoken([CARD, "--layer", "In2.Cu", "--width", "0.1", "--gap", "0.13"], capsys)
+
+    assert code == 0
+    for word in ("Zdiff", "odd, even", "in production", "yield", "eps_eff", "returns in", "valid", "dielectric"):
+        assert word in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+    losses = document([CARD, "--layer", "In2.Cu", "--width", "0.1", "--gap", "0.13"], capsys)["line"]
+    assert isinstance(losses, dict)
+    totals = [row["loss"]["total_db_per_mm"]["nominal"] for row in losses["losses"]]
+    assert totals == sorted(totals)
+
+
+def test_frequency_and_interface_choose_where_loss_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """pcie6 brings its 85 ohm and its Nyquist frequency; --frequency overrides it."""
+    for arguments, expected in ((["--interface", "pcie6"], 16.0), (["--interface", "pcie6", "--frequency", "5"], 5.0)):
+        rows = document([CARD, "--layer", "In2.Cu", *arguments], capsys)["rows"]
+        assert isinstance(rows, list)
+        assert rows[0]["target"]["target"]["ohm"] == 85
+        assert rows[0]["loss"]["frequency_ghz"] == expected
+
+
+def test_what_cannot_be_reached_says_why_and_what_would(capsys: pytest.CaptureFixture[str]) -> None:
+    """62 ohm on a thin stripline needs a trace that nobody etches: exit code 1 and a remedy in numbers."""
+    code, out, _ = spoken([CARD, "--layer", "In2.Cu", "--target-se", "62"], capsys)
+
+    assert code == 1
+    assert "narrower than" in " ".join(out.split())
+    assert "would reach it" in " ".join(out.split())
+
+
+def test_a_board_without_stackup_names_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a number, and not a traceback."""
+    code, out, _ = spoken([str(BOARDS / "no_stackup"), "--target-se", "50"], capsys)
+
+    assert code == 1
+    assert "the stackup is not known" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--width", "0.1"], "--layer"),
+        (["--layer", "In77.Cu", "--width", "0.1"], "did you mean"),
+        (["--layer", "In2.Cu", "--width", "0"], "under 1 um"),
+        (["--layer", "In2.Cu", "--width", "0.1", "--gap", "0.0001"], "gap"),
+        (["--layer", "In2.Cu", "--target-se", "-5"], "positive"),
+        (["--reference", "In1.Cu", "--target-se", "50"], "--layer"),
+        (["--layer", "In2.Cu", "--reference", "In2.Cu", "--target-se", "50"], "own layer"),
+        (["--interface", "pcie9"], "did you mean"),
+        (["--layer", "In2.Cu", "--width", "0.1", "--frequency", "-3"], "frequency"),
+    ],
+)
+def test_an_option_that_makes_no_sense_gets_one_line(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, one line on the error stream that names the cure."""
+    from stackwright.__main__ import guarded
+
+    code = guarded(lambda: run(["impedance", CARD, *arguments]))
+    out, err = capsys.readouterr()
+
+    assert code == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert words in err
+
+
+def test_a_board_that_asks_for_nothing_is_told_how_to_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No net with a target: --target-diff and --target-se are named."""
+    from stackwright.__main__ import guarded
+
+    board = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board")
+
+    code = guarded(lambda: run(["impedance", str(board)]))
+
+    assert code == 2
+    assert "--target-se" in capsys.readouterr().err
+
+
+def test_a_line_can_be_written_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file holds the page, the screen one sentence."""
+    target = tmp_path / "line.txt"
+
+    code, out, _ = spoken([CARD, "--layer", "In2.Cu", "--width", "0.1", "--output", str(target)], capsys)
+
+    assert code == 0
+    assert str(target) in out
+    assert "Z0" in target.read_text(encoding="utf-8")

@@ -1,0 +1,478 @@
+"""`stackwright new`: a board that nobody has drawn yet, in four files or none, and without a fault to our own check."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.impedance.line_report import line_report
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.engine.check import check_board, find_config, prepare
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import Headline, Verdict
+from drc_rules.requirements.interfaces import interface
+from drc_rules.requirements.profiles.profile import load_profile, profile_names
+from drc_rules.settings.config import load_config
+from drc_rules.stackup_design.plan_file import parse_plan
+from stackup_lib.board.planned import PlannedClass, planned_from
+from stackup_lib.core.errors import ConfigError, NotWrittenError, StackwrightError
+from stackup_lib.core.facts import Fact
+from stackup_lib.kicad import read_board, read_project
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
+from stackup_lib.kicad.write.new_board import empty_board, empty_project
+from stackup_lib.materials import FoilGrade, catalogue
+from stackwright.cli.app import run
+from stackwright.commands.apply.new import NewRequest, new_board
+
+CLASS = "85Ohm-diff_PCIE_GEN4"
+SIX_LAYERS = """copper_finish = "ENIG"
+impedance_controlled = true
+impedance_tolerance_pct = 10
+
+rows = [
+  { kind = "mask", thickness_mm = 0.02 },
+  { kind = "copper", thickness_mm = 0.041 },
+  { kind = "prepreg", thickness_mm = 0.079, material = "370HR 1086 RC63%", laminate = "370HR", dk = 3.78, df = 0.027 },
+  { kind = "copper", thickness_mm = 0.03, layer_type = "power", copper_oz = 1.0 },
+  { kind = "core", thickness_mm = 0.2, material = "370HR", laminate = "370HR", dk = 4.04, df = 0.021, at_ghz = 2 },
+  { kind = "copper", thickness_mm = 0.0152, foil = "RTF", copper_oz = 0.5 },
+  { kind = "prepreg", plies = [
+    { thickness_mm = 0.3, material = "370HR", laminate = "370HR", dk = 4.04 },
+    { thickness_mm = 0.3, material = "370HR", laminate = "370HR", dk = 4.04 } ] },
+  { kind = "copper", thickness_mm = 0.0152, foil = "RTF", copper_oz = 0.5 },
+  { kind = "core", thickness_mm = 0.2, material = "370HR", laminate = "370HR", dk = 4.04, df = 0.021, at_ghz = 2 },
+  { kind = "copper", thickness_mm = 0.03, layer_type = "power", copper_oz = 1.0 },
+  { kind = "prepreg", thickness_mm = 0.079, material = "370HR 1086 RC63%", laminate = "370HR", dk = 3.78, df = 0.027 },
+  { kind = "copper", thickness_mm = 0.041 },
+  { kind = "mask", thickness_mm = 0.02 },
+]
+
+[[net_class]]
+name = "85Ohm-diff_PCIE_GEN4"
+track_width_mm = 0.118
+diff_pair_width_mm = 0.118
+diff_pair_gap_mm = 0.15
+
+[[rule]]
+net_class = "85Ohm-diff_PCIE_GEN4"
+layer = "F.Cu"
+width_mm = 0.118
+gap_mm = 0.15
+tolerance_mm = 0.002
+requirement = "85 ohm differential for PCIe Gen4"
+
+[[rule]]
+net_class = "85Ohm-diff_PCIE_GEN4"
+layer = "In2.Cu"
+width_mm = 0.13
+gap_mm = 0.15
+tolerance_mm = 0.002
+requirement = "85 ohm differential for PCIe Gen4"
+"""
+EDGE = ("--profile", "edge", "--interface", "pcie4")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """The plan of six layers in a file, outside of the folder that a board goes into."""
+    path = tmp_path / "six.stackwright-plan.toml"
+    path.write_text(SIX_LAYERS, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Where a board is to go: a folder of its own, still empty."""
+    folder = tmp_path / "card"
+    folder.mkdir()
+    return folder / "card.kicad_pcb"
+
+
+def test_four_files_hold_what_the_plan_says(plan: Path, target: Path) -> None:
+    """Stackup, net class, rules per layer, and the facts that KiCad has no field for; no net, no part, no outline."""
+    assert run(["new", *EDGE, "--plan", str(plan), str(target)]) == 0
+    assert sorted(p.name for p in target.parent.iterdir()) == [
+        "card.kicad_dru",
+        "card.kicad_pcb",
+        "card.kicad_pro",
+        "stackwright.toml",
+    ]
+    board, planned = read_board(target), parse_plan(SIX_LAYERS, "plan").planned
+    assert board.stackup is not None
+    stated = planned_from(board.stackup)
+    assert [(r.name, r.kind, r.plies) for r in stated.rows] == [
+        (r.name, r.kind, tuple(p.model_copy(update={"locked": False}) for p in r.plies)) for r in planned.rows
+    ]
+    assert (stated.copper_finish, stated.dielectric_constraints) == ("ENIG", True)
+    assert [layer.kicad_type for layer in board.copper_layers] == [
+        "signal",
+        "power",
+        "signal",
+        "signal",
+        "power",
+        "signal",
+    ]
+    assert board.thickness_mm == pytest.approx(1.3704)
+    assert (board.nets, len(board.tracks), len(board.pads), board.outline.size_mm) == (("",), 0, 0, None)
+    project = read_project(target.with_suffix(".kicad_pro"), ())
+    assert project.classes[CLASS].diff_pair_width_mm == 0.118
+    assert project.classes[CLASS].diff_pair_gap_mm == 0.15
+    rules = parse_design_rules(target.with_suffix(".kicad_dru").read_text(encoding="utf-8"))
+    assert rules.fault is None
+    assert {rule.layer for rule in rules.rules} == {"F.Cu", "In2.Cu"}
+    config = load_config(target.with_name("stackwright.toml"))
+    assert (config.profile, config.form, config.declared.impedance_tolerance_pct) == ("edge", None, 10)
+    assert config.declared.stackup_hash == board.stackup.digest
+    assert config.declared.copper["In2.Cu"].foil == "RTF"
+    assert config.declared.dielectric["dielectric 2"].at_ghz == 2
+    assert [(one.is_, one.net_classes) for one in config.interface] == [("pcie4", (CLASS,))]
+
+
+def test_the_requirement_stands_in_the_rules_as_a_comment(plan: Path, target: Path) -> None:
+    """Whoever reads the rules in KiCad's editor sees what each is for."""
+    new_board(target, NewRequest("edge", plan=plan))
+    lines = target.with_suffix(".kicad_dru").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "(version 1)"
+    assert lines.count("# 85 ohm differential for PCIe Gen4") == 2
+
+
+def test_our_own_check_finds_no_fault(plan: Path, target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing failed; what is open hangs on nets and planes that an empty board has not, and the page says so."""
+    new_board(target, NewRequest("edge", interfaces=("pcie4",), plan=plan))
+    report = check_board(target)
+    assert not report.findings
+    assert {one.verdict for one in report.verdicts} == {
+        Verdict.PASSED,
+        Verdict.NOT_VERIFIABLE,
+        Verdict.NOT_APPLICABLE,
+    }
+    out = " ".join(capsys.readouterr().out.split())
+    assert "0 failed" in out
+    assert "which layers are power planes" in out
+    assert "85Ohm-diff_PCIE_GEN4 0.118/0.15 F.Cu, In2.Cu" in out
+
+
+def test_facts_are_stale_as_soon_as_the_stackup_changes(
+    plan: Path, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody thickens a core in KiCad: the report says so, and what was declared is unknown again."""
+    new_board(target, NewRequest("edge", plan=plan))
+    assert not any("stale" in note for note in check_board(target).notes)
+    assert foil_of(target, "In2.Cu").value is FoilGrade.RTF
+    text = target.read_bytes()
+    assert text.count(b"(thickness 0.2)") == 2
+    target.write_bytes(text.replace(b"(thickness 0.2)", b"(thickness 0.25)"))
+    assert any("declares facts for another stackup" in note for note in check_board(target).notes)
+    assert foil_of(target, "In2.Cu").stale
+    assert run(["check", str(target)]) == 0
+    assert "they are stale, and count as unknown" in " ".join(capsys.readouterr().out.split())
+    target.write_bytes(text)
+    assert foil_of(target, "In2.Cu").known
+
+
+def foil_of(path: Path, layer: str) -> Fact[FoilGrade]:
+    """The foil that our check takes a copper layer to have."""
+    board = read_board(path)
+    context, _, _ = prepare(board, find_config(path, None), CommandLine())
+    return context.foil(board.layer_index[layer])
+
+
+# --- the outline ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "size_mm"),
+    [
+        ("pcie-fhhl", (167.65, 111.15)),
+        ("oam", (102.0, 165.0)),
+        ("ocp-nic3-sff", None),  # known to engineers, found in no document
+        ("hgx", None),  # nobody publishes it
+    ],
+)
+def test_an_outline_only_where_a_document_states_the_size(
+    form: str, size_mm: tuple[float, float] | None, plan: Path, target: Path
+) -> None:
+    """A rectangle of the form factor's size, on a sheet that holds it; else the outline is the user's to draw."""
+    new_board(target, NewRequest("edge", form=form, plan=plan))
+    found = read_board(target).outline.size_mm
+    assert found == (None if size_mm is None else pytest.approx(size_mm))
+    assert load_config(target.with_name("stackwright.toml")).form == form
+
+
+def test_a_form_that_the_profile_implies_is_written_down(plan: Path, target: Path) -> None:
+    """So that the settings alone say what the board is judged against."""
+    new_board(target, NewRequest("training-b200", plan=plan))
+    config = load_config(target.with_name("stackwright.toml"))
+    assert (config.profile, config.form) == ("training-b200", "hgx")
+    text = target.with_name("stackwright.toml").read_text(encoding="utf-8")
+    assert "# NVLink 5 (B200): the nets it runs on" in text  # no class of the plan is named after it
+
+
+# --- all or nothing ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["card.kicad_pcb", "card.kicad_pro", "card.kicad_dru", "stackwright.toml"])
+def test_nothing_that_is_there_is_replaced(name: str, plan: Path, target: Path) -> None:
+    """Whichever of the four it is, it stays, and none of the others appears."""
+    there = target.with_name(name)
+    there.write_bytes(b"somebody's work")
+    with pytest.raises(NotWrittenError, match="is there already, and is not replaced"):
+        new_board(target, NewRequest("edge", plan=plan))
+    assert [p.name for p in target.parent.iterdir()] == [name]
+    assert there.read_bytes() == b"somebody's work"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX links")
+def test_a_dangling_link_is_there_too(plan: Path, target: Path) -> None:
+    """Nothing is written through it to wherever it points."""
+    target.symlink_to(target.with_name("elsewhere.kicad_pcb"))
+    with pytest.raises(NotWrittenError, match="is there already"):
+        new_board(target, NewRequest("edge", plan=plan))
+    assert [p.name for p in target.parent.iterdir()] == [target.name]
+
+
+def test_a_name_that_kicad_holds_is_not_taken(plan: Path, target: Path) -> None:
+    """A KiCad that has a board of this name open, not saved yet, would write over ours."""
+    lock = target.with_name(f"~{target.name}.lck")
+    lock.write_text('{"hostname": "h", "username": "u"}', encoding="utf-8")
+    with pytest.raises(NotWrittenError, match="is open in KiCad"):
+        new_board(target, NewRequest("edge", plan=plan))
+    assert list(target.parent.iterdir()) == [lock]
+
+
+def test_a_disk_that_refuses_the_last_file_keeps_none(
+    plan: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three files were written when the settings cannot be: all three are taken away again."""
+    replace = os.replace
+
+    def refuse(source: str | Path, to: str | Path) -> None:
+        if Path(to).name == "stackwright.toml":
+            raise OSError(28, "No space left on device")
+        replace(source, to)
+
+    def no_links(*_: object) -> None:
+        raise OSError(1, "this file system has no hard links")
+
+    monkeypatch.setattr(os, "link", no_links)
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(NotWrittenError, match="no space left"):
+        new_board(target, NewRequest("edge", plan=plan))
+    assert not list(target.parent.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--profile", "trainig-b200", "x.kicad_pcb"], 'did you mean "training-b200"'),
+        (["--profile", "edge", "--form", "pcie-crad", "x.kicad_pcb"], 'did you mean "pcie-card"'),
+        (["--profile", "edge", "--interface", "pcie55", "x.kicad_pcb"], 'did you mean "pcie5"'),
+        (["--profile", "edge", "x"], "give x.kicad_pcb"),
+        (["--profile", "edge", "x.kicad_pro"], "give x.kicad_pcb"),
+        (["--profile", "edge", "x.brd"], "ends with .kicad_pcb"),
+        (["--profile", "edge", "nowhere/x.kicad_pcb"], "no such folder"),
+        (["--profile", "edge", "--plan", "none.toml", "x.kicad_pcb"], "none.toml"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the word that is meant, or the name to give; and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StackwrightError) as caught:
+        run(["new", *arguments])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_that_is_no_board_leaves_nothing(plan: Path, target: Path) -> None:
+    """Five copper layers: KiCad takes even numbers only."""
+    rows = SIX_LAYERS.splitlines()
+    at = next(i for i, row in enumerate(rows) if "plies" in row)
+    plan.write_text("\n".join(rows[:at] + rows[at + 4 :]), encoding="utf-8")
+    with pytest.raises(NotWrittenError, match="5 copper layers"):
+        new_board(target, NewRequest("edge", plan=plan))
+    assert not list(target.parent.iterdir())
+
+
+# --- details ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_of_the_users_own_is_found_from_the_settings(plan: Path, target: Path) -> None:
+    """The settings name it as it lies from there, so the check finds it wherever it is run."""
+    own = target.parent.parent / "mine.toml"
+    own.write_text('title = "mine"\nworkload = "edge"\nextends = ["edge"]\n', encoding="utf-8")
+    new_board(target, NewRequest(str(own), plan=plan))
+    settings = tomllib.loads(target.with_name("stackwright.toml").read_text(encoding="utf-8"))
+    assert settings["profile"] == str(Path("..") / "mine.toml")
+    assert check_board(target).profile == str(own.parent / "card" / ".." / "mine.toml")
+
+
+def test_the_finish_can_be_chosen(plan: Path, target: Path) -> None:
+    """It goes into the stackup; without it the plan's own stands there."""
+    new_board(target, NewRequest("edge", plan=plan, finish="Immersion silver"))
+    stackup = read_board(target).stackup
+    assert stackup is not None
+    assert stackup.copper_finish == "Immersion silver"
+
+
+def test_a_line_of_a_board_without_planes_asks_for_them(
+    plan: Path, target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is filled yet: which planes a line has must be said, and with the neighbours named it is solved."""
+    new_board(target, NewRequest("edge", plan=plan))
+    line = ["impedance", str(target), "--layer", "In2.Cu", "--width", "0.13", "--gap", "0.15"]
+    with pytest.raises(ConfigError, match=r"reference plane of In2\.Cu is not known.*--reference In1\.Cu,In3\.Cu"):
+        run(line)
+    capsys.readouterr()
+    assert run([*line, "--reference", "In1.Cu,In3.Cu"]) == 0
+    assert "Zdiff" in capsys.readouterr().out
+
+
+def test_equal_plans_give_equal_bytes(plan: Path, target: Path, tmp_path: Path) -> None:
+    """Nothing of the time, of the machine or of chance gets into the files."""
+    new_board(target, NewRequest("edge", form="oam", plan=plan))
+    (tmp_path / "again").mkdir()
+    other = tmp_path / "again" / target.name
+    new_board(other, NewRequest("edge", form="oam", plan=plan))
+    for path in target.parent.iterdir():
+        assert other.with_name(path.name).read_bytes() == path.read_bytes()
+
+
+def test_an_empty_project_is_kicads_default_and_the_plans_classes() -> None:
+    """In order of priority, Default last."""
+    classes = [PlannedClass(name="A", diff_pair_gap_mm=0.1), PlannedClass(name="B", track_width_mm=0.2)]
+    data = json.loads(empty_project("x.kicad_pro", classes))
+    rows = {row["name"]: row for row in data["net_settings"]["classes"]}
+    assert [row["name"] for row in sorted(rows.values(), key=lambda r: r["priority"])] == ["A", "B", "Default"]
+    assert rows["A"]["diff_pair_gap"] == 0.1
+    assert data["meta"]["filename"] == "x.kicad_pro"
+
+
+def test_kicads_own_limit_forbids_no_planned_width(plan: Path, target: Path) -> None:
+    """KiCad 10 takes nothing below 0.2 mm by itself; the limit is lowered to the narrowest line, and never raised."""
+    new_board(target, NewRequest("edge", plan=plan))
+    rules = json.loads(target.with_suffix(".kicad_pro").read_bytes())["board"]["design_settings"]["rules"]
+    assert rules["min_track_width"] == 0.116
+    wide = json.loads(empty_project("x.kicad_pro", [], least_width_mm=0.4))
+    assert wide["board"]["design_settings"]["rules"]["min_track_width"] == 0.2
+
+
+def test_a_large_outline_gets_a_large_sheet() -> None:
+    """The smallest sheet on which it lies with 50 mm around; beyond all sheets the largest."""
+    planned = parse_plan(SIX_LAYERS, "plan").planned
+    papers = {
+        size: empty_board(planned, size_mm=size).split(b'(paper "')[1][:2] for size in ((90, 90), (500, 400), (2000, 9))
+    }
+    assert papers == {(90, 90): b"A4", (500, 400): b"A1", (2000, 9): b"A0"}
+
+
+# --- from a suggestion ------------------------------------------------------------------------------------------------
+
+
+WAITS = re.compile(
+    r"which layers are power planes|which nets are [a-z0-9.-]+|signal links|board outline.*|the board's outline"
+    r"|which rail feeds the accelerator's core, and its current|which parts are hot"
+    r"|the bow and twist that the fab is held to \(.*"
+)
+"""Facts that only a drawn board states, or the order to the fab."""
+
+
+REMARKS = {"board.fab.dielectric_standard", "board.fab.average_dielectric_standard"}
+"""Information: many layers in a given thickness take dielectrics that are thinner than any fab presses."""
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_every_profile_gives_a_board_in_which_nothing_fails(profile: str, target: Path) -> None:
+    """Fit, or not proven for want of nets, planes and an outline; classes, rules and facts hold for this stackup."""
+    assert run(["new", "--profile", profile, str(target)]) == 0
+    report = check_board(target)
+    assert report.headline in (Headline.FIT, Headline.NOT_PROVEN)
+    assert {f.clause for f in report.findings} <= REMARKS
+    assert not report.crashes
+    assert {v.clause.id for v in report.verdicts if v.verdict is Verdict.FAILED} <= REMARKS
+    waits = {missing.fact for verdict in report.verdicts if verdict.has_rule for missing in verdict.missing}
+    assert {fact for fact in waits if not WAITS.fullmatch(fact)} == set()
+    assert not any("stale" in note for note in report.notes)
+    project = read_project(target.with_suffix(".kicad_pro"), ())
+    config = load_config(target.with_name("stackwright.toml"))
+    for one in config.interface:
+        assert set(one.net_classes) <= project.classes.keys()
+        assert load_profile(profile).interfaces[interface(one.is_).family] == one.is_
+    assert set(load_profile(profile).must_carry) <= {interface(one.is_).family for one in config.interface}
+
+
+def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> None:
+    """A pair of 85 ohm for NVLink and PCIe on every layer between two grounds; solved again it has 85 ohm."""
+    new_board(target, NewRequest("training-b200"))
+    rules = parse_design_rules(target.with_suffix(".kicad_dru").read_text(encoding="utf-8"))
+    comments = target.with_suffix(".kicad_dru").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert (
+        "85 ohm differential for NVLink 5 (B200) (engineering knowledge, no document found); solved: 85.0 ohm"
+        in comments
+    )
+    names = {rule.name.partition(", ")[0] for rule in rules.rules}
+    assert {"stackwright: 85Ohm-diff_NVLINK5", "stackwright: 85Ohm-diff_PCIE6"} <= names
+    board = read_board(target)
+    width, gap = (
+        getattr(read_project(target.with_suffix(".kicad_pro"), ()).classes["85Ohm-diff_NVLINK5"], key)
+        for key in ("diff_pair_width_mm", "diff_pair_gap_mm")
+    )
+    layer = next(r.layer for r in rules.rules if "NVLINK5" in r.name and r.layer != "F.Cu")
+    assert layer is not None
+    index = board.layer_index[layer]
+    context, _, _ = prepare(board, find_config(target, None), CommandLine())
+    line = line_report(
+        Lines(context), index, width_mm=width, gap_mm=gap, target_ohm=85.0, references=(index - 1, index + 1)
+    )
+    assert line.z_ohm == pytest.approx(85.0, rel=0.005)
+
+
+def test_what_the_user_asks_for_is_built(target: Path) -> None:
+    """Layers, thickness, laminate and interface as said, each over what the profile would have."""
+    arguments = ["--layers", "10", "--thickness-mm", "1.2", "--laminate", "370HR", "--interface", "pcie3"]
+    assert run(["new", "--profile", "edge", *arguments, str(target)]) == 0
+    board = read_board(target)
+    assert board.stackup is not None
+    assert board.layer_count == 10
+    assert board.thickness_mm == pytest.approx(1.2, rel=0.1)
+    assert {catalogue().find(p.material or "").laminate.family for r in board.stackup.dielectrics for p in r.plies} == {  # type: ignore[union-attr]
+        "370HR"
+    }
+    assert [one.is_ for one in load_config(target.with_name("stackwright.toml")).interface] == ["pcie3"]
+
+
+def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody states the power planes and the drill: the page says what was taken, and that it was assumed."""
+    new_board(target, NewRequest("edge"))
+    out = capsys.readouterr().out
+    assert "none: no interface is known; name what it carries, e.g. --interface pcie5" in out
+    assert "assumed  nobody states these" in out
+    assert re.search(r"drill\s+0\.\d+ mm", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--layers", "9"], "--layers"),
+        (["--layers", "2"], "--layers"),
+        (["--thickness-mm", "0.2", "--layers", "20"], "no stackup meets them"),
+        (["--laminate", "Unobtainium"], "Unobtainium"),
+        (["--length", "pcie5"], "write it as pcie5=150"),
+        (["--length", "pcie55=100"], 'did you mean "pcie5"'),
+        (["--pick", "40"], "there is no suggestion 40"),
+    ],
+)
+def test_goals_that_cannot_be_met_write_nothing(arguments: list[str], said: str, target: Path) -> None:
+    """One line with the option or the goals that fight, and an empty folder."""
+    with pytest.raises(StackwrightError) as caught:
+        run(["new", "--profile", "edge", *arguments, str(target)])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not list(target.parent.iterdir())

@@ -1,0 +1,72 @@
+"""The house: small rooms, no circle of imports, one meaning for each class name."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = {"stackup_lib": ROOT, "drc_rules": ROOT, "stackwright": ROOT / "plugin"}
+MOST_MODULES = 20
+"""In one folder, beside its `__init__`; a family of rules has a module for each rule."""
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module by its dotted name, lazy parts and all."""
+    found = {}
+    for name, root in PACKAGES.items():
+        for path in sorted((root / name).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_text("utf-8"))
+    return found
+
+
+def imports_of(name: str) -> Iterator[str]:
+    """Modules of ours that a module imports: at its top, in a function, or for its types only."""
+    for node in ast.walk(modules()[name]):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in modules() else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_no_room_is_crowded() -> None:
+    """More modules than one can keep in mind are two subjects."""
+    rooms = Counter(
+        path.parent.relative_to(ROOT)
+        for name, root in PACKAGES.items()
+        for path in (root / name).rglob("*.py")
+        if path.name != "__init__.py"
+    )
+    assert len(rooms) > 60
+    assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    """Imports inside functions and under TYPE_CHECKING count: a circle is a circle for who reads it."""
+    graph = {name: {one for one in imports_of(name) if one in modules() and one != name} for name in modules()}
+    assert sum(map(len, graph.values())) > 2000
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as circle:
+        pytest.fail(" -> ".join(circle.args[1]))
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    """Two classes of one name are mistaken for each other."""
+    homes: dict[str, list[str]] = defaultdict(list)
+    for name, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+    assert len(homes) > 500
+    assert {name: at for name, at in homes.items() if len(at) > 1} == {}

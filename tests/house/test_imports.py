@@ -1,0 +1,73 @@
+"""What is imported when: the help is quick, and the core needs no KiCad, no network and no screen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"numpy", "pydantic", "rich", "sexpdata", "scipy", "drc_rules", "stackup_lib"}
+FOREIGN = {
+    "kipy",
+    "pcbnew",
+    "wx",
+    "requests",
+    "urllib3",
+    "httpx",
+    "matplotlib",
+    "tkinter",
+    "typer",
+    "rich",
+    "stackwright",
+}
+
+
+def modules_after(program: str) -> set[str]:
+    """Return the top-level modules that a program has imported at its end."""
+    ending = "\nimport sys\nprint('\\n' + ' '.join(sorted({name.split('.')[0] for name in sys.modules})))"
+    run = subprocess.run(
+        [sys.executable, "-c", program + ending],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(),
+    )
+    return set(run.stdout.splitlines()[-1].split())
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which the checkout can be imported, installed or not."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([".", "plugin"])}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]], ids=" ".join)
+def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
+    """A light start-up is a test, not a hope."""
+    loaded = modules_after(f"from stackwright.cli.app import run\nrun({arguments!r})")
+
+    by_typer_itself = {"pydantic"} if arguments[0] == "check" else set()  # recent versions, for number ranges
+    assert loaded & HEAVY <= by_typer_itself
+
+
+@pytest.mark.parametrize("package", ["stackup_lib.kicad", "stackup_lib.materials", "drc_rules.engine.check"])
+def test_the_core_needs_no_kicad_no_network_and_no_screen(package: str) -> None:
+    """Anybody may build on it, in CI or on a server."""
+    assert modules_after(f"import {package}") & FOREIGN == set()
+
+
+def test_the_core_opens_no_connection() -> None:
+    """Importing and listing everything works with sockets forbidden."""
+    program = (
+        "import socket\n"
+        "def refuse(*a, **k): raise AssertionError('a connection')\n"
+        "socket.socket.connect = refuse; socket.create_connection = refuse\n"
+        "from drc_rules.rules.rule import all_rules; from stackup_lib.materials import catalogue\n"
+        "assert all_rules() and catalogue().laminates"
+    )
+
+    assert "drc_rules" in modules_after(program)

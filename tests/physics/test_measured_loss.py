@@ -1,0 +1,392 @@
+"""Loss per length from drawing to dB: against field solvers, and against boards that were measured."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from drc_rules.analysis.lines.solved_lines import DF_SLACK, UNKNOWN_FOIL, limit_of
+from stackup_lib.field_solver.perturbation import Mode, perturb
+from stackup_lib.field_solver.solver import solve
+from stackup_lib.field_solver.validity import microstrip_eps_eff
+from stackup_lib.materials import find_foil
+from stackup_lib.transmission_lines.buildup import OUTER_TAPER_PER_COPPER
+from stackup_lib.transmission_lines.loss import Face, Filling, line_from_impedance, loss_per_length, trace_depth_mm
+from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
+from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
+from stackup_lib.transmission_lines.materials.dielectric_models import (
+    ConstantDielectric,
+    PermittivityModel,
+    wideband_debye,
+)
+from stackup_lib.transmission_lines.materials.foil_roughness import FoilFace, RzInterval, face_roughness
+from stackup_lib.transmission_lines.materials.laminate_models import through_point
+from stackup_lib.transmission_lines.materials.roughness import Gradient, Roughness, cannonball
+from stackup_lib.transmission_lines.site import LineSite, Sheet
+from stackup_lib.validation.cases import section_of_case, value_of_quantity
+
+REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
+SOLVERS: list[dict[str, Any]] = tomllib.loads((REFERENCE / "solver_loss_cases.toml").read_text(encoding="utf-8"))[
+    "case"
+]
+MEASURED = tomllib.loads((REFERENCE / "measured_loss_cases.toml").read_text(encoding="utf-8"))
+LINES: dict[str, dict[str, Any]] = {line["id"]: line for line in MEASURED["line"]}
+MODES: dict[str, Mode] = {"single": "single", "odd": "odd", "even": "even"}
+PER_INCH = 25.4
+
+
+# --- field solvers ---------------------------------------------------------------------------------------------------
+
+
+def solver_loss_db_per_inch(case: dict[str, Any]) -> float:
+    """Return our loss of a smooth line that a field solver reports, from its drawing alone."""
+    geometry, _, word = case["geometry"].partition(" ")
+    mode = MODES[word or "single"]
+    dk, df = case["dk"], case["df"]
+    section = section_of_case(geometry, case["parameters_mm"] | {"er": dk})
+    solution, found = solve(section), perturb(section, mode)
+    strip, crowding = section.strips[0], found.crowding
+    planes = crowding.plane_below_per_mm + crowding.plane_above_per_mm
+    faces = (
+        Face(crowding.strip_per_mm, trace_depth_mm(crowding.strip_per_mm, strip.base_width_mm * strip.thickness_mm)),
+        Face(planes, strip.thickness_mm, of_plane=True),
+    )
+    causal = wideband_debye(dk, df, 1.0, lower_corner_ghz=1e-6, upper_corner_ghz=159.15494)
+    model: PermittivityModel = ConstantDielectric(dk, df) if case["id"].startswith("HFSS") else causal
+    z, eps = {"single": ("Z0", "eps_eff"), "odd": ("Zodd", "eps_eff_odd"), "even": ("Zeven", "eps_eff_even")}[mode]
+    filling = Filling(math.fsum(found.shares.layers), dk, model)
+    line = line_from_impedance(value_of_quantity(solution, z), value_of_quantity(solution, eps), (filling,), faces)
+    return float(loss_per_length(line, case["frequency_ghz"]).total_db_per_mm) * PER_INCH
+
+
+BEYOND = {"AN2D-SL-40.24": 0.022, "AN2D-SL-67": 0.032}
+"""Above 30 GHz the unstated reference frequency and corner of these exports' Dk matter, and 67 GHz is out of range."""
+
+
+@pytest.mark.parametrize("case", SOLVERS, ids=lambda case: case["id"])
+def test_drawings_to_the_loss_of_field_solvers(case: dict[str, Any]) -> None:
+    """HFSS and 2D Extractor within 2 %, but for a causal stripline: 2.1 % at 40 GHz and 3.1 % at 67 GHz."""
+    limit = BEYOND.get(case["id"], 0.02)
+    assert solver_loss_db_per_inch(case) == pytest.approx(case["loss_db_per_inch"], rel=limit)
+
+
+def test_hand_fed_crowding_was_right() -> None:
+    """Crowding by moving walls, which the reference file holds, is that of the squared charge within 0.3 %."""
+    for case in SOLVERS:
+        geometry, _, word = case["geometry"].partition(" ")
+        section = section_of_case(geometry, case["parameters_mm"] | {"er": case["dk"]})
+        crowding = perturb(section, MODES[word or "single"]).crowding
+        planes = crowding.plane_below_per_mm + crowding.plane_above_per_mm
+        assert crowding.strip_per_mm == pytest.approx(case["trace_per_mm"], rel=3e-3), case["id"]
+        assert planes == pytest.approx(case["plane_per_mm"], rel=3e-3), case["id"]
+
+
+# --- measurements ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured loss and ours, least lossy, nominal and lossiest, in dB/inch."""
+
+    line: str
+    frequency_ghz: float
+    measured: float
+    uncertainty: float
+    low: float
+    nominal: float
+    high: float
+    in_range: bool
+
+    @property
+    def error(self) -> float:
+        """Nominal over measured, less 1."""
+        return self.nominal / self.measured - 1
+
+
+@cache
+def solved(line_id: str, dk: float | None = None, taper_mm: float | None = None) -> SolvedLine:
+    """Return a measured line, solved with the product's own pipeline; its walls as stated, else the product's."""
+    size = LINES[line_id]["parameters_mm"]
+    if taper_mm is None:
+        taper_mm = size.get("taper", OUTER_TAPER_PER_COPPER * size["t"])
+    site = LineSite(
+        layer="F.Cu",
+        reference_below="GND",
+        below=(Sheet(name="laminate", kind="core", thickness_mm=size["h"], dk=dk or size["er"]),),
+        copper_mm=size["t"],
+        taper_mm=taper_mm,
+    )
+    return solve_line(site, size["w"], coplanar_gap_mm=size.get("g"))
+
+
+def materials_of(
+    line_id: str,
+    bonded: Roughness,
+    other: Roughness,
+    *,
+    df_factor: float = 1.0,
+    finish: NickelGold | None = None,
+    dk: float | None = None,
+) -> LineMaterials:
+    """Return what a measured line is made of, with given roughness of bonded faces (trace and plane) and of others."""
+    given = LINES[line_id]
+    size = given["parameters_mm"]
+    return LineMaterials(
+        sheets=(through_point(dk or size["er"], given["df"] * df_factor, given["spec_ghz"]),),
+        faces=CopperFaces(bonded=bonded, other=other, plane_below=bonded, plane_above=bonded),
+        plane_copper_mm=(size["t"], size["t"]),
+        finish=finish,
+    )
+
+
+def loss_db_per_inch(
+    line_id: str,
+    ghz: float,
+    bonded: Roughness,
+    other: Roughness,
+    *,
+    df_factor: float = 1.0,
+    finish: NickelGold | None = None,
+) -> float:
+    """Return our loss of a measured line with given roughness of bonded faces (trace and plane) and of the others."""
+    materials = materials_of(line_id, bonded, other, df_factor=df_factor, finish=finish)
+    return float(loss_of(solved(line_id), materials, ghz).total_db_per_mm) * PER_INCH
+
+
+def foil_of(line_id: str) -> tuple[RzInterval, RzInterval]:
+    """Return Rz of bonded and other face as the product takes it: from the named foil, or from no name at all."""
+    name = LINES[line_id]["foil"]
+    if not name:
+        any_face = RzInterval(low_um=0.0, nominal_um=UNKNOWN_FOIL.high_um / 2, high_um=UNKNOWN_FOIL.high_um)
+        return UNKNOWN_FOIL, any_face
+    match = find_foil(name)
+    bonded, other = (face_roughness(match, face, "F.Cu").value for face in (FoilFace.BONDED, FoilFace.OTHER))
+    assert bonded is not None
+    assert other is not None
+    return bonded, other
+
+
+@cache
+def points() -> tuple[Point, ...]:
+    """Every measured point, with the interval from foil, Df within 10 % and what nickel may be."""
+    out: list[Point] = []
+    for line_id, given in LINES.items():
+        bonded, other = (rz.laws() for rz in foil_of(line_id))
+        nickel = (NickelGold(nickel=NICKEL_LOW), NickelGold(), NickelGold(nickel=NICKEL_HIGH))
+        finishes = nickel if given["finish"] == "ENIG" else (None, None, None)
+        limit = limit_of(solved(line_id)).frequency_ghz
+        for ghz, measured, uncertainty in given["points"]:
+            low, nominal, high = (
+                loss_db_per_inch(line_id, ghz, bonded[k], other[k], df_factor=factor, finish=finishes[k])
+                for k, factor in enumerate((1 - DF_SLACK, 1.0, 1 + DF_SLACK))
+            )
+            out.append(Point(line_id, ghz, measured, uncertainty, low, nominal, high, ghz <= limit))
+    return tuple(out)
+
+
+def in_range(line_id: str) -> list[Point]:
+    """Return the points of a line up to where a quasi-static answer is given."""
+    return [point for point in points() if point.line == line_id and point.in_range]
+
+
+def test_stated_intervals_contain_the_measurements() -> None:
+    """All 30 measured points lie inside the interval from foil, Df and nickel, those beyond the range included."""
+    assert len(points()) == 30
+    assert [p for p in points() if not p.low <= p.measured <= p.high] == []
+    assert sum(p.in_range for p in points()) == 17
+
+
+def test_intervals_are_not_empty_words() -> None:
+    """Where the foil is named the interval of bare copper spans a factor below 2.4, of FR-4 without foil below 1.6."""
+    assert max(p.high / p.low for p in in_range("ASTRA-Copper")) < 2.4
+    fr4 = [p for line in ("SKRF-MSL", "SKRF-CPWG") for p in in_range(line)]
+    assert max(p.high / p.low for p in fr4) < 1.6
+
+
+def test_fr4_lines_are_met_within_ten_per_cent_although_nobody_states_their_foil() -> None:
+    """Microstrip and grounded coplanar line on FR-4: 10 % worst and 6 % median in range, 15 % worst of all points."""
+    fr4 = [p for line in ("SKRF-MSL", "SKRF-CPWG") for p in in_range(line)]
+    assert len(fr4) == 5
+    assert max(abs(p.error) for p in fr4) < 0.1
+    assert median(abs(p.error) for p in fr4) < 0.061
+    assert max(abs(p.error) for p in points() if p.line.startswith("SKRF")) < 0.15
+
+
+def test_astra_microstrip_by_its_laminates_foil_is_met() -> None:
+    """Nothing fitted, Rz of 2 um, the product's outer etch: 0 to 9 % low, 5 % in the median."""
+    astra = in_range("ASTRA-Copper")
+    assert len(astra) == 6
+    assert all(-0.09 < p.error < 0 for p in astra)
+    assert median(abs(p.error) for p in astra) < 0.05
+
+
+def test_bare_copper_in_range_is_met_within_ten_per_cent() -> None:
+    """Astra by its foil and FR-4 without a stated one, eleven points: 10 % worst, 5.0 % median."""
+    bare = [p for line in ("ASTRA-Copper", "SKRF-MSL", "SKRF-CPWG") for p in in_range(line)]
+    assert len(bare) == 11
+    assert max(abs(p.error) for p in bare) < 0.1
+    assert median(abs(p.error) for p in bare) < 0.0505
+
+
+def test_astra_microstrip_with_the_roughness_quoted_beside_the_data_reads_high() -> None:
+    """1 um rms on bonded face and plane, 0.05 um elsewhere, gradient law: 37 to 49 % too much from 10 to 28 GHz."""
+    rms = LINES["ASTRA-Copper"]["author_rms_um"]
+    bonded, other = Gradient(rms["bonded"]), Gradient(rms["other"])
+    errors = [
+        loss_db_per_inch("ASTRA-Copper", p.frequency_ghz, bonded, other) / p.measured - 1
+        for p in in_range("ASTRA-Copper")
+        if p.frequency_ghz >= 10
+    ]
+    assert min(errors) > 0.37
+    assert max(errors) < 0.49
+
+
+def fitted_rq_um(line_id: str, ghz: float) -> float:
+    """Return the one Rq of all faces with which a line loses at one frequency what was measured there."""
+    measured = next(p.measured for p in points() if (p.line, p.frequency_ghz) == (line_id, ghz))
+    low, high = 0.0, 2.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        if loss_db_per_inch(line_id, ghz, Gradient(middle), Gradient(middle)) < measured:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def test_one_roughness_from_one_frequency_gives_the_others() -> None:
+    """Rq of the Astra line fitted at 10 GHz is 0.31 um; the other points to 40 GHz are met: 8 % worst, 5 % median."""
+    rq = fitted_rq_um("ASTRA-Copper", 10.0)
+    assert rq == pytest.approx(0.315, abs=0.01)
+    others = [p for p in points() if p.line == "ASTRA-Copper" and p.frequency_ghz <= 40 and p.frequency_ghz != 10]
+    errors = [loss_db_per_inch(p.line, p.frequency_ghz, Gradient(rq), Gradient(rq)) / p.measured - 1 for p in others]
+    assert len(errors) == 6
+    assert max(abs(e) for e in errors) < 0.08
+    assert median(abs(e) for e in errors) < 0.05
+
+
+def test_beyond_the_stated_range_the_model_reads_low_and_says_so() -> None:
+    """At 56 GHz and above the Astra line loses more than any quasi-static nominal; these points are out of range."""
+    far = [p for p in points() if p.line == "ASTRA-Copper" and p.frequency_ghz >= 56]
+    assert len(far) == 3
+    assert all(not p.in_range and p.error < -0.2 for p in far)
+
+
+def test_enig_is_an_interval_and_no_figure() -> None:
+    """Nickel at its typical figures misses by up to 39 %: its conductivity and permeability are not known better."""
+    enig = in_range("ASTRA-ENIG")
+    bare = {p.frequency_ghz: p for p in in_range("ASTRA-Copper")}
+    assert len(enig) == 6
+    errors = {p.frequency_ghz: p.error for p in enig}
+    assert max(abs(e) for e in errors.values()) == errors[5.0] == pytest.approx(0.385, abs=0.01)
+    assert all(e < 0 for ghz, e in errors.items() if ghz >= 16)
+    for point in enig:
+        if point.frequency_ghz in bare:
+            assert point.nominal > 1.3 * bare[point.frequency_ghz].nominal
+            assert point.measured > 1.2 * bare[point.frequency_ghz].measured
+
+
+# --- the one curve whose foil and material are known apart from its loss ----------------------------------------------
+
+
+CURVE: NDArray[np.float64] = np.array([row for row in LINES["ASTRA-Copper"]["curve"] if row[0] <= 35])
+"""Frequency in GHz, loss and uncertainty in dB/mm of the bare Astra line, in range."""
+
+
+def curve_db_per_mm(
+    *, dk: float | None = None, taper_mm: float | None = None, rz_um: float | None = None
+) -> NDArray[np.float64]:
+    """Return our nominal loss at the frequencies of the curve: as the product takes the line, or with one change."""
+    bonded, other = (rz.laws()[1] for rz in foil_of("ASTRA-Copper"))
+    materials = materials_of("ASTRA-Copper", bonded if rz_um is None else cannonball(rz_um), other, dk=dk)
+    return loss_of(solved("ASTRA-Copper", dk, taper_mm), materials, CURVE[:, 0]).total_db_per_mm
+
+
+def smooth_db_per_mm() -> NDArray[np.float64]:
+    """Return a smooth curve through the measured one: sqrt(f) for copper, f for dielectric, f^1.5 for roughness."""
+    f, measured, _ = CURVE.T
+    terms = np.stack([np.sqrt(f), f, f**1.5], axis=1)
+    return np.asarray(terms @ np.linalg.lstsq(terms / measured[:, None], np.ones(len(f)), rcond=None)[0])
+
+
+def test_the_whole_measured_curve_is_met() -> None:
+    """All 35 frequencies in range of the bare Astra line, nothing fitted: 10 % worst from 2 GHz on, 4 % median."""
+    assert solved("ASTRA-Copper").section.strips[0].top_width_mm == pytest.approx(0.284 - 0.01)
+    assert limit_of(solved("ASTRA-Copper")).frequency_ghz == pytest.approx(35.3, abs=0.2)
+    errors = curve_db_per_mm() / CURVE[:, 1] - 1
+    assert len(errors) == 35
+    assert np.all(np.abs(errors[1:]) < 0.10)
+    assert 0.1 < errors[0] < CURVE[0, 2] / CURVE[0, 1] < 0.17  # at 1 GHz the measurement is uncertain by that
+    assert np.median(np.abs(errors)) < 0.035
+    uncertain = dict(zip(CURVE[:, 0].tolist(), (CURVE[:, 2] / CURVE[:, 1]).tolist(), strict=True))
+    assert [round(100 * uncertain[ghz]) for ghz in (1, 10, 20, 34)] == [17, 7, 3, 1]
+
+
+def test_the_largest_misses_lie_on_a_bump_that_no_uniform_line_has() -> None:
+    """From 20 to 21 GHz the measured loss falls; of a smooth curve through it ours is nowhere 8 % off."""
+    f, measured, _ = CURVE.T
+    bump = measured / smooth_db_per_mm() - 1
+    assert set(f[bump > 0.04]) <= {18.0, 19.0, 20.0, 2.0}
+    assert measured[20] < measured[19]
+    ours = curve_db_per_mm()
+    assert np.all(np.diff(ours) > 0)
+    apart = ours / smooth_db_per_mm() - 1
+    assert np.all(np.abs(apart)[1:] < 0.08)
+    assert np.all(np.abs(apart)[3:] < 0.05)
+    assert np.all((apart[8:] > -0.05) & (apart[8:] < -0.025))
+    worst = np.argsort(np.abs(ours / measured - 1)[1:])[-3:] + 1
+    assert set(f[worst]) == {18.0, 19.0, 20.0}
+
+
+def test_what_each_unknown_of_that_line_is_worth() -> None:
+    """Half a micrometre of Rz moves the loss at 20 GHz by 8 %, its etch by 3 %, the maker's Dk by 1.4 %."""
+    base = curve_db_per_mm()[19]
+    assert curve_db_per_mm(rz_um=2.5)[19] / base - 1 == pytest.approx(0.08, abs=0.01)
+    assert curve_db_per_mm(rz_um=1.5)[19] / base - 1 == pytest.approx(-0.075, abs=0.01)
+    assert curve_db_per_mm(taper_mm=0.0)[19] / base - 1 == pytest.approx(-0.026, abs=0.005)
+    assert curve_db_per_mm(taper_mm=0.02)[19] / base - 1 == pytest.approx(0.044, abs=0.005)
+    assert curve_db_per_mm(dk=3.0)[19] / base - 1 == pytest.approx(0.014, abs=0.003)
+
+
+def test_the_same_line_is_as_slow_as_measured() -> None:
+    """Effective permittivity with inner inductance and dispersion: 0.4 to 1 % low, its course met within 0.2 %."""
+    bonded, other = (rz.laws()[1] for rz in foil_of("ASTRA-Copper"))
+    f, measured, uncertain = np.array(LINES["ASTRA-Copper"]["eps_eff"]).T
+    assert np.all((uncertain / measured > 0.003) & (uncertain / measured < 0.007))
+    line, size = solved("ASTRA-Copper"), LINES["ASTRA-Copper"]["parameters_mm"]
+    delay = loss_of(line, materials_of("ASTRA-Copper", bonded, other), f).delay_ps_per_mm
+    static = line.eps_eff
+    risen = np.array([microstrip_eps_eff(x, size["w"], size["h"], size["er"], static) / static for x in f])
+    ours = (delay * 0.299792458) ** 2 * risen
+    error = ours / measured - 1
+    assert np.all((error > -0.01) & (error < -0.004))
+    assert np.ptp(error[1:]) < 0.002  # from 5 GHz on
+    assert risen[-1] == pytest.approx(1.0115, abs=3e-4)
+
+
+def test_no_measured_line_has_a_foil_that_its_authors_state() -> None:
+    """What is not stated by who measured is said of each line, and dielectrics that were fitted to it are called so."""
+    for given in LINES.values():
+        assert given["foil_from"] == "nobody" or "who measured names none" in given["foil_from"]
+        assert bool(given["foil"]) == (given["foil_from"] != "nobody")
+        assert ("taper" in given["parameters_mm"]) == ("as stated" in given["walls_from"])
+    assert all("fitted" in LINES[line]["dielectric_from"] for line in ("SKRF-MSL", "SKRF-CPWG"))
+    msl, cpwg = (LINES[line]["parameters_mm"] for line in ("SKRF-MSL", "SKRF-CPWG"))
+    assert (msl["er"], LINES["SKRF-MSL"]["df"]) == (cpwg["er"], LINES["SKRF-CPWG"]["df"]) == (4.421, 0.0167)
+
+
+def test_every_figure_that_was_left_out_says_why() -> None:
+    """Budgets, rules of thumb and boards of unknown stackup are listed with what they lack, each once."""
+    left = [name for group in MEASURED["left_out"] for name in group["ids"]]
+    assert len(left) == len(set(left)) == 30
+    assert all(group["missing"] for group in MEASURED["left_out"])
+    assert len(left) + len(points()) + len(SOLVERS) == 85

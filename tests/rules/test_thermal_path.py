@@ -1,0 +1,165 @@
+"""The way of the heat through the board: which holes lead it, to which layer, from either side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, hot_parts
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.rules.thermal._thermal_path import HeatPath, connected_layers, heat_path
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad import read_board
+
+STACKUP = """
+F.Cu 0.035
+prepreg 0.2 "370HR 2116"
+In1.Cu 0.030
+core 1.0 "370HR"
+In2.Cu 0.030
+prepreg 0.2 "370HR 2116"
+B.Cu 0.035
+"""
+HOT = '[[hot_part]]\nrefs = ["U1"]\npower_w = 4\n'
+PINS = [{"number": str(k), "net": f"/N{k}", "at_mm": [-2.5, k - 2], "size_mm": [0.7, 0.25]} for k in range(1, 5)]
+PAD = {"number": "5", "net": "GND", "at_mm": [0, 0], "size_mm": [3.4, 3.4]}
+
+
+def vias(count: int = 9, **changes: object) -> dict[str, object]:
+    """Vias of 0.3 mm from the pad's upper left on, in rows of three."""
+    grid = [3, count // 3] if count >= 3 else [count, 1]
+    usual = {"net": "GND", "at_mm": [18.9, 13.9], "drill_mm": 0.3, "size_mm": 0.5, "grid": grid, "pitch_mm": 1.1}
+    return {**usual, **changes}
+
+
+def context(folder: Path, *, side: str = "front", config: str = HOT, **changes: object) -> Context:
+    """A part with a thermal pad of 3.4 mm on a board that is the same from both sides but for its planes."""
+    board = {
+        "size_mm": [40, 30],
+        "stackup": STACKUP,
+        "planes": {"In1.Cu": "GND", "B.Cu": "GND"},
+        "parts": [{"reference": "U1", "at_mm": [20, 15], "side": side, "pads": [*PINS, PAD]}],
+        "vias": [vias()],
+        **changes,
+    }
+    path = write(MiniBoard.model_validate(board), folder, "board")
+    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+
+
+def only(ctx: Context) -> HotPartOnBoard:
+    (part,) = hot_parts(ctx)
+    return part
+
+
+def path_of(ctx: Context) -> HeatPath | None:
+    return heat_path(ctx, only(ctx))
+
+
+def test_a_part_on_the_back_leads_its_heat_to_the_front_as_its_mirror_image_does(tmp_path: Path) -> None:
+    """The board turned over: In2 is the nearest plane, F.Cu the sink, and the resistances are the same."""
+    front = path_of(context(tmp_path / "a"))
+    back = path_of(context(tmp_path / "b", side="back", planes={"In2.Cu": "GND", "F.Cu": "GND"}))
+
+    assert front is not None
+    assert back is not None
+    assert (front.sink_name, front.plane_name, front.holes) == ("B.Cu", "In1.Cu", 9)
+    assert (back.sink_name, back.plane_name, back.holes) == ("F.Cu", "In2.Cu", 9)
+    assert back.k_per_w.nominal == pytest.approx(front.k_per_w.nominal)
+    assert back.least_k_per_w == pytest.approx(front.least_k_per_w)
+
+
+def test_a_declared_sink_shortens_the_way_and_one_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
+    """To In1 it is 0.2325 mm from middle to middle, to B.Cu 1.53 mm; what spreads in the pad stays."""
+    to_back = path_of(context(tmp_path / "a"))
+    to_plane = path_of(context(tmp_path / "b", config=f'{HOT}sink = "In1.Cu"\n'))
+
+    assert to_back is not None
+    assert to_plane is not None
+    assert (to_plane.sink_name, to_plane.plane_name, to_plane.to_plane_k_per_w) == ("In1.Cu", "", None)
+    assert to_plane.k_per_w.nominal < to_back.k_per_w.nominal / 3
+    assert to_plane.least_k_per_w == to_plane.k_per_w.low
+    with pytest.raises(MissingFact, match=r"the layer In9\.Cu"):
+        path_of(context(tmp_path / "c", config=f'{HOT}sink = "In9.Cu"\n'))
+
+
+def test_only_holes_that_reach_the_sink_lead_to_it(tmp_path: Path) -> None:
+    """Blind vias to In1 end there; six through vias beside three blind ones are six."""
+    blind: dict[str, object] = {"kind": "blind", "span": ["F.Cu", "In1.Cu"]}
+    shallow = [{**vias(), **blind}]
+    mixed = path_of(context(tmp_path / "m", vias=[vias(6), {**vias(3, at_mm=[18.9, 16.1]), **blind}]))
+
+    assert path_of(context(tmp_path / "a", vias=shallow)) is None
+    to_plane = path_of(context(tmp_path / "b", vias=shallow, config=f'{HOT}sink = "In1.Cu"\n'))
+    assert to_plane is not None
+    assert to_plane.holes == 9
+    assert mixed is not None
+    assert mixed.holes == 6
+
+
+def test_every_thermal_pad_leads_beside_the_others(tmp_path: Path) -> None:
+    """Two pads with three vias each: half of what one pad with its three would be."""
+    pads = [{**PAD, "size_mm": [3.4, 1.2], "number": str(n), "at_mm": [0, y]} for n, y in ((5, -1.1), (6, 1.1))]
+    parts = [{"reference": "U1", "at_mm": [20, 15], "pads": [*PINS, *pads]}]
+    upper, lower = vias(3), vias(3, at_mm=[18.9, 16.1])
+    one, both = (path_of(context(tmp_path / str(len(v)), parts=parts, vias=v)) for v in ([upper], [upper, lower]))
+
+    assert one is not None
+    assert both is not None
+    assert (one.holes, both.holes) == (3, 6)
+    assert both.k_per_w.nominal == pytest.approx(one.k_per_w.nominal / 2)
+
+
+def test_a_fill_of_copper_leads_best_then_any_fill_then_none(tmp_path: Path) -> None:
+    """Declared copper, then a filled via of the file, then an open one, whether declared or of the file."""
+    declared = [path_of(context(tmp_path / fill, config=f'{HOT}via_fill = "{fill}"\n')) for fill in ("copper", "none")]
+    of_file = [path_of(context(tmp_path / str(filled), vias=[vias(filled=filled)])) for filled in (True, False)]
+    copper, none, filled, plain = (path.k_per_w if path else None for path in (*declared, *of_file))
+
+    assert copper is not None
+    assert none is not None
+    assert filled is not None
+    assert plain is not None
+    assert copper.nominal < filled.nominal < none.nominal
+    assert plain == none
+
+
+def test_a_filled_microvia_may_be_plated_shut(tmp_path: Path) -> None:
+    """To In1 under the part, at its best copper all through: a drilled hole of the same size holds resin at most."""
+    sink = f'{HOT}sink = "In1.Cu"\n'
+    span = ["F.Cu", "In1.Cu"]
+    laser, drilled = (
+        path_of(context(tmp_path / kind, config=sink, vias=[{**vias(filled=True), "kind": kind, "span": span}]))
+        for kind in ("micro", "blind")
+    )
+
+    assert laser is not None
+    assert drilled is not None
+    assert laser.k_per_w.low < drilled.k_per_w.low / 2
+    assert laser.k_per_w.high == pytest.approx(drilled.k_per_w.high, rel=0.01)
+
+
+@pytest.mark.parametrize(("side", "sink"), [("front", "B.Cu"), ("back", "F.Cu")])
+def test_the_sink_itself_is_no_plane_on_the_way(tmp_path: Path, side: str, sink: str) -> None:
+    """With copper on the far side alone, nothing spreads the heat before it."""
+    found = path_of(context(tmp_path, side=side, planes={sink: "GND"}))
+
+    assert found is not None
+    assert (found.sink_name, found.plane_name, found.to_plane_k_per_w) == (sink, "", None)
+
+
+def test_copper_beside_the_holes_spreads_heat_only_within_reach_and_on_their_net(tmp_path: Path) -> None:
+    """Ground within a relief of a hole counts; 3 mm away, or of another net, it does not."""
+    near = {"net": "GND", "layer": "In1.Cu", "rect_mm": [19.5, 10, 30, 20]}
+    far = {"net": "GND", "layer": "In1.Cu", "rect_mm": [25, 10, 35, 20]}
+    other = {"net": "+3V3", "layer": "In2.Cu", "rect_mm": [10, 10, 30, 20], "clearance_mm": 0.2}
+    touched = [
+        connected_layers(ctx := context(tmp_path / name, planes={}, zones=zones), only(ctx))
+        for name, zones in (("near", [near, other]), ("far", [far, other]))
+    ]
+
+    assert touched == [(1,), ()]

@@ -1,0 +1,151 @@
+"""Reads the rules' case files: `fixtures/rules/<family>/<defect>.toml`, one per rule, named as the rule's file.
+
+A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
+finding's title, in any order, `$` for its end; an empty list: the rule stays quiet. `verdicts` maps clause ids to their
+verdict. What it `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to
+give them; `measured` are the numbers beside the limit. Of each finding, in the order of `finds`: its whole `titles`,
+`severities`, `limits`, `objects` (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is
+an `item`. A limit without a value is "none". `confidence` is that of the findings, else of the decided clauses.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from drc_rules.engine.check import check_board
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import Finding, Place, Report, Verdict
+from drc_rules.rules.rule import Rule
+from fixtures.miniboard import MiniBoard, write
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "rules"
+
+
+class Case(BaseModel):
+    """One case as the file states it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    why: str
+    base: str | None = None
+    board: dict[str, object] = {}
+    profile: str | None = None
+    form: str | None = None
+    finds: list[str]
+    severity: str | None = None
+    verdicts: dict[str, str] = {}
+    says: list[str] = []
+    lacks: list[str] = []
+    measured: list[float | str] = []
+    titles: list[str] = []
+    severities: list[str] = []
+    limits: list[float | str] = []
+    objects: list[list[str]] = []
+    places: list[list[str]] = []
+    confidence: str | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A case with its place, and its board with the base merged in."""
+
+    defect: str
+    number: int
+    case: Case
+    board: Mapping[str, object]
+
+    @property
+    def name(self) -> str:
+        """Name for pytest."""
+        return f"{self.defect}-{self.number}-{self.case.why.replace(' ', '_')[:60]}"
+
+    def check(self, folder: Path) -> Report:
+        """Write the board into a folder and check it."""
+        path = write(MiniBoard.model_validate(self.board), folder, "board")
+        options = CommandLine(profile=self.case.profile, form=self.case.form)
+        return check_board(path, command_line=options)
+
+
+def all_cases() -> Iterator[Loaded]:
+    """Every case of every rule."""
+    for path in sorted(FOLDER.glob("*/*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        bases = data.pop("base", {})
+        for number, row in enumerate(data.pop("case"), start=1):
+            case = Case.model_validate(row)
+            base = bases[case.base] if case.base else {}
+            yield Loaded(path.stem, number, case, {**base, **case.board})
+        assert not data, f"{path}: unknown tables {sorted(data)}"
+
+
+def holds(case: Case, rule: Rule, report: Report) -> None:
+    """Assert that a rule did on a case's board what the case says, and nothing else."""
+    assert not report.crashes, report.crashes
+    found = _in_order(case, [f for f in report.findings if f.code == rule.code])
+    if case.severity:
+        assert {f.severity.value for f in found} == {case.severity}
+    verdicts = {v.clause.id: v.verdict.value for v in report.verdicts}
+    assert case.verdicts.items() <= verdicts.items(), verdicts
+    said = [f"{f.why}\n{f.fix}" for f in found]
+    assert [piece for piece in case.says if not any(piece in text for text in said)] == [], said
+    mine = [v for v in report.verdicts if v.code == rule.code]
+    assert [m.fact for v in mine for m in v.missing if not m.how_to_give] == [], "facts that nobody is told how to give"
+    lacking = [f"{m.fact}\n{m.how_to_give}" for v in mine for m in v.missing]
+    assert [piece for piece in case.lacks if not any(piece in text for text in lacking)] == [], lacking
+    if case.confidence:
+        decided = [v for v in mine if v.verdict in (Verdict.FAILED, Verdict.PASSED)]
+        assert {one.confidence.value for one in found or decided} == {case.confidence}
+    _tells(case, found)
+
+
+def _in_order(case: Case, findings: list[Finding]) -> list[Finding]:
+    """The findings in the order of the case's pieces of titles, one each."""
+    left, found = list(findings), []
+    for piece in case.finds:
+        match = next((f for f in left if piece in f"{f.title}$"), None)
+        assert match is not None, f"no finding with {piece!r} among {[f.title for f in findings]}"
+        left.remove(match)
+        found.append(match)
+    assert [f.title for f in left] == []
+    return found
+
+
+def _tells(case: Case, found: list[Finding]) -> None:
+    """Assert the rest of each finding, as far as the case states it."""
+    if case.titles:
+        assert [f.title for f in found] == case.titles
+    if case.measured:
+        assert [f.measured.value for f in found if f.measured] == _near(case.measured)
+    if case.limits:
+        assert [_limit_of(f) for f in found] == _near(case.limits)
+    if case.severities:
+        assert [f.severity.value for f in found] == case.severities
+    if case.objects:
+        assert [[_UUID.sub("item", thing) for thing in f.objects] for f in found] == case.objects
+    if case.places:
+        assert [[_in_words(place) for place in f.places] for f in found] == case.places
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def _limit_of(finding: Finding) -> float | str:
+    value = finding.limit.value if finding.limit else None
+    return "none" if value is None else value
+
+
+def _near(values: list[float | str]) -> list[object]:
+    """Numbers with room for floating point, words as they are."""
+    return [pytest.approx(value) if isinstance(value, float | int) else value for value in values]
+
+
+def _in_words(place: Place) -> str:
+    point = f"{place.x_mm:g},{place.y_mm:g}" if place.x_mm is not None and place.y_mm is not None else None
+    return " ".join(part for part in (place.layer, place.net, point, "item" if place.uuid else None) if part)

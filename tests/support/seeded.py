@@ -1,0 +1,193 @@
+"""Breaks one fact of a parsed board, or of its files, and tells which clauses turn.
+
+A clause's state is its verdict and the keys of its findings: a second finding beside an old one is a turn as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drc_rules.engine.check import prepare
+from drc_rules.engine.decide import Outcome, run
+from drc_rules.facts.declared import CommandLine
+from drc_rules.report.model import ClauseVerdict, Finding
+from drc_rules.rules.rule import all_rules
+from drc_rules.settings.config import parse_config
+from stackup_lib.board.board import Board, Drilling, Pads
+from stackup_lib.board.stackup import Ply, Stackup
+
+Chosen = NDArray[np.bool_]
+
+State = tuple[str, frozenset[str]]
+"""Verdict and keys of the findings."""
+
+ABSENT: State = ("absent", frozenset())
+"""A clause that does not apply at all."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A parsed board with its settings; every edit returns another one."""
+
+    board: Board
+    config: str
+
+    def declared(self, old: str, new: str) -> Case:
+        """Replace a text of the settings that stands there exactly once."""
+        assert self.config.count(old) == 1, f"{old!r} stands {self.config.count(old)} times in the settings"
+        return replace(self, config=self.config.replace(old, new))
+
+    def with_board(self, **columns: object) -> Case:
+        """Replace fields of the board."""
+        return replace(self, board=replace(self.board, **columns))  # type: ignore[arg-type]
+
+    def with_stackup(self, change: Callable[[Stackup], Stackup]) -> Case:
+        """Replace the stackup."""
+        assert self.board.stackup is not None
+        return self.with_board(stackup=change(self.board.stackup))
+
+    def with_ply(self, row: str, **fields: object) -> Case:
+        """Change every ply of a stackup row."""
+
+        def changed(ply: Ply) -> Ply:
+            return ply.model_copy(update=fields)
+
+        def change(stackup: Stackup) -> Stackup:
+            assert sum(layer.name == row for layer in stackup.layers) == 1
+            rows = tuple(
+                layer.model_copy(update={"plies": tuple(map(changed, layer.plies))}) if layer.name == row else layer
+                for layer in stackup.layers
+            )
+            return stackup.model_copy(update={"layers": rows})
+
+        return self.with_stackup(change)
+
+    def without_row(self, row: str) -> Case:
+        """Take a row out of the stackup."""
+        return self.with_stackup(
+            lambda s: s.model_copy(update={"layers": tuple(layer for layer in s.layers if layer.name != row)})
+        )
+
+    def with_tracks(self, chosen: Chosen, **columns: float) -> Case:
+        """Give some tracks another width or layer."""
+        assert np.any(chosen)
+        tracks = self.board.tracks
+        new = {name: np.where(chosen, value, getattr(tracks, name)) for name, value in columns.items()}
+        new = {name: column.astype(getattr(tracks, name).dtype) for name, column in new.items()}
+        return self.with_board(tracks=replace(tracks, **new))
+
+    def with_vias(self, uuids: Iterable[str], **columns: float) -> Case:
+        """Give some vias another drill, span or kind."""
+        vias = self.board.vias
+        chosen = self.via_rows(uuids)
+        new = {name: np.where(chosen, value, getattr(vias, name)) for name, value in columns.items()}
+        new = {name: column.astype(getattr(vias, name).dtype) for name, column in new.items()}
+        return self.with_board(vias=replace(vias, **new))  # type: ignore[arg-type]
+
+    def backdrilled(self, uuids: Iterable[str], *, size_mm: float, start: str, must_cut: str) -> Case:
+        """Give some vias KiCad's native backdrill; NaN for the size takes it away."""
+        vias, layers = self.board.vias, self.board.layer_index
+        chosen = self.via_rows(uuids)
+        old = vias.drilling
+        is_taken = np.isnan(size_mm)
+        drilling = replace(
+            old,
+            backdrill_size_mm=np.where(chosen, size_mm, old.backdrill_size_mm),
+            backdrill_start=np.where(chosen, -1 if is_taken else layers[start], old.backdrill_start).astype(np.int16),
+            backdrill_must_cut=np.where(chosen, -1 if is_taken else layers[must_cut], old.backdrill_must_cut).astype(
+                np.int16
+            ),
+        )
+        return self.with_board(vias=replace(vias, drilling=drilling))
+
+    def via_rows(self, uuids: Iterable[str]) -> Chosen:
+        """Tell which vias have these ids."""
+        wanted = list(uuids)
+        chosen = np.isin(self.board.vias.uuid, wanted)
+        assert chosen.sum() == len(wanted), "the board has not all of these vias"
+        return chosen
+
+    def on_nets(self, *nets: str) -> Chosen:
+        """Tell which tracks are on these nets."""
+        return np.isin(self.board.tracks.net, [self.board.net_index[net] for net in nets])
+
+    def on_layer(self, layer: str) -> Chosen:
+        """Tell which tracks are on a layer."""
+        return np.asarray(self.board.tracks.layer == self.board.layer_index[layer])
+
+    def without_part(self, *references: str) -> Case:
+        """Delete the pads of parts."""
+        board = self.board
+        gone = np.isin(board.footprints.reference, references)
+        assert gone.sum() == len(references)
+        kept = ~gone[board.pads.footprint]
+        drilling = Drilling(**{f.name: getattr(board.pads.drilling, f.name)[kept] for f in fields(Drilling)})
+        columns = {f.name: getattr(board.pads, f.name)[kept] for f in fields(Pads) if f.name != "drilling"}
+        return self.with_board(pads=Pads(**columns, drilling=drilling))
+
+    def without_fills(self) -> Case:
+        """Forget every stored zone fill."""
+        empty = np.zeros(0)
+        zones = replace(
+            self.board.zones,
+            fill_zone=empty.astype(np.int64),
+            fill_layer=empty.astype(np.int16),
+            fill_start=np.zeros(1, dtype=np.int64),
+            fill_x_mm=empty,
+            fill_y_mm=empty,
+        )
+        return self.with_board(zones=zones)
+
+    def in_class(self, net_class: str, *nets: str) -> Case:
+        """Move nets to another net class."""
+        project = self.board.project
+        moved = {**project.net_classes_of, **dict.fromkeys(nets, (net_class,))}
+        return self.with_board(project=replace(project, net_classes_of=moved))
+
+    def states(self) -> dict[str, State]:
+        """Judge every clause that has a rule."""
+        outcome = self.judged()
+        return states_of(outcome.verdicts, outcome.findings)
+
+    def verdicts(self) -> list[ClauseVerdict]:
+        """Return the verdicts on every clause."""
+        return self.judged().verdicts
+
+    def judged(self) -> Outcome:
+        """Return all that the check says."""
+        context, requirements, _ = prepare(self.board, parse_config(self.config), CommandLine())
+        outcome = run(context, requirements.clauses, all_rules(), all_rules())
+        assert not outcome.crashes, outcome.crashes
+        return outcome
+
+
+def states_of(verdicts: Iterable[ClauseVerdict], findings: Iterable[Finding]) -> dict[str, State]:
+    """Return clause -> state for every clause that has a rule, but for over-design.
+
+    That rests on every fact of every link and falls silent with any of them: it has seeds of its own.
+    """
+    keys: dict[str, set[str]] = {}
+    for finding in findings:
+        for clause in (finding.clause, *finding.also):
+            keys.setdefault(clause, set()).add(finding.key)
+    return {v.clause.id: (v.verdict.value, frozenset(keys.get(v.clause.id, ()))) for v in verdicts if _has_state(v)}
+
+
+def _has_state(verdict: ClauseVerdict) -> bool:
+    return verdict.has_rule and not verdict.code.startswith("OVR")
+
+
+def turned(before: Mapping[str, State], after: Mapping[str, State]) -> dict[str, str]:
+    """Return the clauses whose state differs: the new verdict, or what came (+) and went (-) where it is the same."""
+    found = {}
+    for clause in sorted({*before, *after}):
+        old, new = before.get(clause, ABSENT), after.get(clause, ABSENT)
+        if old[0] != new[0]:
+            found[clause] = new[0]
+        elif old != new:
+            found[clause] = f"{new[0]} +{len(new[1] - old[1])} -{len(old[1] - new[1])}"
+    return found

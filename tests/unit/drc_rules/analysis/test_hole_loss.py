@@ -1,0 +1,125 @@
+"""What holes cost a link: barrels and stubs by hand, pins as well as vias, and only what is on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from drc_rules.analysis.loss.hole_loss import barrel_loss_db
+from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
+from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.interval import Interval
+from stackup_lib.kicad import read_board
+from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm
+from tests.support.stackups import FOUR_LAYERS
+
+CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+NET = "/PCIE_TX0_P"
+
+
+def track(layer: str, start_mm: float, end_mm: float) -> dict[str, object]:
+    return {"net": NET, "layer": layer, "width_mm": 0.2, "path_mm": [[start_mm, 10], [end_mm, 10]]}
+
+
+def end(
+    name: str, x_mm: float, side: str = "front", pad: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, object]:
+    pads = [{"number": "1", "net": NET, "size_mm": [0.2, 0.2], **pad}]
+    return {"reference": name, "at_mm": [x_mm, 10], "side": side, "pads": pads}
+
+
+def context(folder: Path, **keys: object) -> Context:
+    """A board of 1.5 mm of Megtron 6 with ground inside."""
+    board = {"size_mm": (130, 40), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": FOUR_LAYERS, **keys}
+    path = write(MiniBoard.model_validate(board), folder, "board")
+    return prepare(read_board(path), parse_config(CONFIG), CommandLine())[0]
+
+
+def only(ctx: Context) -> LinkLoss:
+    losses = LinkLosses(ctx).of("pcie5", declared=True)
+    assert losses.missing == ()
+    (link,) = losses.known
+    return link
+
+
+def test_a_barrel_from_face_to_face_loses_what_its_mismatch_reflects(tmp_path: Path) -> None:
+    """From outer face to outer face it is 1.5 mm; half of PCIe's 85 ohm on either side, and no stub."""
+    ctx = context(
+        tmp_path,
+        tracks=[track("F.Cu", 5, 50), track("B.Cu", 50, 105)],
+        vias=[{"net": NET, "at_mm": [50, 10]}],
+        parts=[end("U1", 5), end("J1", 105, "back")],
+    )
+    link = only(ctx)
+    (group,) = ctx.get(grouped_stubs)
+    dielectric_mm = [0.1, 1.2, 0.1]
+    of_board = sum(p.dk_at(16).need() * mm for p, mm in zip(ctx.plies, dielectric_mm, strict=True)) / sum(dielectric_mm)
+    dk = Interval(low=of_board, nominal=of_board, high=of_board)
+    length_mm = 0.035 + 0.1 + 0.015 + 1.2 + 0.015 + 0.1 + 0.035
+
+    loaded = loaded_dk(group.shape, dk, length_mm).nominal
+    expected = barrel_loss_db(16.0, length_mm, loaded, 42.5, via_ohm(group.shape, of_board, length_mm).nominal)
+
+    assert link.hole_count == 1
+    assert link.holes_db.nominal == pytest.approx(expected, rel=1e-4)
+    assert link.holes_db.low == 0.0
+
+
+def test_two_blind_vias_are_two_barrels_of_their_own_lengths(tmp_path: Path) -> None:
+    """In by a microvia to the middle of In1 at 0.1425 mm, out from there to the far face at 1.5 mm: 1.3575 mm."""
+    ctx = context(
+        tmp_path,
+        planes={"In2.Cu": "GND"},
+        tracks=[track("F.Cu", 5, 50), track("In1.Cu", 50, 70), track("B.Cu", 70, 105)],
+        vias=[
+            {"net": NET, "at_mm": [50, 10], "kind": "micro", "span": ["F.Cu", "In1.Cu"]},
+            {"net": NET, "at_mm": [70, 10], "kind": "blind", "span": ["In1.Cu", "B.Cu"]},
+        ],
+        parts=[end("U1", 5), end("J1", 105, "back")],
+    )
+    link, shape = only(ctx), ctx.get(grouped_stubs)[0].shape
+
+    def barrel_db(length_mm: float) -> float:
+        loaded = loaded_dk(shape, Interval(low=3.4, nominal=3.4, high=3.4), length_mm).nominal
+        return barrel_loss_db(16.0, length_mm, loaded, 42.5, via_ohm(shape, 3.4, length_mm).nominal)
+
+    assert link.hole_count == 2
+    assert link.holes_db.nominal == pytest.approx(barrel_db(0.1425) + barrel_db(1.3575), rel=1e-4)
+
+
+def test_pins_in_plated_holes_count_and_pads_on_the_surface_do_not(tmp_path: Path) -> None:
+    """A track on the front between two pins: two holes with stubs of the whole board; between two pads none."""
+    pin = {"kind": "through", "size_mm": [0.7, 0.7], "drill_mm": 0.4}
+    tracks = [track("F.Cu", 5, 105)]
+    pins, pads = (
+        only(context(tmp_path / name, tracks=tracks, parts=[end("J1", 5, pad=pad), end("J2", 105, pad=pad)]))
+        for name, pad in (("pins", pin), ("pads", {}))
+    )
+
+    assert (pins.hole_count, pads.hole_count) == (2, 0)
+    assert pads.holes_db.high == 0.0
+    assert pins.holes_db.nominal > 0.0
+
+
+def test_a_via_beside_the_way_costs_nothing(tmp_path: Path) -> None:
+    """A branch to a test point over a via of its own is not between driver and connector."""
+    keys = {"parts": [end("U1", 5), end("J1", 105)], "tracks": [track("F.Cu", 5, 105)]}
+    branch = {"net": NET, "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[50, 10], [50, 10.4]]}
+    plain = only(context(tmp_path / "a", **keys))
+    beside = only(
+        context(
+            tmp_path / "b",
+            **{**keys, "tracks": [track("F.Cu", 5, 105), branch], "vias": [{"net": NET, "at_mm": [50, 10.4]}]},
+        )
+    )
+
+    assert (plain.hole_count, beside.hole_count) == (0, 0)
+    assert beside.total_db.nominal == pytest.approx(plain.total_db.nominal)

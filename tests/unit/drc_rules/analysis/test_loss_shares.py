@@ -1,0 +1,205 @@
+"""Which share of a loss budget is a board's, what is asked where nobody says so, and what a link's loss rests on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
+from drc_rules.analysis.loss.loss_shares import declaration_lines, declarations_by_net, form_of, share_of
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.requirements.interfaces import interface
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.kicad import read_board
+
+VLP = '[declared]\nfoil = "VLP"\n'
+PCIE5 = f'{VLP}[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
+STACKUP = """
+F.Cu 0.035
+prepreg {mm} "R-5670(N) 1078" dk=3.4
+In1.Cu 0.015
+core 1.2 "R-5775(N)" dk=3.4
+In2.Cu 0.015
+prepreg 0.1 "R-5670(N) 1078" dk=3.4
+B.Cu 0.035
+"""
+
+
+def pad(x_mm: float, reference: str) -> dict[str, object]:
+    one = {"number": "1", "net": "/PCIE_TX0_P", "size_mm": [0.2, 0.2]}
+    return {"reference": reference, "at_mm": [x_mm, 10], "pads": [one]}
+
+
+def context(
+    folder: Path, config: str = PCIE5, *, form: str | None = None, profile: str | None = None, **keys: object
+) -> Context:
+    """A trace of 100 mm on the surface of a board of Megtron 6."""
+    board: dict[str, object] = {
+        "size_mm": (130, 40),
+        "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+        "stackup": STACKUP.format(mm=0.1),
+        "tracks": [{"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}],
+        "parts": [pad(5, "U1"), pad(105, "J1")],
+    }
+    path = write(MiniBoard.model_validate(board | keys), folder, "board")
+    return prepare(read_board(path), parse_config(config), CommandLine(form=form, profile=profile))[0]
+
+
+def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:
+    losses = LinkLosses(ctx).of(interface_id, declared=True)
+    assert losses.missing == ()
+    (link,) = losses.known
+    return link
+
+
+# --- the share ---
+
+
+def test_a_role_that_is_declared_or_the_only_one_does_not_come_from_the_form(tmp_path: Path) -> None:
+    """An add-in card by declaration on an add-in card; xGMI, of which each end has the same share on any board."""
+    ctx = context(tmp_path, form="pcie-card")
+    row = parse_config(f'{PCIE5}role = "add_in_card"').interface[0]
+
+    said, only = share_of(ctx, interface("pcie5"), row), share_of(ctx, interface("xgmi4"), None)
+
+    assert said is not None
+    assert (said.role, said.from_form) == ("add_in_card", False)
+    assert only is not None
+    assert (only.role, only.db, only.from_form) == ("per_end", 8.0, False)
+    followed = share_of(ctx, interface("pcie5"), None)
+    assert followed is not None
+    assert followed.from_form
+
+
+def test_what_is_left_for_the_copper_is_the_share_less_what_else_is_in_it(tmp_path: Path) -> None:
+    """16 dB declared, a package of 3 and a connector of 1.5 dB: 11.5 dB."""
+    keys = "board_loss_db = 16\npackage_loss_db = 3\nconnector_loss_db = 1.5\n"
+    share = share_of(context(tmp_path), interface("pcie5"), parse_config(f"{PCIE5}{keys}").interface[0])
+
+    assert share is not None
+    assert (share.board_db.low, share.board_db.nominal, share.board_db.high) == (11.5, 11.5, 11.5)
+    assert (share.document, share.assumed) == ("declared", ())
+
+
+def test_what_is_assumed_of_a_share_leaves_an_interval_for_the_copper(tmp_path: Path) -> None:
+    """The least is left where the package takes most: the ends are the other way round."""
+    share = share_of(context(tmp_path, form="pcie-card"), interface("pcie5"), None)
+
+    assert share is not None
+    package = share.allowances_db["package"]
+    assert package.low < package.nominal < package.high
+    assert share.board_db.low == 9.5 - package.high
+    assert share.board_db.nominal == 9.5 - package.nominal
+    assert share.board_db.high == 9.5
+
+
+def test_a_role_without_a_published_share_is_none_and_a_role_of_another_family_is_asked_again(tmp_path: Path) -> None:
+    """Nobody publishes what a system board of Gen6 may lose; a "host" is a board of USB4, not of PCIe."""
+    ctx = context(tmp_path)
+    system, host = (parse_config(f'{PCIE5}role = "{role}"').interface[0] for role in ("system", "host"))
+
+    assert share_of(ctx, interface("pcie6"), system) is None
+    assert share_of(ctx, interface("nvlink5"), None) is None
+    with pytest.raises(MissingFact) as asked:
+        share_of(ctx, interface("pcie6"), host)
+    assert "no share is published for slot, direct, system" in asked.value.how_to_give
+
+
+def test_the_form_is_the_declared_one_else_the_workloads(tmp_path: Path) -> None:
+    """`--form` wins; a workload for OAM modules brings theirs; without either there is none."""
+    assert form_of(context(tmp_path / "a")) is None
+    own = [
+        form_of(context(tmp_path / f"b{n}", form=form, profile="inference-pcie"))
+        for n, form in enumerate(("oam", None))
+    ]
+
+    assert [form.name if form else None for form in own] == ["oam", "pcie-card"]
+
+
+# --- what is asked ---
+
+
+def test_a_proposed_table_keeps_what_was_said_and_asks_for_one_more(tmp_path: Path) -> None:
+    """The role and the package stay; the key that is asked for is not said twice; inferred nets are named."""
+    ctx = context(tmp_path)
+    row = parse_config(f'{PCIE5}role = "system"\npackage_loss_db = 2.5\n').interface[0]
+    asked = 'role = "?"  # add_in_card, system'
+
+    assert declaration_lines(ctx, interface("pcie5"), row, 'board_loss_db = "?"').splitlines() == [
+        "[[interface]]",
+        'is = "pcie5"',
+        'nets = ["/PCIE_*"]',
+        'role = "system"',
+        "package_loss_db = 2.5",
+        'board_loss_db = "?"',
+    ]
+    assert declaration_lines(ctx, interface("pcie5"), row, asked).splitlines()[3:] == ["package_loss_db = 2.5", asked]
+    assert declaration_lines(ctx, interface("pcie5"), None, asked).splitlines()[2] == 'nets = ["/PCIE_TX0_P"]'
+    assert declaration_lines(ctx, interface("nvlink5"), None, asked).splitlines()[2] == 'nets = ["?"]'
+
+
+def test_of_two_tables_the_last_one_decides_on_a_net(tmp_path: Path) -> None:
+    """As everywhere in the settings; each may name another role."""
+    config = f'{PCIE5}role = "system"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_TX0_P"]\nrole = "add_in_card"\n'
+    ctx = context(tmp_path, config)
+
+    rows = {ctx.board.nets[net]: row.role for net, row in declarations_by_net(ctx).items()}
+
+    assert rows == {"/PCIE_TX0_P": "add_in_card"}
+
+
+# --- what a loss rests on ---
+
+
+def test_the_highest_df_beside_a_line_is_told_and_none_where_one_is_not_known(tmp_path: Path) -> None:
+    """A stripline on In1 between 370HR above (0.026 at 16 GHz) and Megtron 6 below (some 0.004)."""
+    tracks = [{"net": "/PCIE_TX0_P", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}]
+    planes = {"F.Cu": "GND", "In2.Cu": "GND"}
+    pads = [
+        {**pad(x, name), "pads": [{"number": "1", "net": "/PCIE_TX0_P", "kind": "through", "size_mm": [0.6, 0.6]}]}
+        for x, name in ((5, "U1"), (105, "J1"))
+    ]
+    mixed = STACKUP.format(mm=0.2).replace("R-5670(N) 1078", "370HR 2116", 1)
+    ctx, unknown = (
+        context(tmp_path / name, tracks=tracks, planes=planes, parts=pads, stackup=stackup)
+        for name, stackup in (("mixed", mixed), ("open", mixed.replace("R-5775(N)", "Unobtainium")))
+    )
+    link = only_link(ctx)
+    fr4, megtron = ctx.plies[0].df_at(16).need(), ctx.plies[1].df_at(16).need()
+    assert fr4 > 2 * megtron
+    assert LinkLosses(ctx).df_beside(link, 16) == fr4
+    assert LinkLosses(unknown).df_beside(link, 16) is None
+
+
+def test_beyond_the_frequency_up_to_which_a_line_is_computed_nothing_is_sure(tmp_path: Path) -> None:
+    """At 28 GHz a microstrip 0.8 mm over its plane has long been dispersive; one of 0.1 mm is not yet."""
+    config = PCIE5.replace("pcie5", "eth112g")
+    thick = {"stackup": STACKUP.format(mm=0.8)}
+    sure, doubtful = (context(tmp_path / name, config, **keys) for name, keys in (("a", {}), ("b", thick)))
+    confidence = {
+        name: LinkLosses(ctx).of("eth112g", declared=True).confidence
+        for name, ctx in (("sure", sure), ("doubtful", doubtful))
+    }
+
+    assert all(s.loss.is_quasi_static for s in only_link(sure, "eth112g").stretches)
+    assert not any(s.loss.is_quasi_static for s in only_link(doubtful, "eth112g").stretches)
+    assert confidence["doubtful"] is Confidence.LOW
+    assert confidence["sure"] is not Confidence.LOW
+    assert any("more is lost than is computed" in note for note in only_link(doubtful, "eth112g").notes)
+
+
+def test_a_piece_of_another_width_inside_a_pad_is_counted_as_the_line_behind_it(tmp_path: Path) -> None:
+    """0.05 mm of a narrow track from the pad's middle: the link is that much longer, in the same geometry."""
+    tracks = [
+        {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.1, "path_mm": [[4.95, 10], [5, 10]]},
+        {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]},
+    ]
+    link = only_link(context(tmp_path, tracks=tracks, parts=[pad(4.95, "U1"), pad(105, "J1")]))
+
+    assert link.length_mm == pytest.approx(100.05)
+    assert {s.key[1] for s in link.stretches} == {0.2}

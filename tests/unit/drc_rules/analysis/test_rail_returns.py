@@ -1,0 +1,196 @@
+"""Declared rails and their way back: which pads are its ends, whose current counts, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.analysis.power.rail_table import rail_rows
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board.board import Board
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.kicad import read_board
+from stackup_lib.power.copper import sheet_resistance_ohm
+from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
+
+OUTER_OHM = sheet_resistance_ohm(0.035)
+
+
+def part(reference: str, x: float, nets: list[str], y: float = 15.0) -> dict[str, object]:
+    """Surface pads of 2 x 4 mm, one over the other, 5 mm apart."""
+    pads = [
+        {"number": f"{k + 1}", "net": net, "at_mm": [0, 5 * k], "size_mm": [2, 4], "shape": "rect"}
+        for k, net in enumerate(nets)
+    ]
+    return {"reference": reference, "at_mm": [x, y], "pads": pads}
+
+
+def context_of(folder: Path, config: str, *parts: Mapping[str, object], **keys: object) -> Context:
+    """+5V as a bar 4 mm high at y = 15, GND as one at y = 20, both from x = 5 to 65; J1 at 10 and U1 at 50 on both."""
+    mini = {
+        "size_mm": [70, 40],
+        "stackup": 'F.Cu 0.035\ncore 1.5 "370HR"\nB.Cu 0.035',
+        "zones": [
+            {"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]},
+            {"net": "GND", "layer": "F.Cu", "rect_mm": [5, 18, 65, 22]},
+        ],
+        "parts": [part("J1", 10, ["+5V", "GND"]), part("U1", 50, ["+5V", "GND"]), *parts],
+        "config": config,
+        **keys,
+    }
+    path = write(MiniBoard.model_validate(mini), folder, "board")
+    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+
+
+def rail(lines: str, net: str = "+5V", volts: float = 5.0) -> str:
+    return f'[[rail]]\nnet = "{net}"\nvoltage_v = {volts}\n{lines}\n'
+
+
+def test_both_ways_of_a_rail_add_up(tmp_path: Path) -> None:
+    """38 mm of 4 mm there and back: 9.5 squares each, at 2 A; the table tells both."""
+    context = context_of(tmp_path, rail('current_a = 2\nfrom = ["J1"]\nto = ["U1"]'))
+    (row,) = rail_rows(context)
+    one_way = 2 * 9.5 * OUTER_OHM * 1000
+
+    assert row.there_mv is not None
+    assert row.back_mv is not None
+    assert row.drop_mv is not None
+    assert row.there_mv.nominal == pytest.approx(one_way, rel=0.01)
+    assert row.back_mv.nominal == pytest.approx(one_way, rel=0.01)
+    assert row.drop_mv.nominal == pytest.approx(row.there_mv.nominal + row.back_mv.nominal)
+    assert row.resistance_mohm is not None
+    assert row.resistance_mohm.nominal == pytest.approx(row.drop_mv.nominal / 2)
+    assert (row.ground, row.not_counted) == ("GND", "")
+
+
+def test_a_way_back_that_nobody_knows_is_told_and_not_taken_for_nothing(tmp_path: Path) -> None:
+    """U2 has no ground pad: the drop is that of the way there, and the table says what is missing."""
+    context = context_of(
+        tmp_path, rail('current_a = 2\nfrom = ["J1"]\nto = ["U2"]'), part("U2", 30, ["+5V", "OUT", "EN"], y=15)
+    )
+    (row,) = rail_rows(context)
+
+    assert row.back_mv is None
+    assert row.ground == ""
+    assert row.not_counted == "the way back: where the return current of +5V enters ground: U2 has no ground pad"
+    with pytest.raises(MissingFact, match="U2 has no ground pad") as missing:
+        PowerRails(context).returned(PowerRails(context).declared[0])
+    assert 'ground_to = ["?"]' in missing.value.how_to_give
+
+
+def test_the_worst_load_is_that_of_both_ways_together(tmp_path: Path) -> None:
+    """U2 is nearer on the rail, and its ground pad farther from the source: by both ways it loses more than U1."""
+    far = {
+        "reference": "U2",
+        "at_mm": [46, 15],
+        "pads": [
+            {"number": "1", "net": "+5V", "size_mm": [2, 4], "shape": "rect"},
+            {"number": "2", "net": "GND", "at_mm": [18, 5], "size_mm": [2, 4], "shape": "rect"},
+        ],
+    }
+    context = context_of(tmp_path, rail('from = ["J1"]\nto = { U1 = 1, U2 = 1 }'), far)
+    whole = PowerRails(context).whole(PowerRails(context).declared[0])
+
+    assert whole.there.drop.worst.name == "U1"
+    assert whole.there.drop.loads[whole.worst].name == "U2"
+
+
+def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> None:
+    """R1 and L1 in series; Q1 drives L1: its ground pads are the end of the way back, which is inferred."""
+    shunt = {
+        "reference": "R1",
+        "at_mm": [8, 15],
+        "pads": [
+            {"number": "1", "net": "+5V", "size_mm": [1, 2]},
+            {"number": "2", "net": "LOUT", "at_mm": [0, -8], "size_mm": [1, 2]},
+        ],
+    }
+    inductor = {
+        "reference": "L1",
+        "at_mm": [14, 5],
+        "pads": [
+            {"number": "1", "net": "LOUT", "size_mm": [1, 2]},
+            {"number": "2", "net": "SW", "at_mm": [4, 0], "size_mm": [1, 2]},
+        ],
+    }
+    driver = part("Q1", 22, ["SW", "GATE", "VIN", "GND"], y=5)
+    context = context_of(tmp_path, rail('current_a = 1\nfrom = ["R1"]\nto = ["U1"]'), shunt, inductor, driver)
+    row = PowerRails(context).declared[0]
+    with context.recording() as used:
+        found = PowerRails(context).returned(row)
+
+    assert found.inferred == "the return taken to Q1, on the other side of R1"
+    assert found.of(0).nominal == pytest.approx(26 / 4 * OUTER_OHM, rel=0.02)
+    assert used.confidence is Confidence.MEDIUM
+
+
+TWO = rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]') + rail('current_a = 3\nfrom = ["U1"]\nto = ["J1"]', "+3V3", 3.3)
+
+
+def second() -> dict[str, object]:
+    """A bar of +3V3 at y = 5 between J1 and U1."""
+    zone = {"net": "+3V3", "layer": "F.Cu", "rect_mm": [5, 3, 65, 7]}
+    both = [
+        {"net": "+5V", "layer": "F.Cu", "rect_mm": [5, 13, 65, 17]},
+        {"net": "GND", "layer": "F.Cu", "rect_mm": [5, 18, 65, 22]},
+    ]
+    parts = [part("J1", 10, ["+3V3", "AUX", "+5V", "GND"], y=5), part("U1", 50, ["+3V3", "AUX", "+5V", "GND"], y=5)]
+    return {"zones": [*both, zone], "parts": parts}
+
+
+def test_a_current_that_relieves_the_way_back_is_not_counted(tmp_path: Path) -> None:
+    """3 A of +3V3 return from J1 to U1, against the 1 A of +5V: each rail is judged by its own current alone."""
+    context = context_of(tmp_path, TWO, **second())
+    own, other = (PowerRails(context).returned(row) for row in PowerRails(context).declared)
+
+    assert own.counted == ("+3V3",)
+    assert (own.loads[0].others_v, other.loads[0].others_v) == (0.0, 0.0)
+    assert other.of(0).nominal == pytest.approx(3 * own.of(0).nominal, rel=1e-6)
+
+
+def test_currents_of_one_way_share_the_copper(tmp_path: Path) -> None:
+    """Both from J1 to U1: each takes the 4 A of both back; without the second rail's current it is left out by name."""
+    config = TWO.replace('from = ["U1"]\nto = ["J1"]', 'from = ["J1"]\nto = ["U1"]')
+    shared = context_of(tmp_path / "a", config, **second())
+    alone = context_of(tmp_path / "b", config.replace("current_a = 3\n", ""), **second())
+    both, single = (PowerRails(ctx).returned(PowerRails(ctx).declared[0]) for ctx in (shared, alone))
+
+    assert both.of(0).nominal == pytest.approx(4 * single.of(0).nominal, rel=1e-6)
+    assert (both.left_out, single.left_out) == ((), ("+3V3",))
+    assert rail_rows(alone)[0].not_counted == "what +3V3 may send through GND"
+
+
+@pytest.mark.parametrize("lines", ["copper_c = 60", "plating_um = 30\ncopper_c = 60"])
+def test_declared_temperature_holds_for_the_way_back_as_well(lines: str, tmp_path: Path) -> None:
+    """At 60 degrees copper has 15.7 % more resistance, and heat no longer widens the range."""
+    text = rail('current_a = 1\nfrom = ["J1"]\nto = ["U1"]\n')
+    cold, warm = (
+        PowerRails(context).returned(PowerRails(context).declared[0])
+        for context in (context_of(tmp_path / "a", text), context_of(tmp_path / "b", text + lines))
+    )
+
+    assert warm.of(0).nominal / cold.of(0).nominal == pytest.approx(1 + 40 * 0.00393, rel=1e-4)
+    assert warm.of(0).high < cold.of(0).high
+
+
+def test_the_ground_is_solved_once_for_all_rails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rails, rules and table: one solution."""
+    calls: list[str] = []
+
+    def counted(board: Board, net: str, *rest: object, **more: object) -> ReturnDrops:
+        calls.append(net)
+        return solve_return(board, net, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("drc_rules.analysis.power.rail_returns.solve_return", counted)
+    context = context_of(tmp_path, TWO, **second())
+    rail_rows(context)
+    rail_rows(context)
+
+    assert calls == ["GND"]

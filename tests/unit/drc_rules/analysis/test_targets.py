@@ -1,0 +1,289 @@
+"""Impedance targets: what names say, what they do not say, and who wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
+from drc_rules.analysis.targets.impedance_option import impedance_said
+from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets, target_of_name
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Origin
+from stackup_lib.kicad import read_board
+
+
+@pytest.mark.parametrize(
+    ("name", "ohm", "kind"),
+    [
+        ("85Ohm-diff_PCIE", 85, "differential"),
+        ("90Ohm-diff_USB_2.0", 90, "differential"),
+        ("50Ohm", 50, None),
+        ("50ohm_SE", 50, "single"),
+        ("100_OHM_DIFF", 100, "differential"),
+        ("DIFF90", 90, "differential"),
+        ("Diff_100", 100, "differential"),
+        ("SE50", 50, "single"),
+        ("Z50", 50, None),
+        ("Z0_50", 50, None),
+        ("ZDIFF100", 100, "differential"),
+        ("USB_90R", 90, None),
+        ("50R", 50, None),
+        ("DDR4_40R_SE", 40, "single"),
+        ("92.5ohm diff", 92.5, "differential"),
+        ("100Ω DP", 100, "differential"),
+        ("HDMI-100-DIFF", 100, "differential"),
+    ],
+)
+def test_a_class_named_after_its_impedance_says_it(name: str, ohm: float, kind: str | None) -> None:
+    """Forms seen on boards; the kind only where the name says it."""
+    found = target_of_name(name)
+
+    assert found is not None
+    assert (found.ohm, found.kind) == (ohm, kind)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["R100", "5V0", "GND_100", "D90", "100MHz", "CLK_100M", "DDR4_3200", "PCIE_GEN5", "Default", "10OHM", "1000Ohm",
+     "USB2", "50OHM_85OHM", "SE50_DIFF100", "POWER_24V", "ETH100", "A50", "MIPI100", "0R", "R50X", "50RX", "100BASE"],
+)  # fmt: skip
+def test_other_numbers_in_names_are_no_impedances(name: str) -> None:
+    """Resistors, voltages, frequencies, rates, and names that contradict themselves."""
+    assert target_of_name(name) is None
+
+
+RULES = """(version 1)
+(rule "zdiff_100R_outer" (layer outer) (constraint track_width (opt 0.115mm)) (condition "A.inDiffPair('*')"))
+(rule "zse_50R" (constraint track_width (opt 0.2mm)) (condition "A.NetClass == 'SLOW'"))
+"""
+
+
+def targets(
+    folder: Path, *, rules: str = "", config: str = "", net_class: str = "FAST", said: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Target and source of each net of a small board with a PCIe pair and a single line."""
+    asked = asked_of(context(folder, rules=rules, config=config, net_class=net_class, said=said))
+    return {name: f"{t.ohm:g} {t.kind}: {t.source}" for name, t in asked.items()}
+
+
+def asked_of(ctx: Context) -> dict[str, ImpedanceTarget]:
+    """The target of each net that has one."""
+    of = Targets(ctx.board, ctx.declarations.config, ctx.assignment, ctx.pairs, ctx.declarations.impedance)
+    asked = {name: of.of(net) for net, name in enumerate(ctx.board.nets) if name}
+    return {name: target for name, target in asked.items() if target is not None}
+
+
+def context(
+    folder: Path,
+    *,
+    rules: str = "",
+    config: str = "",
+    net_class: str = "FAST",
+    single_class: str = "SLOW",
+    said: tuple[str, ...] = (),
+    pair: str = "PCIE",
+) -> Context:
+    """A small board with a pair and a single line, ready to be asked."""
+    tracks = [
+        {"net": net, "layer": "F.Cu", "path_mm": [[5, y], [40, y]]}
+        for net, y in ((f"/{pair}_TX0_P", 10), (f"/{pair}_TX0_N", 10.3), ("/X", 20))
+    ]
+    classes = [
+        {"name": net_class, "nets": [f"/{pair}_TX0_P", f"/{pair}_TX0_N"]},
+        {"name": single_class, "nets": ["/X"]},
+    ]
+    path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
+    if rules:
+        path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
+    line = CommandLine(impedance=tuple(map(impedance_said, said)))
+    return prepare(read_board(path), parse_config(config), line)[0]
+
+
+def test_the_interface_asks_where_nobody_else_does(tmp_path: Path) -> None:
+    """PCIe of any generation is 85 ohm; a single net without a role is asked nothing."""
+    found = targets(tmp_path)
+
+    assert found["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
+    assert "/X" not in found
+
+
+def test_a_class_wins_over_the_interface_a_rule_over_the_class_and_the_settings_over_all(tmp_path: Path) -> None:
+    """100 ohm by class, 100 by the rule's own name, 90 as declared."""
+    settings = '[[impedance]]\nohm = 90\nkind = "differential"\nnets = ["/PCIE_*"]\n'
+
+    assert targets(tmp_path / "a", net_class="92ohm_diff")["/PCIE_TX0_N"] == "92 differential: net class 92ohm_diff"
+    with_rules = targets(tmp_path / "b", net_class="92ohm_diff", rules=RULES)
+    assert with_rules["/PCIE_TX0_N"] == '100 differential: design rule "zdiff_100R_outer"'
+    assert with_rules["/X"] == '50 single: design rule "zse_50R"'
+    declared = targets(tmp_path / "c", net_class="92ohm_diff", rules=RULES, config=settings)
+    assert declared["/PCIE_TX0_N"].startswith("90 differential: stackwright.toml")
+
+
+@pytest.mark.parametrize(
+    ("of_pair", "of_single", "pair_ohm", "single_ohm"),
+    [
+        ("92Ohm", "50Ohm", 92, 50),
+        ("70Ohm", "69Ohm", 70, 69),
+        ("60Ohm_DIFF", "75Ohm_SE", 60, 75),
+        ("69Ohm", "70Ohm", None, None),
+        ("92Ohm_SE", "50Ohm_DIFF", None, None),
+    ],
+)
+def test_a_class_that_names_only_a_number_means_pairs_from_70_ohm_on(
+    tmp_path: Path, of_pair: str, of_single: str, pair_ohm: float | None, single_ohm: float | None
+) -> None:
+    """What the name says of the kind comes first; a target of the other kind is none, and no other takes its place."""
+    found = asked_of(context(tmp_path, net_class=of_pair, single_class=of_single))
+
+    assert {name: target.ohm for name, target in found.items()} == {
+        name: ohm
+        for name, ohm in (("/PCIE_TX0_P", pair_ohm), ("/PCIE_TX0_N", pair_ohm), ("/X", single_ohm))
+        if ohm is not None
+    }
+
+
+def test_a_rule_that_names_only_a_number_is_read_as_a_class_is(tmp_path: Path) -> None:
+    """92 ohm are for pairs and 45 for single lines; "SE" in the name makes 75 ohm those of a single line."""
+    rules = """(version 1)
+(rule "z92R" (constraint track_width (opt 0.1mm)) (condition "A.inDiffPair('*')"))
+(rule "z{}" (constraint track_width (opt 0.2mm)) (condition "A.NetClass == 'SLOW'"))
+"""
+    plain = targets(tmp_path / "a", rules=rules.format("45R"))
+    said = targets(tmp_path / "b", rules=rules.format("se_75R"))
+    wrong = targets(tmp_path / "c", rules=rules.format("75R"))
+
+    assert (plain["/PCIE_TX0_P"], plain["/X"]) == (
+        '92 differential: design rule "z92R"',
+        '45 single: design rule "z45R"',
+    )
+    assert said["/X"] == '75 single: design rule "zse_75R"'
+    assert "/X" not in wrong
+
+
+def test_a_generation_asks_for_its_own_impedance_and_without_one_only_what_all_agree_on(tmp_path: Path) -> None:
+    """NVLink 4 is 100 ohm to 5 %, NVLink 5 85 ohm: of an NVLink of which nobody knows, nothing is asked."""
+    table = '[[interface]]\nis = "{}"\nnets = ["/NVLINK*"]\n'
+    fourth, fifth = (
+        asked_of(context(tmp_path / one, pair="NVLINK", config=table.format(one)))["/NVLINK_TX0_P"]
+        for one in ("nvlink4", "nvlink5")
+    )
+
+    assert (fourth.ohm, fourth.tolerance_pct, fourth.origin) == (100.0, 5.0, Origin.DECLARED)
+    assert fourth.source.startswith("NVLink 4")
+    assert fifth.ohm == 85.0
+    assert asked_of(context(tmp_path / "none", pair="NVLINK")) == {}
+    pcie = asked_of(context(tmp_path / "pcie"))["/PCIE_TX0_P"]
+    assert (pcie.ohm, pcie.tolerance_pct, pcie.origin) == (85.0, None, Origin.INFERRED)
+
+
+def test_rules_that_kicad_ignores_ask_for_nothing(tmp_path: Path) -> None:
+    """One error in the file and none of its rules counts, as in KiCad."""
+    assert targets(tmp_path, rules=RULES + "(rule")["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
+
+
+def test_the_command_line_wins_over_the_settings(tmp_path: Path) -> None:
+    """By net class or wildcard, the last for a net; the settings hold for what it does not name."""
+    settings = (
+        '[[impedance]]\nohm = 90\nkind = "differential"\nnets = ["/PCIE_*"]\n'
+        '[[impedance]]\nohm = 50\nkind = "single"\nnets = ["/X"]\n'
+    )
+
+    found = targets(tmp_path, config=settings, said=("FAST=95", "/PCIE_*=100 diff", "NONE=85"))
+
+    assert found["/PCIE_TX0_P"] == "100 differential: --impedance"
+    assert found["/X"] == "50 single: stackwright.toml, [[impedance]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "ohm", "kind"),
+    [
+        ("A=85", 85, "differential"),
+        ("A = 50 ohm", 50, "single"),
+        ("/X*=60diff", 60, "differential"),
+        ("a=b=90 SE", 90, "single"),
+    ],
+)
+def test_an_impedance_of_the_command_line_reads_as_it_is_said(text: str, ohm: float, kind: str) -> None:
+    """The kind follows from the number where nobody says it; nets may hold an equals sign."""
+    said = impedance_said(text)
+
+    assert (said.ohm, said.kind, said.nets) == (ohm, kind, (text.rpartition("=")[0].strip(),))
+
+
+@pytest.mark.parametrize("text", ["", "85", "=85", "A=", "A=fast", "A=85 volt", "A=3", "A=500"])
+def test_a_wrong_impedance_of_the_command_line_is_one_line(text: str) -> None:
+    """What was typed, what is wrong, and how it reads."""
+    with pytest.raises(ConfigError, match="--impedance"):
+        impedance_said(text)
+
+
+def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> None:
+    """One command may serve several boards: a note, no error."""
+    path = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "b")
+    line = CommandLine(impedance=(impedance_said("USB*=90"),))
+
+    notes = prepare(read_board(path), parse_config(""), line)[0].declarations.notes
+
+    assert notes == ('--impedance "USB*" matches no net class and no net of this board',)
+
+
+# --- what is forgiven, and how far off a line may be ---
+
+
+def net_targets(folder: Path, config: str, *, pair: str = "PCIE", single_class: str = "SLOW") -> dict[str, NetTarget]:
+    """What is asked of each net, as the rules see it."""
+    ctx = context(folder, config=config, pair=pair, single_class=single_class)
+    return {ctx.board.nets[net]: target for target, nets in ctx.get(nets_by_target).items() for net in nets}
+
+
+def test_tolerance_and_what_is_too_short_to_count_are_the_generations(tmp_path: Path) -> None:
+    """Gen5 asks for 5 %; a tenth of a wave on Dk 4 at 16 GHz is 0.94 mm, but no breakout is shorter than 1 mm."""
+    found = net_targets(tmp_path, '[[interface]]\nis = "pcie5"\nnets = ["/PCIE*"]\n')["/PCIE_TX0_P"]
+
+    assert (found.title, found.ohm, found.tolerance_pct, found.nyquist_ghz) == ("PCIe Gen5", 85.0, 5.0, 16.0)
+    assert found.lumped_mm == 1.0
+    assert not found.inferred
+
+
+def test_without_a_generation_the_slowest_of_the_family_decides_what_is_too_short(tmp_path: Path) -> None:
+    """PCIe Gen3 at 4 GHz: 3.75 mm; nobody states a tolerance, so it is the usual 10 %, and no error is made of it."""
+    found = net_targets(tmp_path, "")["/PCIE_TX0_P"]
+
+    assert (found.title, found.ohm, found.tolerance_pct, found.nyquist_ghz) == ("PCI Express", 85.0, 10.0, None)
+    assert found.lumped_mm == pytest.approx(3.75, abs=0.01)
+    assert found.inferred
+
+
+def test_a_declared_tolerance_comes_first_and_a_line_of_no_interface_counts_from_a_tenth_of_its_wave_at_1_ghz(
+    tmp_path: Path,
+) -> None:
+    """7 % instead of Gen5's 5; 15 mm for a single line that only its class gives an impedance."""
+    config = (
+        '[[interface]]\nis = "pcie5"\nnets = ["/PCIE*"]\n'
+        '[[impedance]]\nohm = 90\nkind = "differential"\ntolerance_pct = 7\nnets = ["/PCIE*"]\n'
+    )
+    found = net_targets(tmp_path, config, single_class="50Ohm")
+
+    assert (found["/PCIE_TX0_P"].ohm, found["/PCIE_TX0_P"].tolerance_pct) == (90.0, 7.0)
+    assert (found["/X"].ohm, found["/X"].title) == (50.0, "net class 50Ohm")
+    assert found["/X"].lumped_mm == pytest.approx(15.0, abs=0.05)
+    assert found["/X"].inferred
+
+
+def test_an_impedance_of_the_class_keeps_the_interfaces_tolerance(tmp_path: Path) -> None:
+    """The class of Gen5's pair says 92 ohm and nothing of a tolerance: 5 %, as the generation asks."""
+    config = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE*"]\n'
+    ctx = context(tmp_path, config=config, net_class="92Ohm_diff")
+
+    found = {ctx.board.nets[net]: target for target, nets in ctx.get(nets_by_target).items() for net in nets}[
+        "/PCIE_TX0_P"
+    ]
+
+    assert (found.ohm, found.tolerance_pct, found.nyquist_ghz) == (92.0, 5.0, 16.0)

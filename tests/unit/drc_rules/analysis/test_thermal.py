@@ -1,0 +1,244 @@
+"""Heat through the board: the physics of a via array, hot parts and their pads, and what settings say of them."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drc_rules.analysis.thermal.hot_parts import (
+    HotPartOnBoard,
+    candidates,
+    holes_beside,
+    hot_parts,
+    hot_parts_asked_for,
+)
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.requirements.clauses import Basis, Clause, Severity, Source
+from drc_rules.rules.thermal._thermal_path import connected_layers, heat_path, in_words
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.kicad import read_board
+from stackup_lib.thermal.via_array import (
+    ThermalBarrel,
+    array_k_per_w,
+    barrel_k_per_w,
+    barrel_range_k_per_w,
+    cell_k_per_w,
+)
+
+CASES = Path(__file__).parents[4] / "fixtures" / "rules" / "thermal" / "open_thermal_vias.toml"
+CLAUSE = Clause(
+    id="t", kind="thermal_via_fill", title="t", severity=Severity.INFO, basis=Basis.PHYSICS, source=Source(document="x")
+)
+NINE = {"net": "GND", "at_mm": [18.9, 13.9], "drill_mm": 0.3, "size_mm": 0.5, "grid": [3, 3], "pitch_mm": 1.1}
+HOT = '[[hot_part]]\nrefs = ["U1"]\npower_w = 4\n'
+
+
+def context(folder: Path, **changes: object) -> Context:
+    """The board of the rule's cases with nine vias in its thermal pad, unless changed."""
+    base = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
+    data = {**base, "vias": [NINE], "config": HOT, **changes}
+    config = parse_config(str(data["config"]))
+    return prepare(read_board(write(MiniBoard.model_validate(data), folder, "board")), config, CommandLine())[0]
+
+
+def only(ctx: Context) -> HotPartOnBoard:
+    (part,) = hot_parts(ctx)
+    return part
+
+
+def test_a_plated_barrel_has_the_resistance_of_its_wall() -> None:
+    """1.6 mm, 0.3 mm across with the wall of 25 um inside, copper of 385 W/mK: 192 K/W, as calculators say."""
+    wall = math.pi * (0.15**2 - 0.125**2)
+
+    assert barrel_k_per_w(1.6, wall, 0.0, 385.0, 0.0) == pytest.approx(192, abs=1)
+
+
+def test_a_barrel_filled_with_copper_conducts_with_its_whole_section() -> None:
+    """The same hole plated shut: 1.6 / (385 pi 0.15^2) = 59 K/W."""
+    assert barrel_k_per_w(1.6, 0.0, math.pi * 0.15**2, 385.0, 385.0) == pytest.approx(58.8, abs=0.1)
+
+
+def test_the_range_of_a_barrel_spans_plating_and_the_two_readings_of_its_diameter() -> None:
+    """A wall of 18 um inside 0.3 mm at 350 W/mK is the worst, one of 35 um outside it, full of solder, the best."""
+    found = barrel_range_k_per_w(ThermalBarrel(0.3, 1.6, "none"))
+    worst = 1600 / (350 * math.pi * (0.15**2 - 0.132**2) + 0.026 * math.pi * 0.132**2)
+    best = 1600 / (400 * math.pi * (0.185**2 - 0.15**2) + 60 * math.pi * 0.15**2)
+
+    assert found.high == pytest.approx(worst, rel=1e-6)
+    assert found.low == pytest.approx(best, rel=1e-6)
+    assert found.nominal == pytest.approx(1600 / (390 * math.pi * (0.175**2 - 0.15**2)), rel=1e-3)
+
+
+def test_a_declared_plating_narrows_the_range() -> None:
+    """Only what else is not known is left."""
+    loose, tight = (
+        barrel_range_k_per_w(ThermalBarrel(0.3, 1.6)),
+        barrel_range_k_per_w(ThermalBarrel(0.3, 1.6, "unknown", 25.0)),
+    )
+
+    assert tight.nominal == pytest.approx(loose.nominal)
+    assert loose.low < tight.low < tight.high < loose.high
+
+
+@pytest.mark.parametrize("fill", ["none", "resin", "conductive epoxy", "filled", "microvia", "unknown", "copper"])
+def test_every_fill_keeps_its_figures_in_order(fill: str) -> None:
+    """An interval out of order would not build; copper is the best of all."""
+    found = barrel_range_k_per_w(ThermalBarrel(0.2, 1.0, fill))
+
+    assert found.low <= found.nominal <= found.high
+    assert barrel_range_k_per_w(ThermalBarrel(0.2, 1.0, "copper")).nominal <= found.nominal
+
+
+def test_the_spreading_cell_agrees_with_a_finite_difference_solution() -> None:
+    """Radial conduction with even flux, solved on 4000 rings: mean rise per watt over the ring."""
+    radius, cell, thickness, conductivity = 0.15, 1.44, 0.035, 390.0
+    outer = math.sqrt(cell / math.pi)
+    edges = np.linspace(radius, outer, 4001)
+    middles = (edges[1:] + edges[:-1]) / 2
+    areas = math.pi * (edges[1:] ** 2 - edges[:-1] ** 2)
+    inwards = np.cumsum((areas / areas.sum())[::-1])[::-1]  # watt through the inner edge of each ring
+    steps = np.diff(np.concatenate([[radius], middles]))
+    at = np.concatenate([[radius], edges[1:-1]])
+    rises = np.cumsum(inwards * steps / (2 * math.pi * at * thickness * conductivity / 1000))
+
+    assert cell_k_per_w(cell, radius, thickness, conductivity) == pytest.approx(
+        np.average(rises, weights=areas), rel=2e-3
+    )
+
+
+def test_a_hole_as_large_as_its_cell_needs_no_spreading() -> None:
+    """Nothing is left of the sheet."""
+    assert cell_k_per_w(math.pi * 0.15**2, 0.15, 0.035, 390) == 0.0
+
+
+def test_an_array_is_its_barrels_side_by_side() -> None:
+    """At its best, 9 vias of 0.3 mm under 3.4 mm square lie beside 0.7 W/mK of laminate."""
+    barrel = ThermalBarrel(0.3, 1.53, "none")
+    found = array_k_per_w([barrel] * 9, 3.4**2, 0.035)
+    laminate = 0.7 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
+
+    assert found.low == pytest.approx(1 / (9 / barrel_range_k_per_w(barrel).low + laminate), rel=1e-9)
+    assert found.nominal < barrel_range_k_per_w(barrel).nominal / 9 + 1
+    assert array_k_per_w([barrel] * 18, 3.4**2, 0.035).nominal < found.nominal
+
+
+def test_the_thermal_pad_is_the_one_much_larger_than_the_others(tmp_path: Path) -> None:
+    """Pad 5 of 3.4 mm among pads of 0.7 by 0.25 mm, with nine holes in it."""
+    part = only(context(tmp_path))
+
+    assert part.is_exposed
+    assert [pad.number for pad in part.pads] == ["5"]
+    assert len(part.holes) == 9
+
+
+def test_a_turned_pad_holds_the_vias_that_lie_in_it(tmp_path: Path) -> None:
+    """By 90 degrees a pad of 3.4 by 1 mm stands upright: of nine vias the three of one column are inside."""
+    ctx = context(tmp_path, vias=[{**NINE, "grid": [3, 3]}])
+    board, row = ctx.board, only(ctx).pads[0].row
+    size_y, turned = board.pads.size_y_mm.copy(), board.pads.rotation_deg.copy()
+    size_y[row], turned[row] = 1.0, 90.0
+    pads = replace(board.pads, size_y_mm=size_y, rotation_deg=turned)
+    other = Context(replace(board, pads=pads), ctx.declarations, ctx.assignment, ctx.purpose)
+
+    holes = only(other).holes
+
+    assert sorted(round(hole.x_mm - holes[0].x_mm, 3) for hole in holes) == [0, 0, 0]
+    assert len({round(hole.y_mm, 3) for hole in holes}) == 3
+
+
+def test_fill_comes_from_the_settings_then_the_via_then_the_board(tmp_path: Path) -> None:
+    """The board's own default is less sure: nobody may ever have looked at it; older files say nothing."""
+    follows = only(context(tmp_path / "a")).holes[0].filled
+    own = only(context(tmp_path / "b", vias=[{**NINE, "filled": True, "capped": True}])).holes[0].filled
+    said = only(context(tmp_path / "c", config=HOT + 'via_fill = "none"\n', vias=[{**NINE, "filled": True}])).holes[0]
+    ctx = context(tmp_path / "d")
+    old = only(Context(replace(ctx.board, ipc4761={}), ctx.declarations, ctx.assignment, ctx.purpose)).holes[0].filled
+
+    assert (follows.value, follows.confidence) == (False, Confidence.MEDIUM)
+    assert (own.value, own.confidence) == (True, Confidence.HIGH)
+    assert said.filled.value is False
+    assert not old.known
+    assert 'via_fill = "?"' in old.how_to_give
+
+
+def test_the_way_of_the_heat_by_hand(tmp_path: Path) -> None:
+    """1.53 mm from F.Cu to B.Cu; each barrel 1530/(390 x 0.02553) = 154 K/W, and half of what the pad's copper adds."""
+    path = heat_path(ctx := context(tmp_path), only(ctx))
+    assert path is not None
+    spread = cell_k_per_w(3.4**2 / 9, 0.15, 0.035, 350)
+    laminate = 0.3 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
+    barrel = 1530 / (390 * math.pi * (0.175**2 - 0.15**2) + 0.026 * math.pi * 0.15**2)
+
+    assert (path.sink_name, path.holes, path.plane_name) == ("B.Cu", 9, "In1.Cu")
+    assert path.k_per_w.nominal == pytest.approx(1 / (9 / (barrel + spread / 2) + laminate), rel=1e-6)
+    assert path.least_k_per_w < path.k_per_w.low
+    assert connected_layers(ctx, only(ctx)) == (1, 3)
+
+
+def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
+    """Neither resistors nor connectors; the proposal is a table to fill in."""
+    ctx = context(tmp_path, config="")
+
+    assert candidates(ctx.board) == ("U1",)
+    with pytest.raises(MissingFact) as asked:
+        hot_parts_asked_for(ctx, CLAUSE)
+    assert 'refs = ["?"]  # e.g. U1, the largest' in asked.value.how_to_give
+    assert parse_config(asked.value.how_to_give).hot_part[0].is_open
+
+
+def test_vias_beside_a_pad_are_counted_with_those_inside(tmp_path: Path) -> None:
+    """Nine inside, and two of three outside within reach; the third is of another net."""
+    beside = {"net": "GND", "at_mm": [22.5, 15], "drill_mm": 0.3, "grid": [2, 1], "pitch_mm": 0.5}
+    other = {"net": "/A", "at_mm": [20, 17.5], "drill_mm": 0.3}
+
+    assert holes_beside(only(context(tmp_path, vias=[NINE, beside, other])), 1.5) == 11
+
+
+@pytest.mark.parametrize(
+    ("table", "what"),
+    [
+        ("power_w = 4\nboard_w = 5", "board_w"),
+        ("max_k_per_w = 3\njunction_max_c = 100", "not both"),
+        ("junction_max_c = 80\nsink_c = 90", "hotter"),
+        ('cooling = "water"', "cooling"),
+        ("watt = 4", "watt"),
+    ],
+)
+def test_settings_that_make_no_sense_are_errors(table: str, what: str) -> None:
+    """The message names the key or what is wrong with it."""
+    with pytest.raises(ConfigError, match=what):
+        parse_config(f'[[hot_part]]\nrefs = ["U1"]\n{table}\n')
+
+
+def test_a_placeholder_declares_nothing() -> None:
+    """A key with "?" is absent, a table whose references are still open is none."""
+    open_table, half = parse_config(
+        '[[hot_part]]\nrefs = ["?"]\n[[hot_part]]\nrefs = ["U1"]\npower_w = "?"\ncooling = "?"\n'
+    ).hot_part
+
+    assert open_table.is_open
+    assert (half.is_open, half.power_w, half.cooling) == (False, None, None)
+
+
+def test_heat_goes_through_the_board_unless_the_lid_is_cooled() -> None:
+    """All of it by default; under a cold plate what is said, or nobody knows."""
+    tables = '[[hot_part]]\nrefs = ["U1"]\npower_w = 9\n{}\n'
+    parts = [parse_config(tables.format(line)).hot_part[0] for line in ("", 'cooling = "cold plate"', "board_w = 2")]
+
+    assert [part.through_board_w for part in parts] == [9, None, 2]
+    assert [part.cools_off_the_top for part in parts] == [False, True, False]
+
+
+def test_resistances_are_told_without_powers_of_ten() -> None:
+    """Two digits below ten, whole numbers above."""
+    assert [in_words(x) for x in (0.944, 7.68, 12.4, 151.2)] == ["0.94", "7.7", "12", "151"]

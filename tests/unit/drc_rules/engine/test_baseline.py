@@ -1,0 +1,297 @@
+"""The baseline: it knows findings by structure, gates what is new, and only shrinks."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from datetime import date
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from drc_rules.engine.baseline import Baseline, board_name, gate, load_baseline, rewrite
+from drc_rules.engine.check import check_board
+from drc_rules.engine.decide import finish
+from drc_rules.report.model import Accepted, KnownFinding, Measured, Place, Report, StaleSuppression, Verdict
+from drc_rules.rules.rule import Draft, all_rules
+from drc_rules.settings.config import CheckOptions
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Confidence
+from stackwright.cli.app import run
+from stackwright.commands.check.baseline import write_baseline
+from stackwright.commands.check.command import Settings, exit_code
+from stackwright.reporters import json_, text
+from stackwright.text.output import OutputError
+from tests.conftest import kicad_cli_path
+from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
+from tests.unit.drc_rules.engine.test_engine import clause
+
+BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
+LOSSY, STUBS, FEW = "training_b200_lossy_prepreg", "training_b200_no_backdrill", "training_b200_too_few_layers"
+ALL = sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb"))
+
+
+def copied(name: str, target: Path) -> Path:
+    """Copy a fixture board's folder, and return its board file there."""
+    shutil.copytree(BOARDS / name, target / name)
+    return target / name / f"{name}.kicad_pcb"
+
+
+def keys(report_: Report) -> list[str]:
+    return sorted(f.key for f in report_.findings)
+
+
+def with_row_of(text: str, target: str, source: str) -> str:
+    """Return a board's text where one dielectric is made of what another is made of."""
+    rows = {name: re.search(rf'\t\t\t\(layer "{name}"\n(.*?)\n\t\t\t\)', text, re.DOTALL) for name in (target, source)}
+    old, new = rows[target], rows[source]
+    assert old
+    assert new
+    return text[: old.start(1)] + new[1] + text[old.end(1) :]
+
+
+def known(net: str) -> KnownFinding:
+    one = finding(net)
+    return KnownFinding(key=one.key, code=one.code, clause=one.clause, title=one.title)
+
+
+def test_the_gate_lets_through_what_the_baseline_knows_and_nothing_else() -> None:
+    now = report(findings=(finding("/A"), finding("/B")))
+    done = gate(now, [known("/A"), known("/GONE")])
+    assert [f.key for f in done.findings] == ["VIA001-/B"]
+    assert [(a.finding.key, a.by) for a in done.accepted] == [("VIA001-/A", "baseline")]
+    assert [one.key for one in done.fixed] == ["VIA001-/GONE"]
+    assert (done.headline, done.verdicts) == (now.headline, now.verdicts)
+    assert done.headline_why.endswith("(1 finding accepted)")
+    assert exit_code(done, CheckOptions())[0] == 1
+    assert exit_code(gate(now, [known("/A"), known("/B")]), CheckOptions()) == (0, "")
+
+
+def test_suppressed_and_known_findings_are_counted_once_and_together() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o")
+    now = report(
+        findings=(finding("/A"),), accepted=(suppressed,), headline_why="1 clause failed: x (1 finding accepted)"
+    )
+    done = gate(now, [known("/A"), known("/S")])
+    assert done.headline_why == "1 clause failed: x (2 findings accepted)"
+    assert (len(done.accepted), done.fixed) == (2, ())
+
+
+def test_what_could_not_be_decided_is_not_fixed() -> None:
+    clause = finding().clause
+    undecided = verdict(clause, Verdict.NOT_VERIFIABLE, checked=0, undecided=1)
+    now = report(findings=(), verdicts=(undecided,))
+    assert gate(now, [known("/A")]).fixed == ()
+    assert rewrite(Baseline(boards={"b": (known("/A"),)}), {"b": now}, grow=False).removed == ()
+
+
+def test_a_baseline_begins_with_everything_and_then_only_shrinks() -> None:
+    first = rewrite(None, {"b": report(findings=(finding("/A"), finding("/B")))}, grow=False)
+    assert (first.kept, first.removed, first.refused) == (2, (), ())
+    later = rewrite(first.baseline, {"b": report(findings=(finding("/B"), finding("/NEW")))}, grow=False)
+    assert [one.key for one in later.removed] == ["VIA001-/A"]
+    assert [f.key for f in later.refused] == ["VIA001-/NEW"]
+    assert [one.key for one in later.baseline.boards["b"]] == ["VIA001-/B"]
+    grown = rewrite(later.baseline, {"b": report(findings=(finding("/B"), finding("/NEW")))}, grow=True)
+    assert ({one.key for one in grown.baseline.boards["b"]}, grown.refused) == ({"VIA001-/B", "VIA001-/NEW"}, ())
+
+
+def test_a_board_that_is_new_to_the_baseline_needs_growing_too() -> None:
+    old = Baseline(boards={"a": (known("/A"),)})
+    done = rewrite(old, {"b": report(findings=(finding("/B"),))}, grow=False)
+    assert [f.key for f in done.refused] == ["VIA001-/B"]
+    assert done.baseline.boards["a"] == (known("/A"),)
+
+
+def test_an_accepted_finding_does_not_enter_the_baseline() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o")
+    done = rewrite(None, {"b": report(findings=(), accepted=(suppressed,))}, grow=False)
+    assert done.baseline.boards == {"b": ()}
+
+
+def test_the_file_is_sorted_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    baseline = Baseline(boards={"z": (known("/B"), known("/A")), "a": ()})
+    path = tmp_path / "baseline.json"
+    path.write_text(baseline.text(), encoding="utf-8")
+    again = load_baseline(path)
+    assert again.text() == baseline.text()
+    assert list(json.loads(baseline.text())["boards"]) == ["a", "z"]
+    assert [one.key for one in again.boards["z"]] == ["VIA001-/A", "VIA001-/B"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}', '{"version": 2}', "[" * 100_000, "\xff"])
+def test_what_is_no_baseline_is_said_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ConfigError, match="is not a baseline of Stackwright; write it anew"):
+        load_baseline(path)
+
+
+def test_a_baseline_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_baseline(tmp_path / "none.json")
+
+
+def test_a_board_is_known_by_its_path_from_the_baseline(tmp_path: Path) -> None:
+    (tmp_path / "hw").mkdir()
+    assert board_name(tmp_path / "hw" / "x.kicad_pcb", tmp_path / "b.json") == "hw/x.kicad_pcb"
+    assert board_name(tmp_path / "x.kicad_pcb", tmp_path / "hw" / "b.json") == "../x.kicad_pcb"
+
+
+def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
+    assert write_baseline([board], target, Settings(), grow=False) == 0
+    before = load_baseline(target)
+    codes = [one.code for one in before.boards[f"{LOSSY}/{LOSSY}.kicad_pcb"]]
+    assert codes == ["FAB005", "MAT001", "MAT001"]
+    worse = board.read_text(encoding="utf-8")
+    half = with_row_of(worse, "dielectric 5", "dielectric 7")
+    board.write_text(with_row_of(half, "dielectric 23", "dielectric 7"), encoding="utf-8")
+    capsys.readouterr()
+    assert write_baseline([board], target, Settings(), grow=False) == 0
+    assert "1 finding known, 2 gone and removed" in capsys.readouterr().out
+    board.write_text(worse, encoding="utf-8")
+    assert write_baseline([board], target, Settings(), grow=False) == 1
+    said = capsys.readouterr().out
+    assert "dielectric 5 " in said
+    assert "2 new findings not added" in said
+    assert [one.code for one in load_baseline(target).boards[f"{LOSSY}/{LOSSY}.kicad_pcb"]] == codes[:1]
+    assert write_baseline([board], target, Settings(), grow=True) == 0
+    assert load_baseline(target) == before
+
+
+def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
+    target = tmp_path / "b.json"
+    assert write_baseline([copied(LOSSY, tmp_path), tmp_path / "none.kicad_pcb"], target, Settings(), grow=False) == 2
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
+    found = check_board(BOARDS / name / f"{name}.kicad_pcb").findings
+    assert len({f.key for f in found}) == len(found)
+
+
+def test_a_key_depends_on_what_a_finding_is_about_and_on_nothing_else() -> None:
+    def key(*ids: str, title: str = "t", measured: float = 1.0, of: str = "a.clause") -> str:
+        draft = Draft(title, "w", "f", ids, measured=Measured(value=measured), places=(Place(layer=title),))
+        return finish(draft, clause(name=of), all_rules()[0], Confidence.HIGH).key
+
+    assert key("a", "b") == key("b", "a") == key("a", "b", title="other words", measured=2.0)
+    assert len({key("a"), key("b"), key("a", "b"), key("ab"), key("a", of="another.clause")}) == 5
+
+
+def reordered(text: str) -> str:
+    """Return a board's text with its items in the opposite order, moved down by many lines."""
+    items = re.findall(r"^\t\((?:segment|arc|via|footprint|zone)\n.*?^\t\)\n", text, re.MULTILINE | re.DOTALL)
+    assert len(items) > 1
+    start = text.index(items[0])
+    head = text[:start]
+    rest = text[start:]
+    for item in items:
+        rest = rest.replace(item, "", 1)
+    return head + "\n" * 40 + "".join(reversed(items)) + rest
+
+
+@pytest.mark.parametrize("name", [LOSSY, STUBS])
+def test_moved_lines_and_another_order_change_no_key(tmp_path: Path, name: str) -> None:
+    board = copied(name, tmp_path)
+    before = check_board(board)
+    board.write_text(reordered(board.read_text(encoding="utf-8")), encoding="utf-8")
+    after = check_board(board)
+    assert keys(before)
+    assert keys(after) == keys(before)
+
+
+def test_a_shifted_board_and_new_uuids_change_no_key_of_a_net(tmp_path: Path) -> None:
+    board = copied(STUBS, tmp_path)
+    before = check_board(board)
+    text = board.read_text(encoding="utf-8")
+    moved = re.sub(r'\(uuid "([0-9a-f])', lambda m: f'(uuid "{"f" if m[1] != "f" else "e"}', text)
+    assert moved != text
+    board.write_text(moved, encoding="utf-8")
+    assert keys(check_board(board)) == keys(before)
+
+
+@pytest.mark.kicad
+@pytest.mark.parametrize("name", [LOSSY, STUBS, "default_stackup"])
+def test_a_board_that_kicad_saved_again_has_the_same_keys(tmp_path: Path, name: str) -> None:
+    board = copied(name, tmp_path)
+    before, text = keys(check_board(board)), reordered(board.read_text(encoding="utf-8"))
+    board.write_text(text, encoding="utf-8")
+    cli = kicad_cli_path()
+    assert cli
+    subprocess.run([cli, "pcb", "upgrade", "--force", str(board)], check=True, capture_output=True, timeout=300)
+    assert board.read_text(encoding="utf-8") != text, "KiCad has not written the board"
+    assert before
+    assert keys(check_board(board)) == before
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Run git as nobody in particular."""
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
+def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Path) -> None:
+    board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
+    git(tmp_path, "init", "-q")
+    assert write_baseline([board], target, Settings(), grow=False) == 0
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "a board with two errors, and its baseline")
+    text = board.read_text(encoding="utf-8")
+    board.write_text(with_row_of(text, "dielectric 4", "dielectric 5"), encoding="utf-8")
+    git(tmp_path, "commit", "-qam", "one more")
+    name = board_name(board, target)
+    done = gate(check_board(board), load_baseline(target).boards[name])
+    assert {f.objects for f in done.findings if f.code == "MAT001"} == {("dielectric 4",)}
+    assert len(done.accepted) == 3
+    git(tmp_path, "checkout", "-q", "HEAD~1")
+    assert gate(check_board(board), load_baseline(target).boards[name]).findings == ()
+
+
+def test_the_command_line_gates_by_a_baseline_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    board, target = str(copied(LOSSY, tmp_path)), str(tmp_path / "b.json")
+    assert run(["baseline", board, "--output", target]) == 0
+    assert run(["check", board]) == 1
+    capsys.readouterr()
+    assert run(["check", board, "--baseline", target]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("NOT FIT")
+    assert "(3 findings accepted)" in said
+    assert "Accepted  3 known before" in said
+    with pytest.raises(OutputError, match="is an input of this check"):
+        run(["check", board, "--baseline", target, "--output", target])
+    assert run(["check", board, "--baseline", str(tmp_path / "none.json")]) == 2
+
+
+def test_a_report_with_all_of_it_keeps_to_the_published_schema() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o", expires=date(2027, 1, 31))
+    stale = StaleSuppression(entry="e", problem="matches nothing", reason="r", owner="o", line=3)
+    full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
+    written = json.loads(json_.render([json_.Checked(full, None, "0" * 64)]))
+    jsonschema.validate(written, strict(json.loads(SCHEMA.read_text(encoding="utf-8"))))
+    (one,) = written["reports"]
+    assert [a["expires"] for a in one["accepted"]] == ["2027-01-31", None]
+    assert [s["line"] for s in one["stale_suppressions"]] == [3]
+    assert [f["key"] for f in one["fixed"]] == ["VIA001-/GONE"]
+
+
+def test_the_text_report_tells_what_is_accepted_stale_and_fixed() -> None:
+    suppressed = Accepted(finding=finding("/S"), by="suppression", reason="lab", owner="rk", expires=date(2027, 1, 31))
+    stale = StaleSuppression(entry="STK001, object *", problem="matches nothing", reason="old", owner="rk", line=3)
+    full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
+    said = text.page(full).text()
+    assert "Accepted  1 suppressed, 1 known before" in said
+    assert "lab (rk, until 2027-01-31)" in said
+    assert "suppression of STK001, object * matches nothing, line 3 of stackwright.toml: old (rk)" in " ".join(
+        said.split()
+    )
+    assert "/GONE: 1.36 mm stub" in said
+    assert finding().title not in said
+    assert finding().title in " ".join(text.page(full, show_all=True).text().split())
+    assert "Accepted" not in text.page(report()).text()

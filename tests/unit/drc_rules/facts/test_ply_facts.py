@@ -1,0 +1,138 @@
+"""What is known of a ply, and from whom; and the lines that choose nets whose generation nobody has said."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.kicad import read_board
+from stackup_lib.materials import LossClass, catalogue
+from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
+
+CORE = '[declared.dielectric."dielectric 2"]\n'
+
+
+def core(folder: Path, declared: str = "", *, material: str = "370HR") -> DielectricPly:
+    """The ply of dielectric 2, with these lines for it."""
+    text = SIX.replace('core 0.20 "370HR" dk=4.4', f'core 0.20 "{material}"') + GROUNDS
+    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text)), folder, "board"))
+    return prepare(board, parse_config(CORE + declared if declared else ""), CommandLine())[0].plies[1]
+
+
+def test_the_class_of_a_ply_is_its_laminates(tmp_path: Path) -> None:
+    """370HR as the catalogue has it; of what nobody knows there is none, with the line to write."""
+    (tmp_path / "unknown").mkdir()
+    laminate = catalogue().get("370HR")
+
+    known = core(tmp_path).loss_class
+    unknown = core(tmp_path / "unknown", material="Unobtainium").loss_class
+
+    assert laminate is not None and known.value is laminate.loss_class is not None
+    assert known.name == "loss class of dielectric 2"
+    assert unknown.value is None and 'material = "?"' in unknown.how_to_give
+
+
+@pytest.mark.parametrize("at_ghz,ghz,counts", [(8, 8, True), (8, 10, True), (8, 10.1, False), (8, 2, True)])
+def test_a_declared_df_counts_from_four_fifths_of_the_frequency(
+    at_ghz: float, ghz: float, counts: bool, tmp_path: Path
+) -> None:
+    """0.001 at 8 GHz is less than 370HR has: taken up to 10 GHz, above that the data sheet's."""
+    ply = core(tmp_path, f"df = 0.001\nat_ghz = {at_ghz}\n")
+    assert ply.match is not None
+    sheet = ply.match.df_at(ghz).value
+
+    found = ply.df_at(ghz)
+
+    assert sheet is not None and sheet > 0.01
+    assert found.value == (0.001 if counts else sheet)
+    assert found.origin is (Origin.DECLARED if counts else ply.match.df_at(ghz).origin)
+
+
+def test_a_df_declared_at_a_lower_frequency_is_the_least_it_can_be(tmp_path: Path) -> None:
+    """0.15 at 1 GHz is worse than any sheet at 10 GHz and stands there, unsure; without a frequency it is nothing."""
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "plain").mkdir()
+    worse = core(tmp_path, "df = 0.15\nat_ghz = 1\n").df_at(10)
+    bare = core(tmp_path / "bare", "df = 0.15\n").df_at(10)
+    plain = core(tmp_path / "plain").df_at(10)
+
+    assert (worse.value, worse.confidence) == (0.15, Confidence.LOW)
+    assert plain.value is not None and plain.value < 0.05
+    assert (bare.value, bare.origin) == (plain.value, plain.origin)
+
+
+def test_a_ply_of_an_unknown_laminate_has_no_df_until_one_is_declared_at_its_frequency(tmp_path: Path) -> None:
+    """Neither from the file's text nor from a number without a frequency."""
+    for name in ("none", "bare"):
+        (tmp_path / name).mkdir()
+    stated = core(tmp_path, "df = 0.008\nat_ghz = 10\n", material="Unobtainium")
+
+    assert stated.df_at(10).value == 0.008
+    assert not core(tmp_path / "none", material="Unobtainium").df_at(10).known
+    assert not core(tmp_path / "bare", "df = 0.008\n", material="Unobtainium").df_at(10).known
+
+
+def test_a_declared_df_near_ten_gigahertz_gives_its_class(tmp_path: Path) -> None:
+    """0.006 at 10 GHz is low loss, 0.018 is standard: the number decides, not the laminate's name."""
+    found = []
+    for number, df in enumerate((0.006, 0.018)):
+        (tmp_path / f"{number}").mkdir()
+        found.append(core(tmp_path / f"{number}", f"df = {df}\nat_ghz = 10\n").loss_class.value)
+
+    assert found == [LossClass.LOW, LossClass.STANDARD]
+
+
+# --- nets ---
+
+
+def with_nets(folder: Path, classes: list[dict[str, object]]) -> Context:
+    names = ("/PCIE_TX0_P", "/PCIE_TX0_N", "/PCIE_TX1_P", "/PCIE_TX1_N", "/LED")
+    tracks = [
+        {"net": net, "layer": "F.Cu", "path_mm": [[5, 5 + 2 * k], [50, 5 + 2 * k]]} for k, net in enumerate(names)
+    ]
+    board = MiniBoard.model_validate(
+        {"size_mm": (60, 40), "copper_layers": 4, "tracks": tracks, "net_classes": classes}
+    )
+    return prepare(read_board(write(board, folder, "board")), parse_config(""), CommandLine())[0]
+
+
+def test_nets_of_an_unsaid_generation_are_chosen_by_their_class_and_others_by_name(tmp_path: Path) -> None:
+    """TX0 is in a class that is named after PCIe, TX1 in none: one line each, and no net in both."""
+    classes: list[dict[str, object]] = [{"name": "PCIE", "nets": ["/PCIE_TX0_P", "/PCIE_TX0_N"]}]
+
+    lines = with_nets(tmp_path, classes).assignment_lines("pcie")
+
+    assert lines == 'net_classes = ["PCIE"]\nnets = ["/PCIE_TX1_*"]'
+
+
+def test_without_a_class_only_names_choose_and_of_other_families_nothing_does(tmp_path: Path) -> None:
+    """All four nets begin alike and no other does."""
+    ctx = with_nets(tmp_path, [])
+
+    assert ctx.assignment_lines("pcie") == 'nets = ["/PCIE_TX*"]'
+    assert ctx.assignment_lines("usb3") == ""
+
+
+def test_plies_of_a_row_are_numbered_only_where_there_are_several(tmp_path: Path) -> None:
+    """Five rows of dielectric with six plies, and the copper above and below each."""
+    plies = mini(tmp_path).plies
+
+    assert [ply.label for ply in plies] == [
+        "dielectric 1",
+        "dielectric 2",
+        "dielectric 3, ply 1",
+        "dielectric 3, ply 2",
+        "dielectric 4",
+        "dielectric 5",
+    ]
+    assert [(ply.above, ply.below) for ply in plies] == [(0, 1), (1, 2), (2, 3), (2, 3), (3, 4), (4, 5)]
+    assert [plies[2].touches(k) for k in range(5)] == [False, False, True, True, False]

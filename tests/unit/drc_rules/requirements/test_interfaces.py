@@ -1,0 +1,560 @@
+"""Interfaces as data, and which net is taken for which: declared, else inferred with less confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from drc_rules.facts.net_interfaces import Assignment, assign_nets
+from drc_rules.requirements.documents import documents
+from drc_rules.requirements.interfaces import Interface, families, family, interface, interface_ids
+from drc_rules.requirements.interfaces.names import family_by_class, family_by_name, mates, normalise
+from drc_rules.requirements.profiles.profile import assemble, load_profile
+from drc_rules.settings.config import Config, parse_config
+from drc_rules.settings.net_selection import nets_line
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.kicad import read_board
+from tests.support.hang import no_hang
+
+ALL = [interface(one) for one in interface_ids()]
+MM_GHZ = 299.792458
+THOR = "jetson-agx-thor-baseboard/jetson-agx-thor-baseboard.kicad_pcb"
+
+MakeBoard = Callable[..., Board]
+
+
+@pytest.fixture
+def board_with(tmp_path: Path) -> MakeBoard:
+    """Make a board from net names, with net classes given as name -> nets."""
+
+    def make(*nets: str, **classes: list[str]) -> Board:
+        named = [*nets, *(net for members in classes.values() for net in members)]
+        tracks = [
+            {"net": net, "layer": "F.Cu", "path_mm": [[1, 1 + i], [9, 1 + i]]}
+            for i, net in enumerate(dict.fromkeys(named))
+        ]
+        rows = [{"name": name, "nets": members} for name, members in classes.items()]
+        data = {"copper_layers": 2, "tracks": tracks, "net_classes": rows}
+        return read_board(write(MiniBoard.model_validate(data), tmp_path, "board"))
+
+    return make
+
+
+def assigned(board: Board, config: str = "", expected: Mapping[str, str] | None = None) -> Assignment:
+    return assign_nets(board, parse_config(config), expected or {})
+
+
+def taken(board: Board, found: Assignment) -> dict[str, tuple[str, str | None]]:
+    """Net name -> (family, interface) for every net that was taken for something."""
+    return {
+        net: (role.family, role.interface)
+        for net, role in zip(board.nets, found.roles, strict=True)
+        if role is not None
+    }
+
+
+def pair(name: str) -> list[str]:
+    return [f"{name}_P", f"{name}_N"]
+
+
+# --- data ---
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+def test_nyquist_is_half_the_symbol_rate(one: Interface) -> None:
+    """NRZ carries one bit per symbol, PAM4 two (PAM3 about 1.5); coding overhead moves PAM rates by up to 7 %."""
+    bits = {"NRZ": (1.99, 2.01), "PAM4": (3.7, 4.05), "PAM3": (2.9, 3.2)}
+    if one.nyquist_ghz is None or one.modulation not in bits or one.family == "base-t":
+        return
+    low, high = bits[one.modulation]
+    assert low <= one.rate / one.nyquist_ghz <= high
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+def test_computed_stubs_follow_the_quarter_wave(one: Interface) -> None:
+    """f = c / (4 L sqrt(Dk)) with Dk 4, at 3 times Nyquist; the rule of thumb is a tenth of the quarter wave."""
+    if one.nyquist_ghz is None:
+        return
+    quarter_mm = MM_GHZ / (4 * 2 * one.nyquist_ghz)
+    if one.document_of("stub_limit_mm") == "physics":
+        assert one.stub_limit_mm == pytest.approx(quarter_mm / 3, rel=0.03)
+    if one.stub_rule_mm is not None:
+        share = 5 if one.document_of("stub_rule_mm") == "sij-1731" else 10
+        assert one.stub_rule_mm == pytest.approx(quarter_mm / share, rel=0.05)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+def test_every_sourced_number_names_a_known_document_and_exists(one: Interface) -> None:
+    """A source for a number that is not there, or in a document that nobody knows, is a slip."""
+    assert set(one.sources.values()) <= set(documents())
+    for place in one.sources:
+        field, _, topology = place.partition(".")
+        assert getattr(one, field)
+        assert not topology or topology in one.board_loss_db
+
+
+def test_the_ids_that_profiles_and_users_write_are_all_there() -> None:
+    """Ids are part of the user's files: they do not change."""
+    promised = {
+        *("pcie3", "pcie4", "pcie5", "pcie6", "pcie7", "cxl2", "cxl3", "ualink200", "xgmi4", "jesd204c", "sata3"),
+        *("nvlink2", "nvlink3", "nvlink4", "nvlink5", "nvlink-c2c", "base-t", "mipi-dphy", "mipi-cphy"),
+        *("eth10g-kr", "eth25g", "eth56g", "eth112g", "eth224g", "usb2", "usb3.2gen1", "usb3.2gen2"),
+        *("usb4gen3", "usb4gen4", "dp-hbr3", "dp-uhbr20", "hdmi2.0", "hdmi2.1"),
+        *("ddr4", "ddr5", "lpddr4", "lpddr5", "gddr6", "gddr7"),
+    }
+    assert promised <= set(interface_ids())
+
+
+def test_published_numbers_of_pcie_gen5() -> None:
+    """32 GT/s NRZ, 36 dB at 16 GHz (Astera Labs), 9.5 dB for an add-in card, bump to finger (NVIDIA)."""
+    gen5 = interface("pcie5")
+    assert (gen5.rate, gen5.nyquist_ghz, gen5.channel_loss_db) == (32, 16, 36)
+    assert gen5.board_loss_db["add_in_card"] == 9.5
+    assert gen5.document_of("channel_loss_db") == "asteralabs-gen5"
+    assert gen5.document_of("board_loss_db.add_in_card") == "nvidia-connectx8"
+    assert gen5.document_of("skew_mm") == "engineering"
+    assert interface("pcie4").document_of("board_loss_db.add_in_card") == "engineering"
+
+
+def test_published_numbers_of_112g_and_what_has_no_source() -> None:
+    """CEI-112G-VSR: 16 dB over host, connector and module. No free text states budgets of PCIe Gen6 and Gen7."""
+    host = interface("eth112g")
+    assert host.board_loss_db["very_short"] == 16
+    assert host.document_of("board_loss_db.very_short") == "oif-cei-112g"
+    assert {interface(one).document_of("channel_loss_db") for one in ("pcie6", "pcie7")} == {"engineering"}
+    assert interface("pcie6").document_of("board_loss_db.add_in_card") == "engineering"
+    assert interface("pcie7").board_loss_db == {}
+
+
+def test_nvlink_5_says_why_its_target_is_not_the_one_of_its_tolerance_row() -> None:
+    """The row is NVLink 4's: 100 ohm +-5 %. Its percentage holds at least for NVLink 5, its ohm do not."""
+    older, newer = interface("nvlink4"), interface("nvlink5")
+    found = {c.id: c for c in newer.clauses("training") if c.kind == "impedance_tolerance"}
+
+    assert (older.impedance_diff_ohm, older.document_of("impedance_diff_ohm")) == (100, "nextpcb-30-plus-layers")
+    assert (newer.impedance_diff_ohm, newer.document_of("impedance_diff_ohm")) == (85, "engineering")
+    assert set(found) == {"training.impedance_tolerance.nvlink5", "training.impedance_tolerance_max.nvlink5"}
+    for clause in found.values():
+        assert "at least as NVLink 4" in clause.title
+        assert clause.source.row.startswith("NVLink 4")
+        assert "percentage holds for any target" in clause.note
+    assert "85 ohm is engineering" in newer.note
+
+
+def test_the_foil_of_pcie_gen5_cites_the_column_that_speaks_of_it() -> None:
+    """LP to VLP stands in the inference column; in training the profile's recommendation for all fast links holds."""
+    (row,) = [c for c in interface("pcie5").clauses("inference") if c.kind == "foil"]
+    training = {c.id: c for c in assemble(load_profile("training"), None, ["pcie5"], []).clauses}
+
+    assert row.source.row == "Copper foil grade, inference"
+    assert [c for c in interface("pcie5").clauses("training") if c.kind == "foil"] == []
+    assert training["training.foil.pcie5"].limit.at_least == "VLP"
+    assert training["training.foil.pcie5"].severity == "warning"
+    assert "recommendation" in training["training.foil.pcie5"].note
+
+
+def test_pcie_gen4_asks_for_no_backdrill() -> None:
+    """The documents demand it from Gen5 on; what Gen4 gets is a look at the stub."""
+    asked = {c.id: c for c in interface("pcie4").clauses("inference")}
+    assert asked["inference.backdrill.pcie4"].limit.required is False
+    assert asked["inference.stub.pcie4"].severity == "warning"
+
+
+def test_gen5_laminate_is_judged_by_workload() -> None:
+    """Training: below very low loss is an error. Inference: a warning, an error below low loss. Edge: a warning."""
+    training = {c.id: c for c in interface("pcie5").clauses("training")}
+    inference = {c.id: c for c in interface("pcie5").clauses("inference")}
+    assert training["training.laminate.pcie5"].severity == "error"
+    assert inference["inference.laminate.pcie5"].severity == "warning"
+    assert inference["inference.laminate_min.pcie5"].limit.at_least == "low"
+    assert {c.severity.value for c in interface("pcie5").clauses("edge")} == {"warning"}
+
+
+def test_an_unknown_interface_says_which_is_nearest() -> None:
+    """One line, with the next step."""
+    with pytest.raises(ConfigError, match=r'"pcie9".*did you mean "pcie'):
+        interface("pcie9")
+    with pytest.raises(ConfigError, match=r'did you mean "nvlink"'):
+        family("nvlnk")
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize(
+    ("net", "read"),
+    [
+        ("/M.2/PCIe_{C1x1}.TX0+", "PCIE_C1X1.TX0+"),
+        ("/M.2/PCIe_{C1x1}.~{CLKREQ}", "PCIE_C1X1._CLKREQ"),
+        ("USB_D+", "USB_D+"),
+        ("/a/b/", ""),
+        ("/x/Q^{2}", "Q_2"),
+    ],
+)
+def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str) -> None:
+    """KiCad's overbar, subscript and superscript become an underscore; case is ignored."""
+    assert normalise(net) == read
+
+
+@pytest.mark.parametrize(
+    ("net", "found"),
+    [
+        ("/M.2/M2_M_PET0_P", "pcie"),
+        ("PETP3", "pcie"),
+        ("PERn15", "pcie"),
+        ("PEX_TX12_N", "pcie"),
+        ("/PCIE.PER_N", "pcie"),
+        ("/gpu/NVLINK0_TX3_P", "nvlink"),
+        ("NVHS2_RX7_N", "nvlink"),
+        ("CXL_TX0_P", "cxl"),
+        ("XGMI1_TX4_P", "xgmi"),
+        ("UALINK0_RX1_N", "ualink"),
+        ("QSFP1_TX2_N", "ethernet-serdes"),
+        ("/SFP/SFI.RX+", "ethernet-serdes"),
+        ("MGT_TX1_P", "ethernet-serdes"),
+        ("USBSS1.RX+", "usb3"),
+        ("/M.2/USB3.D+", "usb2"),
+        ("USB3_D_N", "usb2"),
+        ("USB_DM", "usb2"),
+        ("DP0.TX0_C+", "displayport"),
+        ("HDMI1_CK_N", "hdmi"),
+        ("/CSI/CAM0.CSI3_D0+", "mipi"),
+        ("DDR4_DQ17", "ddr"),
+        ("LPDDR5_A.DQS0_P", "ddr"),
+        ("GDDR6_A.WCK0_P", "gddr"),
+        ("SATA0_TX_P", "sata"),
+        ("ETH_PI.TRD0_P", "base-t"),
+        ("SERDOUT3+", "jesd204"),
+    ],
+)
+def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
+    """As schematics of several makers write them."""
+    assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        *("PCIE_PERST", "/M.2/PCIe_{C1x1}.~{CLKREQ}", "PCIE_WAKE_N", "PCIE_REFCLK_P", "PEX_CLK0_N", "/SFP/SFI_REFCLK+"),
+        *("SFP_TX_FAULT", "QSFP0_SCL", "DP0.AUX+", "DP1.HPD", "USBC1_SBU_P", "I2C_PCIE_SDA", "NVLINK_REFCLK_P"),
+        *("HDMI_HPD", "USB_VBUS", "JESD_SYSREF_P", "DDR_VREF"),
+    ],
+)
+def test_sidebands_and_reference_clocks_are_no_fast_nets(net: str) -> None:
+    """A reset or a 100 MHz clock needs neither backdrill nor low-loss laminate."""
+    found = family_by_name(net)
+    assert found is None or not family(found).fast
+
+
+@pytest.mark.parametrize(
+    "net",
+    [
+        *(
+            "GND",
+            "+3V3",
+            "/SPI_MOSI",
+            "TX",
+            "RX_N",
+            "/UART2.TX",
+            "Net-(U1-PCIE_TX0_P)",
+            "unconnected-(J1-PET1_P-Pad59)",
+        ),
+        *("OPTO_D_P", "CRYSTAL_TX_N", "PERIPHERAL_P", "PETROL_N", "/ADC/IN_P", "KRAKEN_D", "DP_PWR", "LAN_LED_A"),
+    ],
+)
+def test_ordinary_names_are_no_fast_nets(net: str) -> None:
+    """Words that only begin like an interface, single nets, and names that KiCad made up."""
+    found = family_by_name(net)
+    assert found is None or not family(found).fast
+
+
+@pytest.mark.parametrize(
+    ("net", "found"),
+    [("/LANE_RX0_N", None), ("/LANE0_TX_P", None), ("/LANES.A_P", None), ("/LAN0_TRD1_P", "base-t")],
+)
+def test_a_lane_is_no_lan(net: str, found: str | None) -> None:
+    """Lanes are of any serial link: taken for Ethernet they would be held to 100 ohm."""
+    assert family_by_name(net) == found
+
+
+@pytest.mark.parametrize(
+    ("net_class", "found"),
+    [
+        ("85Ohm-diff_PCIE", "pcie"),
+        ("PCIe Gen5", "pcie"),
+        ("85Ohm-diff_USB_SS", "usb3"),
+        ("90Ohm-diff_USB_2.0", "usb2"),
+        ("90Ohm-diff_USB3", "usb3"),
+        ("85Ohm-diff_SFI", "ethernet-serdes"),
+        ("90Ohm-diff_CSI", "mipi"),
+        ("85Ohm-diff_DP", "displayport"),
+        ("85Ohm-diff_NVLINK", "nvlink"),
+        ("DDR4_BYTE0", "ddr"),
+        ("Default", None),
+        ("100ohm", None),
+        ("power", None),
+        ("DPWR", None),
+        ("SIGNAL_USB", None),
+    ],
+)
+def test_a_class_name_reads_as_its_family(net_class: str, found: str | None) -> None:
+    """`USB` alone says neither 2.0 nor 3."""
+    assert family_by_class(net_class) == found
+
+
+def test_pairs_are_found_by_their_names() -> None:
+    """P and N, + and -, USB's DP and DM, with the lane before or behind."""
+    assert mates("TX0_P") == ("TX0_N", "TX0_M")
+    assert mates("PETN12") == ("PETP12",)
+    assert mates("USB_D+") == ("USB_D-",)
+    assert mates("DP0.TX0_C-") == ("DP0.TX0_C+",)
+    assert mates("RESET") == ()
+
+
+@pytest.mark.parametrize(
+    "word", ["PCIE_TX", "DDR4_DQ_", "NVLINK0TX", "USB_", "QSFP_D", "CSI_D", "_", "A", "GDDR6_", "REFCLK"]
+)
+def test_long_names_do_not_hang(word: str) -> None:
+    """A hostile net name must not stop the check, however long it is."""
+    names = [f"/x/{word * (10 + i % 40)}!{i}" for i in range(1000)] + [word * 100_000]
+    with no_hang():
+        for name in names:
+            family_by_name(name)
+            family_by_class(name)
+            mates(normalise(name))
+
+
+# --- assignment ---
+
+
+def test_declared_nets_are_sure_and_win(board_with: MakeBoard) -> None:
+    """A declaration by class, with the confidence of the user's own word."""
+    board = board_with(**{"85Ohm-diff_PCIE": pair("/PCIE_TX0")})
+
+    found = assigned(board, '[[interface]]\nis = "nvlink5"\nnet_classes = ["85Ohm-diff_PCIE"]')
+
+    role = found.roles[board.net_index["/PCIE_TX0_P"]]
+    assert role is not None
+    assert (role.interface, role.origin, role.confidence) == ("nvlink5", Origin.DECLARED, Confidence.HIGH)
+    assert found.is_declared(board.net_index["/PCIE_TX0_N"])
+    assert found.interfaces() == ("nvlink5",)
+    assert len(found.nets_of("nvlink5")) == len(found.nets_of("nvlink")) == 2
+    assert len(found.nets_of("pcie")) == 0
+
+
+def test_wildcards_choose_over_the_whole_name(board_with: MakeBoard) -> None:
+    """`*` and `?`; brackets and braces stand for themselves."""
+    board = board_with("/a/X_{1}+", "/a/X_{1}-", "/b/X_{1}+")
+
+    found = assigned(board, '[[interface]]\nis = "pcie5"\nnets = ["/a/X_{?}*"]')
+
+    assert sorted(taken(board, found)) == ["/a/X_{1}+", "/a/X_{1}-"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "line"),
+    [
+        (["/SFP0.RX", "/SFP0.TX", "/SFP1.RX"], ["/X"], 'nets = ["/SFP*"]'),
+        (["/SFP0.RX", "/SFP0.TX", "/SFP1.RX"], ["/SFP1.LOS"], 'nets = ["/SFP0.*", "/SFP1.RX"]'),
+        (["/PET", "/PET0", "/PET1"], ["/PER"], 'nets = ["/PET*"]'),
+        (["/PET", "/PET0", "/PET1"], ["/PET2"], 'nets = ["/PET", "/PET0", "/PET1"]'),
+        (["/A", "/B"], ["/C"], 'nets = ["/A", "/B"]'),
+    ],
+)
+def test_nets_are_named_by_the_fewest_starts_that_take_no_other(
+    wanted: list[str], others: list[str], line: str, board_with: MakeBoard
+) -> None:
+    """What a user is asked to paste chooses exactly the nets that were meant."""
+    board = board_with(*wanted, *others)
+
+    assert nets_line(board, [board.net_index[name] for name in wanted]) == line
+
+
+def test_a_net_whose_name_holds_a_star_is_named_whole(board_with: MakeBoard) -> None:
+    """A name that acts as a wildcard takes more than itself; then every name is written, and nothing is shortened."""
+    board = board_with("/PET*", "/PET0", "/PET1", "/PER")
+
+    line = nets_line(board, [board.net_index[name] for name in ("/PET*", "/PET0")])
+
+    assert line == 'nets = ["/PET*", "/PET0"]'
+
+
+def test_a_declared_class_leaves_its_sidebands_out(board_with: MakeBoard) -> None:
+    """CLKREQ, reset and clock sit in the same class on real boards; naming one of them takes it after all."""
+    nets = [*pair("/PCIE_TX0"), "/PCIE_CLKREQ", "/PCIE_RST", *pair("/PCIE_REFCLK")]
+    board = board_with(PCIE=nets)
+
+    found = assigned(board, '[[interface]]\nis = "pcie5"\nnet_classes = ["PCIE"]')
+    named = assigned(board, '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_CLKREQ"]')
+
+    assert [board.nets[n] for n in found.nets_of("pcie5")] == pair("/PCIE_TX0")
+    assert "4 control or clock nets left out" in found.taken_as()[0].why
+    assert [board.nets[n] for n in named.nets_of("pcie5")] == ["/PCIE_CLKREQ"]
+
+
+def test_a_wrong_inference_can_be_undone(board_with: MakeBoard) -> None:
+    """Nets declared as low speed are fast no more."""
+    board = board_with(*pair("/PCIE_TX0"))
+
+    found = assigned(board, '[[interface]]\nis = "low-speed"\nnets = ["/PCIE_*"]', {"pcie": "pcie5"})
+
+    assert found.interfaces() == ()
+    assert found.families_without_generation() == ()
+
+
+def test_a_declaration_without_nets_is_said(board_with: MakeBoard) -> None:
+    """With the nearest class, because a misspelt class would silently prove nothing."""
+    board = board_with(**{"85Ohm-diff_PCIE": pair("/PCIE_TX0")})
+
+    found = assigned(board, '[[interface]]\nis = "pcie5"\nnet_classes = ["85ohm-diff-PCIE"]')
+
+    assert len(found.notes) == 1
+    assert '[[interface]] 1 (is = "pcie5") matches no net' in found.notes[0]
+    assert 'did you mean "85Ohm-diff_PCIE"?' in found.notes[0]
+
+
+def test_nets_declared_twice_are_said_and_the_later_wins(board_with: MakeBoard) -> None:
+    """The general first, the exception after it."""
+    board = board_with(*pair("/PCIE_TX0"))
+    config = '[[interface]]\nis = "pcie4"\nnets = ["/PCIE*"]\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_TX0*"]'
+
+    found = assigned(board, config)
+
+    assert found.interfaces() == ("pcie5",)
+    assert any("2 nets that an earlier" in note for note in found.notes)
+
+
+def test_an_unknown_interface_in_the_settings_is_an_error(board_with: MakeBoard) -> None:
+    """It names the table and the nearest id."""
+    with pytest.raises(ConfigError, match=r'\[\[interface\]\] 1.*did you mean "pcie5"'):
+        assigned(board_with("/A"), '[[interface]]\nis = "pcie-5"\nnets = ["/A"]')
+
+
+def test_a_family_may_be_declared_without_generation(board_with: MakeBoard) -> None:
+    """Sure of the family, open in the generation: a question, not a guess."""
+    board = board_with(*pair("/LANE0"))
+
+    found = assigned(board, '[[interface]]\nis = "pcie"\nnets = ["/LANE*"]')
+
+    assert found.families_without_generation() == ("pcie",)
+    assert found.interfaces() == ()
+
+
+def test_class_and_name_together_are_surer_than_either(board_with: MakeBoard) -> None:
+    """Medium when both read as one family, low for a class or a name alone."""
+    board = board_with(*pair("/PCIE_TX1"), **{"85Ohm-diff_PCIE": [*pair("/PCIE_TX0"), *pair("/LANE7")]})
+
+    found = assigned(board)
+
+    confidence = {
+        net: found.confidence_of(board.net_index[f"{net}_P"]).value for net in ("/PCIE_TX0", "/LANE7", "/PCIE_TX1")
+    }
+    assert confidence == {"/PCIE_TX0": "medium", "/LANE7": "low", "/PCIE_TX1": "low"}
+    assert {t.group for t in found.taken_as()} == {"net class 85Ohm-diff_PCIE", "nets such as /PCIE_TX1_N"}
+
+
+def test_the_generation_comes_from_the_profile_and_says_so(board_with: MakeBoard) -> None:
+    """Still inferred: the profile knows the type of board, not this board."""
+    board = board_with(*pair("/PCIE_TX0"))
+
+    without = assigned(board)
+    found = assigned(board, "", {"pcie": "pcie6"})
+
+    assert (without.interfaces(), without.families_without_generation()) == ((), ("pcie",))
+    role = found.roles[board.net_index["/PCIE_TX0_P"]]
+    assert role is not None
+    assert (role.interface, role.origin) == ("pcie6", Origin.INFERRED)
+    assert "PCIe Gen6 from the profile" in role.why
+
+
+def test_a_generation_that_a_name_spells_out_beats_the_profile(board_with: MakeBoard) -> None:
+    """The board's own word; a port number behind the name spells nothing out."""
+    board = board_with(*pair("/PCIE5_TX0"), **{"85R_PCIE_GEN4": pair("/PCIE_TX0")})
+
+    found = assigned(board)
+
+    assert taken(board, found)["/PCIE_TX0_P"] == ("pcie", "pcie4")
+    assert taken(board, found)["/PCIE5_TX0_P"] == ("pcie", None)
+
+
+def test_usb_2_of_a_usb_3_port_is_usb_2(board_with: MakeBoard) -> None:
+    """`USB3.D+` in a class for USB 2.0, beside the port's fast pairs."""
+    board = board_with("/USB3.TX+", "/USB3.TX-", **{"90Ohm-diff_USB_2.0": ["/USB3.D+", "/USB3.D-"]})
+
+    found = assigned(board)
+
+    assert taken(board, found)["/USB3.D+"] == ("usb2", "usb2")
+    assert taken(board, found)["/USB3.TX+"] == ("usb3", None)
+
+
+def test_a_name_is_believed_more_than_a_class_that_lumps(board_with: MakeBoard) -> None:
+    """The slow pair of a port in the class of its fast pairs is still the slow pair; two voices make it unsure."""
+    board = board_with(**{"90Ohm-diff_USB3": [*pair("/USB3_TX"), "/USB3_D+", "/USB3_D-"]})
+
+    found = assigned(board)
+
+    assert taken(board, found)["/USB3_D+"] == ("usb2", "usb2")
+    assert found.confidence_of(board.net_index["/USB3_D+"]) is Confidence.LOW
+    assert taken(board, found)["/USB3_TX_P"] == ("usb3", None)
+
+
+def test_half_a_pair_is_no_pair(board_with: MakeBoard) -> None:
+    """A lone net with a telling name, or a monitor signal in a class of pairs, is not taken."""
+    board = board_with("/PCIE_TX0_P", **{"85Ohm-diff_USB_SS": ["/VBUS_MON_UP", *pair("/USBSS_TX")]})
+
+    assert sorted(taken(board, assigned(board))) == ["/USBSS_TX_N", "/USBSS_TX_P"]
+
+
+def test_a_board_without_interfaces_has_none(board_with: MakeBoard) -> None:
+    """An ordinary board is not told that it is fast."""
+    board = board_with("GND", "+3V3", "/LED1", "Net-(R1-Pad2)", "/MOSI")
+
+    found = assigned(board)
+
+    assert (found.interfaces(), found.families_without_generation(), found.taken_as()) == ((), (), ())
+    assert found.nets_of("pcie5").tolist() == []
+
+
+def test_families_that_cannot_be_fast_ask_nothing() -> None:
+    """No generation question for USB 2.0, BASE-T, MIPI, sidebands."""
+    slow = {one.id for one in families() if not one.fast}
+    assert {"usb2", "base-t", "mipi", "low-speed", "reference-clock"} <= slow
+
+
+# --- a real board ---
+
+
+@pytest.mark.demo
+def test_nearly_every_classed_net_of_a_real_board_is_read(demo_boards: Path) -> None:
+    """Of the Jetson Thor baseboard's 293 nets in classes one name says nothing: a voltage monitor in a USB class."""
+    board = read_board(demo_boards / THOR)
+    classed = [net for net in board.nets if board.project.net_classes_of.get(net)]
+
+    assert len(classed) == 293
+    assert [net for net in classed if family_by_name(net) is None] == ["/USB Hub/VBUS_MON_UP"]
+
+
+@pytest.mark.demo
+def test_a_real_board_is_taken_for_what_it_is(demo_boards: Path) -> None:
+    """Classes and names agree; clocks, resets, AUX and SBU stay out; USB 2.0 pairs of USB 3 ports are USB 2.0."""
+    board = read_board(demo_boards / THOR)
+
+    found = assign_nets(board, Config(), {})
+
+    lines = {line.group: (line.family, line.nets, line.confidence.value) for line in found.taken_as()}
+    assert lines == {
+        "net class 85Ohm-diff_PCIE": ("pcie", 50, "medium"),
+        "net class 85Ohm-diff_SFI": ("ethernet-serdes", 8, "medium"),
+        "net class 85Ohm-diff_USB_SS": ("usb3", 72, "medium"),
+        "net class 85Ohm-diff_DP": ("displayport", 64, "medium"),
+        "net class 90Ohm-diff_CSI": ("mipi", 40, "medium"),
+        "net class 90Ohm-diff_USB_2.0": ("usb2", 18, "medium"),
+    }
+    assert taken(board, found)["/M.2/USB3.D+"] == ("usb2", "usb2")
+    fast = {net for net, (one, _) in taken(board, found).items() if family(one).fast}
+    assert not [net for net in fast if any(w in net for w in ("CLK", "RST", "AUX", "SBU", "HPD", "I2C"))]

@@ -1,0 +1,145 @@
+"""Nothing that the requirement documents state is lost: every row has a clause, a later capability, or a reason."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from drc_rules.requirements.clauses import Basis, Clause, Severity
+from drc_rules.requirements.documents import Trust, documents
+from drc_rules.requirements.forms import forms
+from drc_rules.requirements.interfaces import families, interface_ids
+from drc_rules.requirements.profiles.profile import assemble, load_profile, profile_names
+
+FILE = Path(__file__).parents[4] / "fixtures" / "expected" / "requirements.toml"
+
+TABLE_ROWS = [f"1.{row}" for row in range(1, 31)]
+DEPLOYMENTS = ["edge", "workstation", "pcie", "sxm-oam", "rack", "h100", "b200", "nvswitch", "pre-training"]
+INTERFACES = ["nvlink4", "nvlink5", "pcie4", "pcie5", "pcie6", "112g-224g", "power-planes"]
+IMPLICIT = ["layers", "via-tokens", "no-field", "copper-classes", "sublayers", "stubs", "thermal-vias"]
+CONTRADICTIONS = [f"C{number}" for number in range(1, 22)]
+ENCODING = ["copper", "fab-tiers", "stubs", "tg", "foil", "tolerance", "budgets", "gen5-page"]
+EXPECTED = (
+    TABLE_ROWS
+    + [f"2.{name}" for name in DEPLOYMENTS]
+    + [f"3.{name}" for name in INTERFACES]
+    + [f"4.{name}" for name in IMPLICIT]
+    + CONTRADICTIONS
+    + [f"5.1.{name}" for name in ENCODING]
+)
+
+
+class Row(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    clauses: list[str] = []
+    later: str = ""
+    declared_only: str = ""
+    note: str = ""
+
+
+def read_rows() -> dict[str, Row]:
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {key: Row.model_validate(row) for key, row in data.items()}
+
+
+def all_clauses() -> dict[str, list[Clause]]:
+    """Every clause that any board can meet: each profile with all interfaces, with none, and of unknown generation."""
+    fast = [family.id for family in families() if family.fast]
+    found: dict[str, list[Clause]] = {}
+    for name in profile_names():
+        profile = load_profile(name)
+        for present, open_families in ((interface_ids(), []), ([], fast), ([], [])):
+            for clause in assemble(profile, None, present, open_families).clauses:
+                found.setdefault(clause.id, []).append(clause)
+    for form in forms().values():
+        for clause in form.clauses():
+            found.setdefault(clause.id, []).append(clause)
+    return found
+
+
+CLAUSES = all_clauses()
+TEMPLATES = [row.id for name in profile_names() for row in load_profile(name).per_interface]
+
+
+def reached(patterns: Iterable[str], clause_id: str) -> bool:
+    """True when a row names the clause, or the profile clause that it was made from for one interface."""
+    made_from = [template for template in TEMPLATES if clause_id.startswith(template + ".")]
+    return any(fnmatchcase(one, pattern) for pattern in patterns for one in (clause_id, *made_from))
+
+
+def test_every_row_of_the_requirements_is_mapped_and_no_other() -> None:
+    """A row that nobody thought of is a gap; a key that is no row is a slip."""
+    assert sorted(read_rows()) == sorted(EXPECTED)
+
+
+@pytest.mark.parametrize("key", EXPECTED)
+def test_a_row_says_what_became_of_it(key: str) -> None:
+    """Clauses, a capability that comes later, or the reason why no file can say it."""
+    row = read_rows()[key]
+    assert row.clauses or row.later or row.declared_only
+
+
+@pytest.mark.parametrize("key", EXPECTED)
+def test_every_clause_that_a_row_names_exists(key: str) -> None:
+    """An id that no profile, interface or form has would be an empty promise."""
+    known = [*CLAUSES, *TEMPLATES]
+    missing = [p for p in read_rows()[key].clauses if not any(fnmatchcase(one, p) for one in known)]
+    assert missing == []
+
+
+def test_every_requirement_clause_stands_in_some_row() -> None:
+    """A clause that no document row asks for would be our own invention."""
+    patterns = [pattern for row in read_rows().values() for pattern in row.clauses]
+    demanded = [cid for cid, same in CLAUSES.items() if any(c.basis is Basis.REQUIREMENT for c in same)]
+    assert [cid for cid in demanded if not reached(patterns, cid)] == []
+
+
+def test_every_clause_names_a_known_document() -> None:
+    """The report cites publisher and title, so the key must be in documents.toml."""
+    unknown = {c.source.document for same in CLAUSES.values() for c in same} - set(documents())
+    assert unknown == set()
+
+
+def test_every_requirement_names_table_or_row() -> None:
+    """A reader can look it up."""
+    bare = [
+        c.id
+        for same in CLAUSES.values()
+        for c in same
+        if c.basis in (Basis.REQUIREMENT, Basis.FAB) and not (c.source.table or c.source.row)
+    ]
+    assert bare == []
+
+
+def test_no_error_rests_on_a_number_without_a_document() -> None:
+    """Engineering knowledge may warn; it never fails a board."""
+    unsourced = [
+        c.id
+        for same in CLAUSES.values()
+        for c in same
+        if c.severity is Severity.ERROR and documents()[c.source.document].trust is Trust.ENGINEERING
+    ]
+    assert unsourced == []
+
+
+def test_engineering_knowledge_does_appear_as_warnings() -> None:
+    """Guards the test above against an empty set."""
+    graded = {c.severity for same in CLAUSES.values() for c in same if c.source.document == "engineering"}
+    assert Severity.WARNING in graded
+
+
+def test_clauses_of_one_kind_keep_to_one_unit() -> None:
+    """A rule reads the number without converting."""
+    units: dict[str, set[str]] = {}
+    for same in CLAUSES.values():
+        for c in same:
+            if c.limit.min is not None or c.limit.max is not None:
+                units.setdefault(c.kind, set()).add(c.limit.unit)
+    assert {kind: found for kind, found in units.items() if len(found) > 1} == {}

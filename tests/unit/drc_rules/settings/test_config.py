@@ -1,0 +1,212 @@
+"""`stackwright.toml`: what it declares, and one clear line for what it gets wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.settings.config import load_config, parse_config
+from drc_rules.settings.net_selection import chosen_nets
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board.board import Board
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Origin
+from stackup_lib.kicad import read_board
+
+STACKUP = """
+F.Cu 0.035
+core 1.5 "370HR" dk=4.0
+B.Cu 0.035
+"""
+
+
+def board(folder: Path, **keys: object) -> Board:
+    return read_board(write(MiniBoard.model_validate({"stackup": STACKUP, **keys}), folder, "board"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('profil = "edge"', 'unknown key "profil"; did you mean "profile"'),
+        ("[declared]\nimpedance_tolerence_pct = 5", 'did you mean "impedance_tolerance_pct"'),
+        ('[declared.copper."In1.Cu"]\nfoyl = "HVLP"', 'did you mean "foil"'),
+        ('[declared.dielectric."dielectric 1"]\nmaterail = "x"', 'did you mean "material"'),
+        ('[[interface]]\nis = "pcie5"\nnetclasses = ["x"]', 'did you mean "net_classes"'),
+        ('[[interface]]\nnets = ["x"]', '"interface.1.is" is missing'),
+        ('[[interface]]\nname = "pcie5"\nnets = ["x"]', 'unknown key "interface.1.name"; did you mean "is"?'),
+        ('[[interface]]\nis = "pcie5"\nclass = "x"', 'did you mean "net_classes"?'),
+        ('[[interface]]\nis = "pcie5"\nnet = "x"', 'did you mean "nets"?'),
+        ('[[interface]]\nis = "pcie5"\nnets = "/A*"', '"interface.1.nets" is a list; write nets = ["/A*"]'),
+        ('[interface]\nis = "pcie5"', '"interface" is a list of tables; write [[interface]] in place of [interface]'),
+        ('[[interfaces]]\nis = "pcie5"', 'unknown key "interfaces"; did you mean "interface"?'),
+        ('[[impedance]]\nz0 = 85\nkind = "differential"', 'unknown key "impedance.1.z0"; did you mean "ohm"?'),
+        ('[[impedance]]\nohm = 85\nkind = "diff"', '"impedance.1.kind" cannot be "diff"; did you mean "differential"?'),
+        ('[[backdrill]]\nfrom = "B.Cu"\nmustcut = "F.Cu"', 'did you mean "must_cut"?'),
+        ('[[backdrill]]\nfrom = "B.Cu"\nmust_cut = "F.Cu"\ndiameter = 0.5', 'did you mean "size_mm"?'),
+        ('[[rail]]\nname = "VCC"\nvoltage_v = 1', 'did you mean "net"?'),
+        ('[[rail]]\nnet = "VCC"\nvoltage = 1', 'did you mean "voltage_v"?'),
+        ('[[hot_part]]\nref = "U1"', 'did you mean "refs"?'),
+        ('[[suppress]]\nrule = "IMP002"', 'did you mean "code"?'),
+        ('[check]\nfail-on = "error"', 'did you mean "fail_on"?'),
+        ('[check]\nfail_on = "eror"', '"check.fail_on" cannot be "eror"; did you mean "error"?'),
+        ("[goals]\nlayer = 8", 'did you mean "layers"?'),
+        ("[declared]\nimpedance_tolerance_pct = -5", "greater than or equal to 1"),
+        ("[declared]\nimpedance_tolerance_pct = 0.05", "greater than or equal to 1 (got 0.05)"),
+        ("[check]\nfail_on = 'sometimes'", "check.fail_on"),
+        ("fab = 3", '"fab" is a table; begin it with [fab] and write its keys below'),
+        ("[fab]\ntrack_mm = 0.12", '"fab.track_mm" is a table; write track_mm = { "..." = 0.12 }'),
+        ("profile = \n", "is not valid TOML"),
+        ("= 3", "is not valid TOML"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_key_and_the_cure(text: str, message: str) -> None:
+    """What, where, and what to do next."""
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, where="stackwright.toml")
+
+    assert str(caught.value).startswith("stackwright.toml: ")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    """Missing, or not text."""
+    binary = tmp_path / "stackwright.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(tmp_path / "none.toml")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config(binary)
+
+
+def test_placeholders_declare_nothing() -> None:
+    """The lines that the report offers can be pasted at once and filled in later."""
+    config = parse_config('profile = "?"\n[declared]\nfoil = "?"\ntg_c = "?"\n[declared.copper."In1.Cu"]\nfoil = "?"')
+
+    assert config.profile is None
+    assert config.declared.foil is None
+    assert config.declared.tg_c is None
+    assert config.declared.copper["In1.Cu"].foil is None
+
+
+@pytest.mark.parametrize("row", ['is = "?"\nnets = ["/A*"]', 'is = "pcie5"\nnet_classes = ["?"]'])
+def test_an_interface_that_is_not_filled_in_declares_nothing(row: str) -> None:
+    """Neither without its generation nor without its nets."""
+    assert parse_config(f"[[interface]]\n{row}").interface == ()
+
+
+def test_command_line_wins_over_toml_and_toml_over_text_variables(tmp_path: Path) -> None:
+    """The order of the design; each fact knows who said it."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_PROFILE": "training", "STACKWRIGHT_FORM": "oam"})
+    config = parse_config('profile = "inference"')
+
+    all_three = purpose_of(subject, config, CommandLine(profile="edge"))
+    two = purpose_of(subject, config, CommandLine())
+    one = purpose_of(subject, parse_config(""), CommandLine())
+
+    assert (all_three.profile.value, all_three.profile.origin) == ("edge", Origin.COMMAND_LINE)
+    assert (two.profile.value, two.profile.origin) == ("inference", Origin.DECLARED)
+    assert (one.profile.value, one.profile.origin) == ("training", Origin.TEXT_VARIABLE)
+    assert two.form.value == "oam"
+
+
+def test_a_text_variable_that_should_be_a_number_says_so(tmp_path: Path) -> None:
+    """One line, not a traceback."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": "five"})
+
+    with pytest.raises(ConfigError, match='"five": a number from 1 to 50 is needed'):
+        gather(subject, parse_config(""), CommandLine())
+
+
+def test_declarations_of_another_stackup_are_stale(tmp_path: Path) -> None:
+    """The hash of the present stackup keeps them; any other makes them unknown."""
+    subject = board(tmp_path)
+    assert subject.stackup is not None
+    text = '[declared]\nimpedance_tolerance_pct = 5\nstackup_hash = "{}"'
+
+    fresh = gather(subject, parse_config(text.format(subject.stackup.digest)), CommandLine())
+    stale = gather(subject, parse_config(text.format("0123456789ab")), CommandLine())
+
+    assert fresh.impedance_tolerance_pct.known
+    assert not stale.impedance_tolerance_pct.known
+    assert "stackup_hash" in stale.impedance_tolerance_pct.how_to_give
+
+
+def test_the_hash_follows_what_the_stackup_states_and_nothing_else(tmp_path: Path) -> None:
+    """Another height or material is another stackup; routing is not."""
+    same = board(tmp_path / "a"), board(tmp_path / "b", tracks=[{"layer": "F.Cu", "path_mm": [[1, 1], [9, 9]]}])
+    other = board(tmp_path / "c", stackup=STACKUP.replace("370HR", "FR4"))
+
+    digests = [b.stackup.digest if b.stackup else "" for b in (*same, other)]
+
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_nets_are_chosen_by_class_or_wildcard_and_brackets_stand_for_themselves(tmp_path: Path) -> None:
+    """`*` and `?` only; a net class counts by its name."""
+    names = ["/PCIE_TX0+", "/PCIE_TX[1]", "/USB_D+", "GND"]
+    subject = board(
+        tmp_path,
+        tracks=[{"net": n, "layer": "F.Cu", "path_mm": [[1, i + 1], [9, i + 1]]} for i, n in enumerate(names)],
+        net_classes=[{"name": "USB", "nets": ["/USB_D+"]}],
+    )
+
+    def chosen(classes: list[str], patterns: list[str]) -> set[str]:
+        return {subject.nets[i] for i in chosen_nets(subject, classes, patterns)}
+
+    assert chosen([], ["/PCIE_*"]) == {"/PCIE_TX0+", "/PCIE_TX[1]"}
+    assert chosen([], ["/PCIE_TX[1]"]) == {"/PCIE_TX[1]"}
+    assert chosen(["USB"], []) == {"/USB_D+"}
+    assert chosen(["NONE"], ["/pcie_*"]) == set()
+
+
+def test_a_declared_backdrill_names_layers_of_the_board_where_it_has_nets(tmp_path: Path) -> None:
+    """A misspelt layer is one line with the nearest one; a table that concerns no net of the board is left alone."""
+    subject = board(tmp_path, tracks=[{"net": "/A", "layer": "F.Cu", "path_mm": [[1, 1], [9, 1]]}])
+    table = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "{}"'
+
+    with pytest.raises(ConfigError, match=r'the board has no layer "FCu"; did you mean "F\.Cu"'):
+        gather(subject, parse_config(table.format("/A", "FCu")), CommandLine())
+    assert gather(subject, parse_config(table.format("/Z", "FCu")), CommandLine()).backdrills == ()
+    assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), CommandLine()).backdrills) == 1
+
+
+@pytest.mark.parametrize("written", ["nan", "-5", "0.05", "5 %"])
+def test_text_variables_hold_to_the_ranges_of_the_settings(written: str, tmp_path: Path) -> None:
+    """Not a number is within every limit: a tolerance of it had passed."""
+    subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": written})
+
+    with pytest.raises(ConfigError, match="a number from 1 to 50 is needed"):
+        gather(subject, parse_config(""), CommandLine())
+
+
+def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    """It declares nothing, and the user who wrote it would be asked for it again without a word."""
+    text = '[declared]\nfoil = "HVLP9"\n[declared.copper."F.Cu"]\nfoil = "smooth"\n'
+    text += '[declared.copper."B.Cu"]\nfoil = "HVLP2"\n'
+
+    notes = gather(board(tmp_path), parse_config(text), CommandLine()).notes
+
+    assert [note.partition(";")[0] for note in notes] == [
+        'stackwright.toml, [declared]: no foil "HVLP9" is known',
+        'stackwright.toml, [declared.copper."F.Cu"]: no foil "smooth" is known',
+    ]
+
+
+def test_tables_for_layers_that_the_board_does_not_have_are_told(tmp_path: Path) -> None:
+    """They declare nothing there; one file may serve several boards, so that it is no error."""
+    subject = board(tmp_path)
+    rows = [row.name for row in subject.stackup.layers if row.is_dielectric] if subject.stackup else []
+    text = (
+        '[declared.copper.F_Cu]\nfoil = "RTF"\n[declared.copper."B.Cu"]\nfoil = "RTF"\n'
+        f'[declared.dielectric."dielektric 1"]\ndk = 4\n[declared.dielectric."{rows[0]}"]\ndk = 4\n'
+    )
+
+    notes = gather(subject, parse_config(text), CommandLine()).notes
+
+    assert len(notes) == 2
+    assert notes[0].endswith('[declared.copper."F_Cu"]: the board has no such copper layer; did you mean "F.Cu"?')
+    assert '[declared.dielectric."dielektric 1"]: the stackup has no such row; did you mean "' in notes[1]

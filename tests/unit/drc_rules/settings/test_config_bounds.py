@@ -1,0 +1,178 @@
+"""Where the ranges of `stackwright.toml` end, and what follows from what is declared."""
+
+from __future__ import annotations
+
+import pytest
+
+from drc_rules.settings.config import parse_config
+from drc_rules.settings.config_fab import FabDeclaration
+from drc_rules.settings.goals_choices import GoalChoices
+from stackup_lib.core.errors import ConfigError
+
+RAIL = '[[rail]]\nnet = "VCC"\n'
+HOT = '[[hot_part]]\nrefs = ["U1"]\n'
+RAIL_5V = f"{RAIL}voltage_v = 5\n"
+OHM = '[[impedance]]\nnets = ["/A"]\nkind = "single"\n'
+
+OPEN, CLOSED = False, True  # a range without or with its lower end
+
+
+@pytest.mark.parametrize(
+    "table,key,least,is_least_allowed,most",
+    [
+        (RAIL, "voltage_v", 0.0, OPEN, 2000.0),
+        (RAIL_5V, "current_a", 0.0, OPEN, 20_000.0),
+        (RAIL_5V, "tdp_w", 0.0, OPEN, 20_000.0),
+        (RAIL_5V, "duty_pct", 0.0, OPEN, 100.0),
+        (RAIL_5V, "max_drop_mv", 0.0, OPEN, None),
+        (RAIL_5V, "max_drop_pct", 0.0, OPEN, 100.0),
+        (RAIL_5V, "max_rise_c", 0.0, OPEN, 200.0),
+        (RAIL_5V, "max_a_per_mm2", 0.0, OPEN, None),
+        (RAIL_5V, "max_via_a", 0.0, OPEN, None),
+        (RAIL_5V, "ripple_pct", 0.0, OPEN, 100.0),
+        (RAIL_5V, "step_a", 0.0, OPEN, None),
+        (RAIL_5V, "copper_c", -55.0, CLOSED, 200.0),
+        (RAIL_5V, "plating_um", 0.0, OPEN, 200.0),
+        (HOT, "power_w", 0.0, OPEN, 20_000.0),
+        (HOT, "board_w", 0.0, OPEN, 20_000.0),
+        (HOT, "plating_um", 0.0, OPEN, 200.0),
+        (HOT, "max_k_per_w", 0.0, OPEN, None),
+        (HOT, "junction_max_c", 0.0, OPEN, 300.0),
+        (HOT, "theta_jc_k_per_w", 0.0, CLOSED, None),
+        (HOT, "sink_c", -60.0, OPEN, 200.0),
+        (OHM, "ohm", 10.0, CLOSED, 200.0),
+        (f"{OHM}ohm = 50\n", "tolerance_pct", 1.0, CLOSED, 50.0),
+        ("[fab]\n", "hole_mm", 0.0, OPEN, 2.0),
+        ("[fab]\n", "ring_mm", 0.0, CLOSED, 2.0),
+        ("[fab]\n", "outer_track_mm", 0.0, OPEN, 2.0),
+        ("[fab]\n", "outer_space_mm", 0.0, OPEN, 0.5),
+        ("[fab]\n", "thickness_mm", 0.0, OPEN, 30.0),
+        ("[fab]\n", "aspect_ratio", 0.0, OPEN, 60.0),
+        ("[fab]\n", "hole_to_copper_mm", 0.0, OPEN, 0.25),
+        ("[fab]\n", "edge_to_copper_mm", 0.0, OPEN, 2.0),
+        ("[fab]\n", "bow_twist_pct", 0.0, OPEN, 5.0),
+        ("[process]\n", "inner_etch_taper_um", 0.0, CLOSED, 200.0),
+        ("[process]\n", "outer_etch_taper_um", 0.0, CLOSED, 200.0),
+        ("[process]\n", "outer_copper_um", 5.0, CLOSED, 500.0),
+        ("[process]\n", "plating_um", 0.0, OPEN, 200.0),
+        ("[process]\n", "mask_over_laminate_um", 1.0, CLOSED, 200.0),
+        ("[process]\n", "mask_dk", 2.0, CLOSED, 6.0),
+    ],
+)
+def test_a_number_is_taken_up_to_the_ends_of_its_range(
+    table: str, key: str, least: float, is_least_allowed: bool, most: float | None
+) -> None:
+    """The ends and what is just inside are taken, what is just outside is refused by name."""
+    step = 1e-3
+    taken = [least + step] + ([least] if is_least_allowed else []) + ([most] if most is not None else [1e6])
+    refused = [least - step] + ([] if is_least_allowed else [least]) + ([most + step] if most is not None else [])
+
+    for value in taken:
+        parse_config(f"{table}{key} = {value!r}\n")
+    for value in refused:
+        with pytest.raises(ConfigError, match=key):
+            parse_config(f"{table}{key} = {value!r}\n")
+
+
+def test_a_load_that_draws_nothing_is_refused_and_the_least_current_is_not() -> None:
+    """Amperes of each load: 0 is as wrong as -1."""
+    for amperes in ("0", "-1", "0.0"):
+        with pytest.raises(ConfigError, match="draws no current"):
+            parse_config(f"{RAIL_5V}to = {{ U1 = 1, U2 = {amperes} }}\n")
+    (rail,) = parse_config(f"{RAIL_5V}to = {{ U1 = 0.001 }}\n").rail
+    assert rail.to == {"U1": 0.001}
+
+
+@pytest.mark.parametrize(
+    "lines", ["current_a = 1\ntdp_w = 5", "current_a = 1\nto = { U1 = 1 }", "tdp_w = 5\nto = { U1 = 1 }"]
+)
+def test_a_current_is_stated_in_one_way(lines: str) -> None:
+    """Any two of current, power and amperes of each load are refused; each alone is taken."""
+    with pytest.raises(ConfigError, match="not several"):
+        parse_config(f"{RAIL_5V}{lines}\n")
+    for line in lines.split("\n"):
+        parse_config(f"{RAIL_5V}{line}\n")
+
+
+@pytest.mark.parametrize("line", ["ripple_pct = 2", "step_a = 4", ""])
+def test_a_target_impedance_takes_ripple_and_step(line: str) -> None:
+    """2 % of 5 V at 4 A are 25 milliohm; one of the two alone gives none."""
+    (half,) = parse_config(f"{RAIL_5V}{line}\n").rail
+    (whole,) = parse_config(f"{RAIL_5V}ripple_pct = 2\nstep_a = 4\n").rail
+
+    assert half.target_ohm is None
+    assert whole.target_ohm == pytest.approx(0.025)
+    assert half.max_drop_v is None
+
+
+def test_a_part_may_give_all_its_heat_to_the_board_and_no_more() -> None:
+    """board_w up to power_w; the sink below the junction, not as hot as it."""
+    (part,) = parse_config(f"{HOT}power_w = 4\nboard_w = 4\n").hot_part
+    assert part.through_board_w == 4
+    with pytest.raises(ConfigError, match="board_w"):
+        parse_config(f"{HOT}power_w = 4\nboard_w = 4.01\n")
+
+    parse_config(f"{HOT}junction_max_c = 90\nsink_c = 89.9\n")
+    parse_config(f"{HOT}junction_max_c = 90\n")
+    with pytest.raises(ConfigError, match="hotter"):
+        parse_config(f"{HOT}junction_max_c = 90\nsink_c = 90\n")
+
+
+@pytest.mark.parametrize("cooling", ["cold plate", "immersion", "heatsink"])
+def test_heat_that_was_said_to_go_through_the_board_does(cooling: str) -> None:
+    """A cooled lid leaves nothing known but what is said."""
+    text = f'{HOT}power_w = 9\ncooling = "{cooling}"\n'
+    (lid,), (both,) = parse_config(text).hot_part, parse_config(f"{text}board_w = 2\n").hot_part
+
+    assert both.through_board_w == 2
+    assert not both.cools_off_the_top
+    assert lid.cools_off_the_top and lid.through_board_w is None
+
+
+def test_a_fabs_inner_widths_and_spaces_are_by_copper_weight() -> None:
+    """Half an ounce and "0.50" are one weight; a weight that is not listed has none."""
+    fab = FabDeclaration(track_mm={"0.50": 0.09, "1": 0.12}, space_mm={"0.5": 0.1, "2": 0.2})
+
+    assert [fab.track_of(oz) for oz in (0.5, 1.0, 2.0)] == [0.09, 0.12, None]
+    assert [fab.space_of(oz) for oz in (0.5, 1.0, 2.0)] == [0.1, None, 0.2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'track_mm = { "0" = 0.1 }',
+        'track_mm = { "-1" = 0.1 }',
+        'track_mm = { "thick" = 0.1 }',
+        'track_mm = { "1" = 0 }',
+        'track_mm = { "1" = 2.001 }',
+        'space_mm = { "1" = 0 }',
+        'space_mm = { "1" = 0.501 }',
+    ],
+)
+def test_a_weight_is_a_number_of_ounces_and_a_width_one_of_millimetres(line: str) -> None:
+    """Tracks up to 2 mm, spaces up to 0.5 mm: what is beyond was meant otherwise."""
+    with pytest.raises(ConfigError, match="write copper weights in oz"):
+        parse_config(f"[fab]\n{line}\n")
+    parse_config('[fab]\ntrack_mm = { "1" = 2 }\nspace_mm = { "1" = 0.5 }\n')
+
+
+@pytest.mark.parametrize("length", [0.0, -1.0, 10_000.0])
+def test_a_length_is_between_nothing_and_ten_metres(length: float) -> None:
+    """Lengths of `[goals]` in mm; ends are refused, 0.1 mm and 9999 mm are taken."""
+    with pytest.raises(ValueError, match="give a length in mm"):
+        GoalChoices(longest_mm={"pcie5": length})
+    assert GoalChoices(longest_mm={"pcie5": 0.1, "pcie4": 9999.0}).longest_mm["pcie4"] == 9999.0
+
+
+def test_a_stackup_has_an_even_number_of_layers() -> None:
+    """Seven are refused, eight and none stated are taken."""
+    with pytest.raises(ValueError, match="even number of layers"):
+        GoalChoices(layers=7)
+    assert (GoalChoices(layers=8).layers, GoalChoices().layers) == (8, None)
+
+
+def test_choices_win_over_others_only_where_they_say_something() -> None:
+    """Layers from the one, the drill from the other; a False that was said counts as said."""
+    own, other = GoalChoices(layers=8, hdi=False), GoalChoices(layers=12, drill_mm=0.3, hybrids=False)
+
+    assert own.over(other) == GoalChoices(layers=8, hdi=False, drill_mm=0.3, hybrids=False)

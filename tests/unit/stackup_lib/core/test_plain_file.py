@@ -1,0 +1,219 @@
+"""What is opened is a regular file of bounded size, or it is refused in one line; one function opens, nothing else."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+import shutil
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from stackup_lib.core.files.plain_file import MOST_BYTES, read_plain, read_plain_text
+from stackwright.__main__ import guarded
+from stackwright.cli.app import run
+from tests.support.hang import no_hang
+
+ROOT = Path(__file__).parents[4]
+BOARDS = ROOT / "fixtures" / "boards"
+FIT = "inference_pcie_gen5_fit"
+posix = pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def socket_file(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        here = Path.cwd()
+        os.chdir(path.parent)  # a socket's path may not be long
+        try:
+            made.bind(path.name)
+        finally:
+            os.chdir(here)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def huge(path: Path) -> None:
+    """A file of 4 TB that takes no room."""
+    with path.open("wb") as out:
+        out.truncate(4 * 1024**4)
+
+
+KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "device": (device, "it is a device"),
+    "pipe": (pipe, "it is a pipe"),
+    "socket": (socket_file, "it is a socket"),
+    "folder": (folder, "Is a directory"),
+    "huge": (huge, "it is larger than"),
+}
+COMMANDS = {
+    "board.kicad_pcb": ["check", "board.kicad_pcb"],
+    "board.kicad_pro": ["check", "board.kicad_pcb"],
+    "stackwright.toml": ["check", "board.kicad_pcb"],
+    "given.toml": ["check", "board.kicad_pcb", "--config", "given.toml"],
+    "known.json": ["check", "board.kicad_pcb", "--baseline", "known.json"],
+    "own.toml": ["check", "board.kicad_pcb", "--profile", "./own.toml"],
+    "plan.toml": ["apply", "plan.toml", "board.kicad_pcb"],
+    "plan.json": ["apply", "plan.json", "board.kicad_pcb"],
+    "begin.toml": ["new", "new/other.kicad_pcb", "--profile", "inference-pcie", "--plan", "begin.toml"],
+    "table.csv": ["compare", "board.kicad_pcb", "table.csv"],
+    "cases.csv": ["validate", "cases.csv"],
+    "cases.toml": ["validate", "cases.toml"],
+}
+"""A file that is read -> the command that reads it."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for suffix in (".kicad_pcb", ".kicad_pro"):
+        shutil.copyfile(BOARDS / FIT / f"{FIT}{suffix}", tmp_path / f"board{suffix}")
+    shutil.copyfile(BOARDS / FIT / "stackwright.toml", tmp_path / "stackwright.toml")
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@posix
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_is_no_plain_file_is_refused_in_one_line(
+    name: str, kind: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Boards, projects, rules, settings, baselines, profiles, plans, tables, cases."""
+    make, words = KINDS[kind]
+    (project / name).unlink(missing_ok=True)
+    make(project / name)
+    with no_hang():
+        assert guarded(partial(run, COMMANDS[name])) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1, said
+    assert "defect of Stackwright" not in said
+    if (name, kind) != ("board.kicad_pcb", "folder"):  # a folder with one board means that board
+        assert words in said or "no such profile file" in said or "is a folder" in said
+
+
+@posix
+@pytest.mark.parametrize("kind", KINDS)
+def test_design_rules_that_are_no_plain_file_are_a_fact_that_is_missing(
+    kind: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest of the board is checked; what the rules would have decided is not."""
+    make, words = KINDS[kind]
+    make(project / "board.kicad_dru")
+    with no_hang():
+        assert guarded(partial(run, ["check", "board.kicad_pcb", "--format", "json"])) in (0, 1)
+    assert f"cannot be read ({words}" in capsys.readouterr().out
+
+
+@posix
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_lock_or_a_backup_of_any_kind_is_left_alone(
+    kind: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lock is a lock by its name; what has a backup's name already keeps it."""
+    from stackup_lib.kicad.write.file_edit import apply_edit, digest
+
+    make, _ = KINDS[kind]
+    settings = project / "stackwright.toml"
+    old = settings.read_bytes()
+    taken = project / f"stackwright.toml.{digest(old)[:12]}-bak"
+    make(taken)
+    with no_hang():
+        written = apply_edit(settings, b"# new\n", expected_digest=digest(old))
+    assert written.backup == taken.with_name(taken.name.replace("-bak", "-2-bak"))
+    assert written.backup.read_bytes() == old
+    settings.write_bytes(old)
+    make(project / "~board.kicad_pcb.lck")
+    from stackup_lib.core.errors import NotWrittenError
+
+    board = project / "board.kicad_pcb"
+    with no_hang(), pytest.raises(NotWrittenError, match="is open in KiCad; close it"):
+        apply_edit(board, b"new", expected_digest=digest(board.read_bytes()))
+    capsys.readouterr()
+
+
+@posix
+def test_a_file_that_grows_while_it_is_read_is_bounded(tmp_path: Path) -> None:
+    """What the system makes up as it is read states no size."""
+    stated = Path("/proc/self/status")
+    if stated.exists():
+        assert b"Name:" in read_plain(stated)
+        with pytest.raises(OSError, match="it is larger than 1 MB"):
+            read_plain(stated, 10)
+    path = tmp_path / "t"
+    path.write_bytes(b"\xef\xbb\xbfa\r\nb\rc\n")
+    assert read_plain_text(path, "utf-8-sig") == "a\nb\nc\n"
+    assert read_plain(path, path.stat().st_size) == path.read_bytes()
+    path.write_bytes(b"")
+    assert read_plain(path) == b""
+    path.write_bytes(bytes(MOST_BYTES))
+    assert len(read_plain(path)) == MOST_BYTES
+
+
+METHODS = {"read_bytes", "read_text", "open"}
+"""Of a path, of `os`, `io`, `codecs` and the rest."""
+FUNCTIONS = {"open", "fdopen", "copyfile", "copytree", "copy2", "fromfile", "loadtxt", "genfromtxt", "memmap"}
+
+ALLOWED = {
+    "stackup_lib/core/files/plain_file.py": "the door itself",
+    "stackup_lib/core/files/whole_file.py": "what is written; the folder, to bring its names to the disk",
+    "stackup_lib/core/files/sole_writer.py": "the lock: a folder, or an empty file without following links",
+    "stackup_lib/core/background_process.py": "the end of a pipe",
+    "plugin/stackwright/text/output.py": "the null device, where standard output has gone",
+    "plugin/stackwright/__main__.py": "the null device, where standard output has gone",
+    "plugin/stackwright/ci/job.py": "the host's own files, which are appended to",
+    "plugin/stackwright/kicad/single.py": "the note of a running session, made here and now",
+    "plugin/stackwright/kicad/server.py": "the page, which is part of the program",
+    "plugin/stackwright/reporters/pages.py": "style sheets, which are part of the program",
+    "plugin/stackwright/run/data_digest.py": "data files, which are part of the program",
+    "plugin/stackwright/run/kicad_drc.py": "what KiCad says goes into a temporary folder",
+    "stackup_lib/kicad/write/new_board.py": "a template, which is part of the program",
+}
+OWN = ("files(", "Path(__file__)")
+"""What a file of the program itself is named by."""
+
+
+def reads_of(source: str) -> list[str]:
+    """Calls that open a file that is not the program's own, without `read_plain`."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        of_what = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        is_copy = name == "copy" and of_what == "shutil"
+        opens = name in FUNCTIONS or (name in METHODS and of_what) or is_copy
+        if opens and not any(word in of_what for word in OWN):
+            found.append(f"{of_what}.{name}" if of_what else name)
+    return found
+
+
+def test_every_file_is_read_through_one_door() -> None:
+    """Who else opens a file is listed above, with the reason."""
+    others = {}
+    for path in itertools.chain(*(ROOT.glob(f"{room}/**/*.py") for room in ("stackup_lib", "drc_rules", "plugin"))):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(("plugin/kicad_addon/", "plugin/docs/", "plugin/dev/")) and (
+            found := reads_of(path.read_text(encoding="utf-8"))
+        ):
+            others[name] = found
+    assert {name: found for name, found in others.items() if name not in ALLOWED} == {}
+    assert set(ALLOWED) - set(others) == set(), "no longer needed"
+    assert reads_of("Path(a).read_text()\nopen(b)\nos.open(c, 0)\nfiles('x').read_text()\n") == [
+        "Path(a).read_text",
+        "open",
+        "os.open",
+    ]

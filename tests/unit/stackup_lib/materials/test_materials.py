@@ -1,0 +1,681 @@
+"""The material catalogue: what people type is resolved honestly, and a figure has frequency, source and confidence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.materials import (
+    FoilGrade,
+    Laminate,
+    LossClass,
+    TgMethod,
+    catalogue,
+    copper_weights,
+    find_foil,
+    foil_grade_from_rz,
+    foils,
+    glass_styles,
+    loss_class_from_df,
+    ounce_class,
+    rz_from_rq,
+)
+from stackup_lib.materials.dielectric import Sample, read_at
+from stackup_lib.materials.sources import Grade, MaterialSource
+
+
+def laminate(family: str) -> Laminate:
+    found = catalogue().get(family)
+    assert found is not None, family
+    return found
+
+
+FOUND = [
+    ("R-5775(N)", "Megtron 6(N)", None, None),
+    ("R5775N", "Megtron 6(N)", None, None),
+    ("r\u20115775 (n)", "Megtron 6(N)", None, None),
+    ("R-5775", "Megtron 6", None, None),
+    ("R-5775(G)", "Megtron 6", None, None),
+    ("megtron6", "Megtron 6", None, None),
+    ("Megtron 6N", "Megtron 6(N)", None, None),
+    ("MEGTRON 7", "Megtron 7(N)", None, None),
+    ("Megtron 7 R-5785(N) core 0.1mm", "Megtron 7(N)", None, None),
+    ("M6", "Megtron 6", None, None),
+    ("M7 (R-5785(N))", "Megtron 7(N)", None, None),
+    ("megtron 6 (n) 1035 rc 75%", "Megtron 6(N)", "1035", 75.0),
+    ("IS400 2116", "IS400", "2116", None),
+    ("IS400-2116", "IS400", "2116", None),
+    ("IS400HR", "IS400HR", None, None),
+    ("FR408", "FR408", None, None),
+    ("FR408HR", "FR408HR", None, None),
+    ("FR408-HR", "FR408HR", None, None),
+    ("Nan Ya Plastics NP-155F 7628", "NP-155F", "7628", None),
+    ("Rogers4350B", "RO4350B", None, None),
+    ("ROGERS 4350B 20mil", "RO4350B", None, None),
+    ("RO4450F", "RO4450F", None, None),
+    ("Tachyon", "Tachyon 100G", None, None),
+    ("isola  tachyon \u2013 100G", "Tachyon 100G", None, None),
+    ("TU-872SLK", "TU-872 SLK", None, None),
+    ("TU-933+", "TU-933+", None, None),
+    ("TU-933", "TU-933", None, None),
+    ("S1000-2M core 0.1mm", "S1000-2M", None, None),
+    ("S1000-2M TG170", "S1000-2M", None, None),
+    ("Isola 370HR 2x1080", "370HR", "1080", None),
+    ("370HR PP1080 RC66%", "370HR", "1080", 66.0),
+    ("FR4 (370HR)", "370HR", None, None),
+    ("EM-890K", "EM-890K", None, None),
+    ("EM-370(Z)", "EM-370(Z)", None, None),
+    ("IT-180A 7628*2", "IT-180A", "7628", None),
+    ("TG400G", "TerraGreen 400G", None, None),
+    ("KB-6160A", "KB-6160A", None, None),
+    ("IsolaIS410", "IS410", None, None),
+    ("R-1551(W)", "R-1566(W)", None, None),
+    ("Meg6", "Megtron 6", None, None),
+    ("TUC 872SLK", "TU-872 SLK", None, None),
+    ("MEGTRON6 R-5775(N)/R-5670(N)", "Megtron 6(N)", None, None),
+    ("RO4003C LoPro", "RO4003C", None, None),
+    ("tec-speed 6.0", "VT-462S", None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "family", "style", "resin"), FOUND, ids=[row[0] for row in FOUND])
+def test_what_people_type_becomes_family_style_and_resin(
+    text: str, family: str, style: str | None, resin: float | None
+) -> None:
+    """Case, dashes, brackets, makers' names and thicknesses do not matter; style and resin content are kept."""
+    match = catalogue().find(text)
+
+    assert match.status == "found"
+    assert match.laminate is not None
+    assert (match.laminate.family, match.style, match.resin_content_pct) == (family, style, resin)
+
+
+@pytest.mark.parametrize(
+    ("text", "styles", "resin"),
+    [
+        ("PR2116", ("2116",), None),
+        ("2116", ("2116",), None),
+        ("3313", ("3313",), None),
+        ("3313 RC57%", ("3313",), 57.0),
+        ("3313RC57", ("3313",), 57.0),
+        ("7628 RC49%", ("7628",), 49.0),
+        ("Prepreg 1080 (65.5 %)", ("1080",), 65.5),
+        ("1x1080+1x2116", ("1080", "2116"), None),
+    ],
+)
+def test_a_glass_style_alone_names_no_laminate(text: str, styles: tuple[str, ...], resin: float | None) -> None:
+    """Style and resin content are understood, the family stays unknown, and no figure comes out."""
+    match = catalogue().find(text)
+
+    assert (match.status, match.laminate, match.styles, match.resin_content_pct) == ("style only", None, styles, resin)
+    assert match.style == (styles[0] if len(styles) == 1 else None)
+    assert not match.df_at(10).known
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "tg_c"),
+    [
+        ("FR4", "FR4", None),
+        ("fr-4", "FR4", None),
+        ("FR\u20134", "FR4", None),
+        ("FR4 7628", "FR4", None),
+        ("FR-4 TG170", "FR4, high Tg", 170),
+        ("FR4 Tg≥155", "FR4, mid Tg", 155),
+        ("fr4tg150", "FR4, mid Tg", 150),
+        ("FR4 TG130-140", "FR4, Tg 130-140", 130),
+        ("FR4 Tg 120", "FR4", 120),
+        ("High-Tg FR4", "FR4, high Tg", 170),
+        ("polyimide", "Polyimide", None),
+    ],
+)
+def test_a_kind_of_material_is_generic_and_promises_only_what_its_name_says(
+    text: str, family: str, tg_c: float | None
+) -> None:
+    """A Tg in the name is a minimum by no stated method; a bare FR4 states none."""
+    match = catalogue().find(text)
+
+    assert match.status == "generic"
+    assert match.laminate is not None
+    assert (match.laminate.family, match.laminate.generic) == (family, True)
+    tg = match.tg_fact()
+    if tg_c is None:
+        assert not tg.known
+        assert tg.how_to_give
+    else:
+        assert tg.value is not None
+        assert (tg.value.value_c, tg.value.is_minimum, tg.value.method) == (tg_c, True, TgMethod.UNSTATED)
+        assert tg.confidence is not Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "among"),
+    [
+        ("M7", "Megtron 7(N)"),
+        ("M8", "Megtron 8(U)"),
+        ("EM-370", "EM-370(D)"),
+        ("TU-872", "TU-872 LK"),
+        ("Megtron", "Megtron 4"),
+        ("Megtron 6 / Tachyon 100G", "Tachyon 100G"),
+        ("S1000-2M or NP-175F", "NP-175F"),
+    ],
+)
+def test_a_name_that_may_mean_several_laminates_is_not_resolved(text: str, among: str) -> None:
+    """Tier labels, series and lists of laminates name their candidates instead."""
+    match = catalogue().find(text)
+
+    assert (match.status, match.laminate) == ("ambiguous", None)
+    assert among in match.alternatives
+    assert match.note
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("Megtorn 6", "Megtron 6"),
+        ("tachion 100G", "Tachyon 100G"),
+        ("FR408XR", "FR408HR"),
+        ("IS400-XR", "IS400"),
+        ("R-5775(X)", "Megtron 6"),
+        ("KB-6167", "KB-6167F"),
+        ("CEM-3", None),
+        ("Aluminum", None),
+        ("Isola", None),
+        ("TG170", None),
+        ("", None),
+        ("%$#", None),
+    ],
+)
+def test_an_unknown_name_stays_unknown_and_suggests_what_may_be_meant(text: str, nearest: str | None) -> None:
+    """Neither a typo nor a suffix that we do not know is taken for a neighbour, and nothing becomes FR4."""
+    match = catalogue().find(text)
+
+    assert (match.status, match.laminate) == ("unknown", None)
+    assert match.note
+    if nearest:
+        assert nearest in match.alternatives
+    for fact in (match.df_at(10), match.dk_at(10), match.tg_fact()):
+        assert not fact.known or fact.source.startswith("the material name")
+        assert fact.known or fact.how_to_give
+
+
+def test_megtron_6e_is_megtron_6_only_by_a_declared_assumption() -> None:
+    """No Panasonic document knows the name; the match says so, and figures are no surer than the assumption."""
+    match = catalogue().find("Megtron 6E")
+
+    assert match.laminate is laminate("Megtron 6")
+    assert match.assumed_alias == "Megtron 6E"
+    assert match.confidence is not Confidence.HIGH
+    assert "assumption" in match.note
+    assert catalogue().find("Megtron 6").assumed_alias is None
+
+
+def test_a_bare_m6_is_taken_with_low_confidence_and_a_note() -> None:
+    """M6 is a market tier too, so every figure that follows is of low confidence."""
+    match = catalogue().find("M6")
+
+    assert match.confidence is Confidence.LOW
+    assert match.note
+    assert match.df_at(10).confidence is Confidence.LOW
+
+
+def test_words_that_are_not_understood_cost_confidence() -> None:
+    """ "IS400 foo" may be another product; "FR4 EM-827" is surely not just any FR4."""
+    assert catalogue().find("IS400 foo").confidence is Confidence.LOW
+    assert "foo" in catalogue().find("IS400 foo").note
+    assert catalogue().find("FR4 EM-827").confidence is Confidence.LOW
+
+
+@given(
+    st.one_of(
+        st.text(max_size=40),
+        st.lists(
+            st.sampled_from(
+                ["FR4", "Megtron", "6", "(N)", "RC57%", "2116", "x", "+", "-", "TG170", "M8", "370HR", "0.1mm"]
+            ),
+            max_size=6,
+        ).map(" ".join),
+    )
+)
+def test_any_text_gets_an_honest_answer(text: str) -> None:
+    """Nothing raises; a laminate comes only with "found" or "generic", and whoever gets none is told why."""
+    match = catalogue().find(text)
+
+    assert (match.laminate is not None) == (match.status in ("found", "generic"))
+    assert match.laminate is not None or match.note
+    assert match.df_at(10).known <= (match.laminate is not None)
+    assert find_foil(text).status in ("found", "by roughness", "ambiguous", "unknown")
+
+
+def test_a_text_of_megabytes_is_answered_at_once() -> None:
+    """A broken file may hold anything in its material field; only the beginning is looked at."""
+    match = catalogue().find("FR4 " + "x1080 " * 1_000_000)
+
+    assert match.status == "generic"
+    assert len(match.note) < 400
+
+
+def test_plies_are_read_from_either_side_of_the_style() -> None:
+    """ "2x1080", "7628*2" and "1 x 2116" all state a number of plies."""
+    assert catalogue().find("370HR 2x1080").plies == 2
+    assert catalogue().find("IT-180A 7628*2").plies == 2
+    assert catalogue().find("1 \u00d7 2116").plies == 1
+    assert catalogue().find("2116").plies is None
+
+
+DF = [
+    ("Megtron 6", 10, 0.0040),
+    ("Megtron 6", 1, 0.0020),
+    ("Megtron 6", 24, 0.0052),
+    ("Megtron 6(N)", 10, 0.0037),
+    ("Megtron 6(N)", 12, 0.0040),
+    ("Megtron 7(N)", 10, 0.0019),
+    ("Megtron 7(N)", 12, 0.0020),
+    ("Megtron 7(N)", 14, 0.0023),
+    ("Megtron 7(N)", 59, 0.0033),
+    ("Megtron 8(N)", 14, 0.0018),
+    ("Megtron 8(U)", 53, 0.0019),
+    ("Tachyon 100G", 10, 0.0021),
+    ("I-Tera MT40", 10, 0.0031),
+    ("FR408HR", 10, 0.0095),
+    ("FR408", 10, 0.0125),
+    ("370HR", 2, 0.0210),
+    ("370HR", 10, 0.0250),
+    ("S1000-2M", 10, 0.0210),
+    ("TU-872 SLK", 10, 0.0090),
+    ("RO4350B", 10, 0.0037),
+    ("IT-968", 10, 0.0039),
+    ("Meteorwave 8000", 10, 0.0016),
+    ("Astra MT77", 20, 0.0017),
+]
+
+
+@pytest.mark.parametrize(("family", "frequency_ghz", "expected"), DF)
+def test_df_is_what_the_data_sheet_says_at_that_frequency(family: str, frequency_ghz: float, expected: float) -> None:
+    """To the four decimals that sheets print; never a value of another frequency."""
+    fact = laminate(family).df_at(frequency_ghz)
+
+    assert fact.value == pytest.approx(expected, abs=5e-5)
+    assert fact.origin is Origin.CATALOGUE
+    assert fact.confidence is Confidence.MEDIUM
+    assert f"{frequency_ghz:g} GHz" in fact.name
+    assert fact.source
+
+
+def test_dk_is_what_the_data_sheet_says_at_that_frequency() -> None:
+    """A few headline values: Dk belongs to a frequency too."""
+    values = {("370HR", 10): 3.92, ("Megtron 6", 10): 3.61, ("I-Tera MT40", 5): 3.45, ("RT/duroid 5880", 10): 2.20}
+
+    for (family, frequency_ghz), expected in values.items():
+        assert laminate(family).dk_at(frequency_ghz).value == pytest.approx(expected)
+
+
+def test_the_style_and_resin_content_choose_the_tabulated_construction() -> None:
+    """Dk of 370HR runs from 3.54 to 4.16 over its prepregs, so the style matters."""
+    sheet = laminate("370HR")
+
+    assert sheet.dk_at(10, style="7628", resin_content_pct=45).value == pytest.approx(4.16)
+    assert sheet.dk_at(10, style="106", resin_content_pct=76).value == pytest.approx(3.54)
+    assert "7628" in sheet.dk_at(10, style="7628", resin_content_pct=45).source
+    assert catalogue().find("Megtron 6 1035 RC75%").dk_at(10).value == pytest.approx(3.19)
+
+
+def test_several_resin_contents_of_a_style_give_the_highest_df_and_the_middle_dk() -> None:
+    """370HR's 7628 is tabulated at 45 and 50 % resin: Df 0.021 and 0.023, Dk 4.16 and 4.05 at 10 GHz."""
+    sheet = laminate("370HR")
+
+    assert sheet.df_at(10, style="7628").value == pytest.approx(0.023)
+    assert sheet.dk_at(10, style="7628").value == pytest.approx((4.16 + 4.05) / 2)
+
+
+def test_a_construction_that_is_not_tabulated_falls_back_to_the_typical_value_with_less_confidence() -> None:
+    """IS410's sheet has no construction table; 370HR's has no 7628 with 70 % resin."""
+    for family, style, resin in (("IS410", "2116", None), ("370HR", "7628", 70.0)):
+        plain, special = laminate(family).df_at(10), laminate(family).df_at(10, style=style, resin_content_pct=resin)
+
+        assert special.value == plain.value
+        assert special.confidence.rank < plain.confidence.rank
+        assert "not tabulated" in special.source
+
+
+def test_the_spread_over_constructions_is_available_and_contains_the_typical_value() -> None:
+    """370HR at 10 GHz: the tables reach from Dk 3.54 to 4.16 and Df 0.021 to 0.031."""
+    dk, df = laminate("370HR").dk_range_at(10).need(), laminate("370HR").df_range_at(10).need()
+
+    assert [dk.low, dk.high] == pytest.approx([3.54, 4.16])
+    assert [df.low, df.high] == pytest.approx([0.021, 0.031])
+
+
+def test_df_far_beyond_the_measured_range_is_unknown() -> None:
+    """NP-155F is specified at 1 GHz: the figure serves to 2 GHz with less confidence, and says nothing at 10."""
+    sheet = laminate("NP-155F")
+
+    assert sheet.df_at(1).confidence is Confidence.MEDIUM
+    assert sheet.df_at(2).value == pytest.approx(0.015)
+    assert sheet.df_at(2).confidence is Confidence.LOW
+    assert "nearest figure, at 1 GHz" in sheet.df_at(2).source
+    assert not sheet.df_at(2.1).known
+    assert "10 GHz" in sheet.df_at(10).how_to_give
+
+
+def test_a_figure_without_a_frequency_is_of_low_confidence_and_stays_below_20_ghz() -> None:
+    """IS400's page states Df 0.022 and no frequency."""
+    sheet = laminate("IS400")
+
+    assert sheet.df_at(10).value == pytest.approx(0.022)
+    assert sheet.df_at(10).confidence is Confidence.LOW
+    assert "no frequency" in sheet.df_at(10).source
+    assert not sheet.df_at(26.6).known
+
+
+def test_editions_of_a_sheet_that_disagree_cost_confidence_and_are_named() -> None:
+    """I-Speed at 10 GHz is 0.0071 on Rev F of 2021; an undated sheet says 0.0060, and so does its older table."""
+    named = [catalogue().find(text).df_at(10) for text in ("I-Speed", "I-Speed 3313", "I-Speed 2116 RC57%")]
+
+    assert [fact.value for fact in named] == pytest.approx([0.0071] * 3)
+    assert {fact.confidence for fact in named} == {Confidence.LOW}
+    assert "0.006" in named[0].source
+    assert "Rev F" in named[0].source
+
+
+def test_a_prepreg_of_i_speed_keeps_the_dk_of_its_construction() -> None:
+    """Only the Df of the older table is superseded."""
+    assert catalogue().find("I-Speed 2116 RC57%").dk_at(10).value == pytest.approx(3.79)
+
+
+@pytest.mark.parametrize(
+    ("text", "design", "process"), [("RO4350B", 3.66, 3.48), ("RO4003C", 3.55, 3.38), ("VT-870", 3.66, 3.48)]
+)
+def test_an_impedance_takes_the_design_dk_where_the_maker_publishes_one(
+    text: str, design: float, process: float
+) -> None:
+    """Rogers and Ventec: the process Dk of the clamped stripline test is 5 % lower; the source says which it is."""
+    found = catalogue().find(text)
+
+    for ghz in (1.0, 2.5, 10.0, 28.0):
+        assert found.dk_at(ghz).value == pytest.approx(design)
+    assert f"design Dk (process Dk {process:g})" in found.dk_at(10.0).source
+    assert "design" not in found.df_at(10.0).source
+    spread = laminate(text).dk_range_at(10.0).need()
+    assert (spread.low, spread.high) == pytest.approx((process, design))
+
+
+def test_a_laminate_without_a_design_dk_says_nothing_of_one() -> None:
+    """370HR has one Dk."""
+    assert "design" not in laminate("370HR").dk_at(10.0).source
+
+
+def test_a_series_is_carried_on_the_way_another_construction_goes() -> None:
+    """A value of 0.002 at 10 GHz doubles by 20 GHz as the other construction does, and is no surer than that."""
+    maker = MaterialSource(text="sheet", grade=Grade.VENDOR)
+    series = [Sample(10, 0.002, maker)]
+    shape = [Sample(5, 0.003, maker), Sample(10, 0.004, maker), Sample(20, 0.008, maker)]
+
+    carried = read_at(series, 20, [shape])
+    further = read_at(series, 40, [shape])
+
+    assert carried is not None
+    assert carried.value == pytest.approx(0.004)
+    assert carried.confidence is Confidence.HIGH
+    assert further is not None
+    assert further.value == pytest.approx(0.004)
+    assert further.confidence is Confidence.MEDIUM
+    assert read_at(series, 40.1, [shape]) is None
+    assert read_at(series, 0, [shape]) is None
+
+
+def test_interpolation_is_linear_in_the_logarithm_of_frequency() -> None:
+    """Halfway in log f between 1 and 100 GHz is 10 GHz."""
+    maker = MaterialSource(text="sheet", grade=Grade.TRANSCRIBED)
+
+    reading = read_at([Sample(100, 0.004, maker), Sample(1, 0.002, maker)], 10)
+
+    assert reading is not None
+    assert reading.value == pytest.approx(0.003)
+    assert reading.confidence is Confidence.MEDIUM
+
+
+def test_tg_prefers_dsc_then_tma_then_dma() -> None:
+    """Methods differ by tens of degrees: 370HR has DSC, Meteorwave 8000 TMA and DMA, Megtron 8 only DMA."""
+    expected = {
+        "370HR": (180, TgMethod.DSC),
+        "I-Speed": (180, TgMethod.DSC),
+        "Megtron 7(N)": (200, TgMethod.DSC),
+        "R-1566(W)": (148, TgMethod.DSC),
+        "Megtron 6 halogen-free": (210, TgMethod.TMA),
+        "Meteorwave 8000": (165, TgMethod.TMA),
+        "Megtron 8(N)": (220, TgMethod.DMA),
+    }
+    for family, wanted in expected.items():
+        tg = laminate(family).tg_fact().need()
+        assert (tg.value_c, tg.method) == wanted, family
+    assert laminate("RO4350B").tg_fact().need().is_minimum
+    assert not laminate("EM-890K").tg_fact().known
+    assert "EM-890K" in laminate("EM-890K").tg_fact().how_to_give
+
+
+def test_confidence_follows_how_the_figure_was_read() -> None:
+    """Read from the maker: high; transcribed: medium; neither: low."""
+    assert laminate("IS400").tg_fact().confidence is Confidence.HIGH
+    assert laminate("370HR").tg_fact().confidence is Confidence.MEDIUM
+    assert laminate("FR4, high Tg").tg_fact().confidence is Confidence.LOW
+    assert laminate("EM-890K").loss_class_fact().confidence is Confidence.LOW
+
+
+def test_loss_classes_are_ordered_from_standard_to_super_ultra_low() -> None:
+    """The order in which requirements ask for "at least"."""
+    by_name = sorted(LossClass, key=lambda c: c.label)
+    labels = [c.label for c in sorted(by_name)]
+
+    assert labels == ["standard", "mid", "low", "very-low", "ultra-low", "super-ultra-low"]
+    assert laminate("Megtron 7(N)").loss_class is not None
+    assert LossClass("very-low") < LossClass.ULTRA_LOW <= LossClass.ULTRA_LOW
+    assert LossClass.STANDARD >= LossClass.STANDARD
+    assert not LossClass.MID > LossClass.LOW
+
+
+@pytest.mark.parametrize(
+    ("df", "label"),
+    [
+        (0.0151, "standard"),
+        (0.0150, "mid"),
+        (0.0076, "mid"),
+        (0.0075, "low"),
+        (0.0051, "low"),
+        (0.0050, "very-low"),
+        (0.0031, "very-low"),
+        (0.0030, "ultra-low"),
+        (0.0016, "ultra-low"),
+        (0.0015, "super-ultra-low"),
+    ],
+)
+def test_the_loss_class_of_a_df_has_sharp_edges(df: float, label: str) -> None:
+    """At the four decimals in which Df is published."""
+    assert loss_class_from_df(df).label == label
+
+
+def test_the_catalogue_can_be_searched_by_name_maker_and_class() -> None:
+    """An empty query lists everything; an exact name comes first; a typo finds its neighbour."""
+    everything = catalogue().search("")
+
+    assert len(everything) == len(catalogue().laminates) > 100
+    assert catalogue().search("megtron6")[0].family == "Megtron 6"
+    assert {x.maker for x in catalogue().search("shengyi")} == {"Shengyi"}
+    assert laminate("Tachyon 100G") in catalogue().search("ultra-low")
+    assert laminate("Tachyon 100G") in catalogue().search("tachion")
+    assert catalogue().search("qwertz") == []
+
+
+def test_catalogue_models_are_frozen() -> None:
+    """A look-up cannot change what the next one sees."""
+    with pytest.raises(ValidationError):
+        laminate("370HR").td_c = 1.0  # type: ignore[misc]
+
+
+def test_importing_the_package_reads_no_data() -> None:
+    """The files are opened at the first look-up, so that a command line starts quickly."""
+    code = (
+        "import stackup_lib.materials as m; from stackup_lib.materials import library, foils, copper, glass;"
+        "assert not library.catalogue.cache_info().currsize and not glass.glass_styles.cache_info().currsize;"
+        "import sys; assert 'numpy' not in sys.modules and 'typer' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "grade"),
+    [
+        ("ED", FoilGrade.STD),
+        ("STD", FoilGrade.STD),
+        ("HTE", FoilGrade.STD),
+        ("standard", FoilGrade.STD),
+        ("RTF", FoilGrade.RTF),
+        ("reverse-treated", FoilGrade.RTF),
+        ("low profile", FoilGrade.LP),
+        ("VLP foil", FoilGrade.VLP),
+        ("very low profile", FoilGrade.VLP),
+        ("hvlp", FoilGrade.HVLP),
+        ("H-VLP2", FoilGrade.HVLP),
+        ("1 oz HVLP3", FoilGrade.HVLP),
+        ("FV-WS 35 um", FoilGrade.HVLP),
+    ],
+)
+def test_a_declared_foil_is_known_by_its_grade(text: str, grade: FoilGrade) -> None:
+    """Whatever the spelling, and with a weight beside it."""
+    match = find_foil(text)
+
+    assert (match.status, match.grade) == ("found", grade)
+    assert match.confidence is Confidence.HIGH
+    assert match.source is not None
+
+
+@pytest.mark.parametrize(
+    ("rz_um", "grade"),
+    [
+        (10.0, FoilGrade.STD),
+        (5.1, FoilGrade.STD),
+        (5.0, FoilGrade.LP),
+        (3.1, FoilGrade.LP),
+        (3.0, FoilGrade.VLP),
+        (1.6, FoilGrade.VLP),
+        (1.5, FoilGrade.HVLP),
+        (0.6, FoilGrade.HVLP),
+    ],
+)
+def test_roughness_gives_the_grade_of_its_band(rz_um: float, grade: FoilGrade) -> None:
+    """Over 5 um standard, 3 to 5 LP or RTF, up to 3 VLP, up to 1.5 HVLP."""
+    assert foil_grade_from_rz(rz_um) is grade
+    assert find_foil(f"Rz {rz_um} um").grade is grade
+
+
+@pytest.mark.parametrize("rz_um", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_roughness_that_is_no_length_is_refused(rz_um: float) -> None:
+    """Silence here would call it HVLP."""
+    with pytest.raises(ValueError, match="Rz must be a positive number"):
+        foil_grade_from_rz(rz_um)
+
+
+def test_rtf_and_lp_are_one_rank_below_vlp_and_above_standard() -> None:
+    """Neither satisfies a demand for VLP; either satisfies one for LP."""
+    assert FoilGrade.STD < FoilGrade.RTF < FoilGrade.VLP < FoilGrade.HVLP
+    assert FoilGrade.RTF >= FoilGrade.LP
+    assert FoilGrade.LP >= FoilGrade.RTF
+    assert len({FoilGrade.RTF, FoilGrade.LP}) == 2
+
+
+def test_the_declared_grade_decides_and_a_contradicting_roughness_is_remarked() -> None:
+    """A VLP with the Rz of a standard foil stays what was declared, and the note says so."""
+    match = find_foil("VLP, Rz 6 um")
+
+    assert match.grade is FoilGrade.VLP
+    assert "STD" in match.note
+
+
+def test_digits_that_mean_different_foils_are_ambiguous_until_rz_is_stated() -> None:
+    """VLP1 is smoother than VLP2 at Isola and an old name of plain VLP elsewhere: the roughest reading stands."""
+    assert (find_foil("VLP1").status, find_foil("VLP1").grade) == ("ambiguous", FoilGrade.VLP)
+    assert find_foil("VLP2").confidence is Confidence.LOW
+    assert "Rz" in find_foil("VLP2").note
+    assert (find_foil("VLP1 Rz 1.1um").status, find_foil("VLP1 Rz 1.1um").grade) == ("found", FoilGrade.HVLP)
+
+
+def test_an_unknown_foil_has_no_grade() -> None:
+    """It offers what may be meant."""
+    match = find_foil("HVPL")
+
+    assert (match.status, match.grade) == ("unknown", None)
+    assert match.alternatives
+    assert find_foil("").grade is None
+
+
+def test_an_rms_height_is_turned_into_rz_where_only_that_is_known() -> None:
+    """Rz = 2 sqrt(3) Rq: HFZ-B with Rq up to 1.1 um has Rz about 3.8 um."""
+    assert rz_from_rq(1.1) == pytest.approx(3.81, abs=0.005)
+    assert find_foil("HFZ-B").rz_um[1] == pytest.approx(3.81, abs=0.005)
+
+
+def test_every_foil_has_the_rank_that_its_roughness_has() -> None:
+    """The printed ceiling of each foil falls into the band of the grade that the table gives it."""
+    for foil in foils():
+        low, high = foil.rz_um
+        if high is not None:
+            assert foil_grade_from_rz(high).rank == foil.grade.rank, foil.name
+        elif low is not None:
+            assert foil_grade_from_rz(low + 0.1).rank == foil.grade.rank, foil.name
+
+
+@pytest.mark.parametrize(
+    ("thickness_um", "oz"),
+    [
+        (11.4, 0.5), (15.2, 0.5), (17.5, 0.5), (18.0, 0.5), (20.0, 0.5), (24.9, 1), (30.0, 1), (35.0, 1), (40.0, 1),
+        (55.7, 2), (61.0, 2), (70.0, 2), (80.0, 2), (86.6, 3), (102.9, 3), (105.0, 3), (115.0, 3),
+    ],
+)  # fmt: skip
+def test_a_finished_inner_thickness_has_an_ounce_class(thickness_um: float, oz: float) -> None:
+    """Nominal foil, processed inner copper and the IPC minima of a weight fall into one class."""
+    fact = ounce_class(thickness_um / 1000, outer=False)
+
+    assert fact.value == oz
+    assert fact.confidence is Confidence.HIGH
+    assert fact.origin is Origin.INFERRED
+
+
+@pytest.mark.parametrize("thickness_um", [0.0, -5.0, 3.0, 22.0, 45.0, 83.0, 116.0, 200.0, float("nan"), float("inf")])
+def test_a_thickness_between_two_classes_is_unknown(thickness_um: float) -> None:
+    """It says which thicknesses are usual instead of rounding to the nearest."""
+    fact = ounce_class(thickness_um / 1000, outer=False)
+
+    assert not fact.known
+    assert "0.0343 mm is 1 oz" in fact.how_to_give
+
+
+def test_thin_and_heavy_copper_and_outer_layers_have_low_confidence() -> None:
+    """Quarter, third and four ounces rest on arithmetic; an outer layer's thickness may include plating."""
+    assert (ounce_class(0.0085, outer=False).value, ounce_class(0.137, outer=False).value) == (0.25, 4.0)
+    assert ounce_class(0.0085, outer=False).confidence is Confidence.LOW
+    assert ounce_class(0.035, outer=True).value == 1.0
+    assert ounce_class(0.035, outer=True).confidence is Confidence.LOW
+
+
+def test_copper_weights_carry_the_ipc_minima() -> None:
+    """1 oz: 34.3 nominal, 24.9 inside, 47.9 and 52.9 outside for classes 2 and 3."""
+    one = next(w for w in copper_weights() if w.oz == 1)
+
+    assert (one.nominal_um, one.internal_min_um) == (34.3, 24.9)
+    assert (one.external_class2_min_um, one.external_class3_min_um) == (47.9, 52.9)
+
+
+def test_glass_styles_know_their_ply_and_the_tables_know_its_spread() -> None:
+    """2116 is about 0.12 mm; over makers and resin contents it runs from 0.11 to 0.16 mm."""
+    style = glass_styles()["2116"]
+    spread = catalogue().ply_thickness_mm("2116")
+
+    assert style.thickness_mm == pytest.approx(0.119)
+    assert spread is not None
+    assert 0.10 < spread.low < 0.119 < spread.high < 0.17
+    assert catalogue().ply_thickness_mm("9999") is None

@@ -1,0 +1,543 @@
+"""Links from end to end: what joins nets and what does not, and how each net is routed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board.board import Board
+from stackup_lib.kicad import read_board
+from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
+from stackup_lib.nets.power_nets import reads_as_supply
+from stackup_lib.nets.routes import BranchKind, Route
+from stackup_lib.nets.two_pin_parts import PartKind, capacitance_pf, kind_of, refusal, resistance_ohm
+from tests.conftest import KicadCli
+
+
+def mini(folder: Path, text: str) -> Board:
+    return read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 4\n" + text)), folder, "board"))
+
+
+def chip(reference: str, x_mm: float, *nets: str, y_mm: float = 10.0) -> str:
+    """A part with one small pad per net, 1 mm apart from y down."""
+    pads = ", ".join(
+        f'{{ number = "{k + 1}", net = "{net}", at_mm = [0, {k}], size_mm = [0.3, 0.3] }}' for k, net in enumerate(nets)
+    )
+    return f'[[parts]]\nreference = "{reference}"\nat_mm = [{x_mm}, {y_mm}]\npads = [{pads}]\n'
+
+
+def two_pads(reference: str, value: str, x_mm: float, y_mm: float, *nets: str) -> str:
+    """A part with pads 1 at its place and 2 one millimetre to the right."""
+    pads = ", ".join(
+        f'{{ number = "{k + 1}", net = "{net}", at_mm = [{k}, 0], size_mm = [0.3, 0.3] }}' for k, net in enumerate(nets)
+    )
+    return f'[[parts]]\nreference = "{reference}"\nvalue = "{value}"\nat_mm = [{x_mm}, {y_mm}]\npads = [{pads}]\n'
+
+
+def track(net: str, *path: tuple[float, float], layer: str = "F.Cu", width_mm: float = 0.15) -> str:
+    points = ", ".join(f"[{x}, {y}]" for x, y in path)
+    return f'[[tracks]]\nnet = "{net}"\nlayer = "{layer}"\nwidth_mm = {width_mm}\npath_mm = [{points}]\n'
+
+
+def via(net: str, x_mm: float, y_mm: float, *, span: str = "") -> str:
+    return f'[[vias]]\nnet = "{net}"\nat_mm = [{x_mm}, {y_mm}]\n{span}\n'
+
+
+def names(links: Links, link: Link) -> list[str]:
+    """Nets and parts in turn: `A`, `C1`, `B`."""
+    found = [links.board.nets[link.nets[0]]]
+    for net, between in zip(link.nets[1:], link.parts, strict=True):
+        found += ["+".join(part.reference for part in between), links.board.nets[net]]
+    return found
+
+
+def only(links: Links, net: str) -> Link:
+    (link,) = links.of(links.board.net_index[net])
+    return link
+
+
+PCIE5 = (
+    chip("U1", 10, "/TX_P", "/TX_N")
+    + two_pads("C1", "220n", 30, 10, "/TX_P", "/TXC_P")
+    + two_pads("C2", "220n", 30, 11, "/TX_N", "/TXC_N")
+    + chip("J1", 60, "/TXC_P", "/TXC_N")
+    + track("/TX_P", (10, 10), (30, 10))
+    + track("/TX_N", (10, 11), (30, 11))
+    + track("/TXC_P", (31, 10), (40, 10))
+    + via("/TXC_P", 40, 10)
+    + track("/TXC_P", (40, 10), (50, 10), layer="In2.Cu")
+    + via("/TXC_P", 50, 10)
+    + track("/TXC_P", (50, 10), (60, 10))
+    + track("/TXC_N", (31, 11), (60, 11), width_mm=0.12)
+)
+
+
+def test_coupling_capacitors_join_both_nets_of_a_pair(tmp_path: Path) -> None:
+    """A PCIe lane: chip, 20 mm, capacitor, 29 mm with 10 of them on an inner layer, connector."""
+    links = find_links(mini(tmp_path, PCIE5))
+    positive, negative = only(links, "/TX_P"), only(links, "/TX_N")
+
+    assert names(links, positive) == ["/TX_P", "C1", "/TXC_P"]
+    assert names(links, negative) == ["/TX_N", "C2", "/TXC_N"]
+    assert links.partner_of(positive) == negative
+    assert links.partner_of(negative) == positive
+    assert [pad.name for pad in positive.ends] == ["U1.1", "J1.1"]
+    assert positive.taps == ()
+    assert positive.notes == ()
+    assert positive.via_count == 2
+    assert positive.length_mm_by_layer == pytest.approx({0: 39.0, 2: 10.0})
+    assert positive.parts[0][0].kind is PartKind.CAPACITOR
+    assert positive.parts[0][0].value == "220n"
+
+
+def test_a_links_routes_run_from_end_to_part_to_end(tmp_path: Path) -> None:
+    """Pieces in order with layer and width, vias with the layers that the signal enters and leaves on."""
+    board = mini(tmp_path, PCIE5)
+    links = find_links(board)
+    near, far = links.routes(only(links, "/TX_P"))
+
+    assert near.path_length_mm == pytest.approx(20.0)
+    assert [(p.layer, p.width_mm, round(p.length_mm, 6)) for p in far.pieces] == [
+        (0, 0.15, 9.0),
+        (2, 0.15, 10.0),
+        (0, 0.15, 10.0),
+    ]
+    assert [(c.entry_layer, c.exit_layer, round(c.at_mm, 6)) for c in far.crossings] == [(0, 2, 9.0), (2, 0, 19.0)]
+    assert far.start_pad is not None
+    assert far.end_pad is not None
+    assert board.pads.number[far.start_pad] == "2"
+    assert board.footprints.reference[board.pads.footprint[far.end_pad]] == "J1"
+    assert far.is_complete
+    assert far.branches == ()
+
+
+@pytest.mark.parametrize(
+    ("reference", "value", "joins"),
+    [
+        ("R1", "33R", True),
+        ("R1", "0", True),
+        ("R1", "R_27R_0402", True),
+        ("R1", "150 ohm", True),
+        ("R1", "4k7", False),
+        ("R1", "200", False),
+        ("R1", "R_Small", False),
+        ("R1", "0R DNP", False),
+        ("C1", "100n", True),
+        ("C1", "C_Small", True),
+        ("C1", "2.2pF", False),
+        ("C1", "100nF DNP", False),
+        ("FB1", "600R@100MHz", False),
+        ("L1", "10uH", False),
+        ("L1", "0R", True),
+        ("D1", "BAT54", False),
+        ("SW1", "", False),
+    ],
+)
+def test_what_a_part_is_and_says_decides_whether_it_joins(
+    tmp_path: Path, reference: str, value: str, *, joins: bool
+) -> None:
+    """Between two signals a capacitor couples and a small resistor terminates; all else ends or hangs on the net."""
+    text = chip("U1", 10, "/A") + two_pads(reference, value, 20, 10, "/A", "/B") + chip("U2", 30, "/B")
+    links = find_links(mini(tmp_path, text))
+
+    expected = ["/A", reference, "/B"] if joins else ["/A"]
+    assert names(links, only(links, "/A")) == expected
+    refused = links.refused(links.board.net_index["/A"])
+    assert [part.reference for part in refused] == ([] if joins else [reference])
+    assert all(part.why for part in refused)
+
+
+def test_pull_ups_bypasses_and_diodes_to_ground_join_nothing(tmp_path: Path) -> None:
+    """A 33 ohm pull-up, a capacitor and a diode to ground: three taps, one net."""
+    text = (
+        chip("U1", 10, "/SDA", "+3V3", "GND")
+        + chip("U2", 30, "/SDA", "+3V3", "GND")
+        + two_pads("R1", "33", 15, 10, "/SDA", "+3V3")
+        + two_pads("C1", "100n", 18, 10, "/SDA", "GND")
+        + two_pads("D1", "ESD5V", 21, 10, "/SDA", "GND")
+    )
+    links = find_links(mini(tmp_path, text))
+    link = only(links, "/SDA")
+
+    assert names(links, link) == ["/SDA"]
+    assert [pad.name for pad in link.ends] == ["U1.1", "U2.1"]
+    assert [(pad.name, pad.role) for pad in link.taps] == [
+        ("C1.1", PadRole.SHUNT),
+        ("D1.1", PadRole.SHUNT),
+        ("R1.1", PadRole.SHUNT),
+    ]
+    assert {part.reference: part.why for part in links.refused(link.nets[0])} == {
+        "R1": "to +3V3, which is taken for a rail",
+        "C1": "to ground",
+        "D1": "to ground",
+    }
+    assert links.of(links.board.net_index["+3V3"]) == ()
+    assert links.of(links.board.net_index["GND"]) == ()
+
+
+def test_a_net_with_three_bypasses_is_a_rail_whatever_its_name(tmp_path: Path) -> None:
+    """The 0 ohm resistor between two such nets is no series part of a link."""
+    bypasses = "".join(two_pads(f"C{k}", "100n", 10 + 3 * k, 20, "/CORE", "GND") for k in range(3))
+    text = chip("U1", 10, "/CORE", "GND") + bypasses + two_pads("R1", "0R", 20, 10, "/CORE", "/IN")
+    links = find_links(mini(tmp_path, text + chip("J1", 30, "/IN")))
+
+    assert links.rails.is_rail(links.board.net_index["/CORE"])
+    assert links.rails.why(links.board.net_index["/CORE"]) == ("bypassed",)
+    assert names(links, only(links, "/IN")) == ["/IN"]
+
+
+def test_filled_copper_makes_a_rail_but_not_of_half_a_pair(tmp_path: Path) -> None:
+    """16 mm2 on each of three nets: two of them are a pair, whose copper is a wide line and no supply."""
+    zones = "".join(
+        f'[[zones]]\nnet = "{net}"\nlayer = "F.Cu"\nrect_mm = [{x}, 20, {x + 4}, 24]\n'
+        for net, x in (("/D_P", 10), ("/D_N", 20), ("/X", 30))
+    )
+    links = find_links(mini(tmp_path, chip("U1", 60, "/D_P", "/D_N", "/X") + zones))
+
+    assert [links.rails.is_rail(links.board.net_index[net]) for net in ("/D_P", "/D_N", "/X")] == [False, False, True]
+    assert links.rails.why(links.board.net_index["/X"]) == ("fills",)
+
+
+def test_terminations_of_a_pair_do_not_join_its_halves(tmp_path: Path) -> None:
+    """100 ohm across, or twice 50 ohm to a common capacitor."""
+    ends = chip("U1", 10, "/D_P", "/D_N") + chip("U2", 40, "/D_P", "/D_N")
+    across = find_links(mini(tmp_path / "a", ends + two_pads("R1", "100", 30, 15, "/D_P", "/D_N")))
+    split = two_pads("R1", "50", 30, 15, "/D_P", "Net-(C1-Pad1)") + two_pads(
+        "R2", "50", 30, 18, "/D_N", "Net-(C1-Pad1)"
+    )
+    split += two_pads("C1", "100n", 35, 15, "Net-(C1-Pad1)", "GND")
+    centred = find_links(mini(tmp_path / "b", ends + split + chip("U3", 50, "GND")))
+
+    for links in (across, centred):
+        assert names(links, only(links, "/D_P")) == ["/D_P"]
+        assert links.partner_of(only(links, "/D_P")) == only(links, "/D_N")
+    assert across.refused(across.board.net_index["/D_P"])[0].why == "across the pair"
+
+
+def test_a_chip_between_two_capacitors_is_the_end_of_two_links(tmp_path: Path) -> None:
+    """One lane, wired to either of two connectors by the capacitors that are fitted: never one link through both."""
+    text = (
+        chip("J1", 10, "/A")
+        + two_pads("C1", "100n", 15, 10, "/A", "/TX")
+        + chip("U1", 30, "/TX")
+        + two_pads("C2", "100n", 40, 10, "/TX", "/B")
+        + chip("J2", 50, "/B")
+    )
+    links = find_links(mini(tmp_path, text))
+
+    found = [names(links, link) for link in links.of(links.board.net_index["/TX"])]
+    assert found == [["/TX", "C1", "/A"], ["/TX", "C2", "/B"]]
+
+
+def test_a_link_goes_through_a_net_where_only_protection_sits(tmp_path: Path) -> None:
+    """An array through which each line runs from pad to pad is no end; neither is a test point."""
+    array = """[[parts]]
+reference = "U9"
+at_mm = [20, 10]
+[[parts.pads]]
+number = "1"
+net = "/M"
+[[parts.pads]]
+number = "2"
+net = "GND"
+at_mm = [0, 1]
+[[parts.pads]]
+number = "3"
+net = "/M"
+at_mm = [0, 2]
+"""
+    text = chip("U1", 5, "/A", "GND") + two_pads("R1", "22", 10, 10, "/A", "/M") + array
+    text += '[[parts]]\nreference = "TP1"\nat_mm = [24, 10]\npads = [{ number = "1", net = "/M" }]\n'
+    text += two_pads("C1", "100n", 30, 10, "/M", "/B") + chip("J1", 40, "/B", "GND")
+    links = find_links(mini(tmp_path, text))
+    link = only(links, "/M")
+
+    assert names(links, link) == ["/A", "R1", "/M", "C1", "/B"]
+    assert [(pad.name, pad.role) for pad in link.taps] == [
+        ("TP1.1", PadRole.TEST),
+        ("U9.1", PadRole.SHUNT),
+        ("U9.3", PadRole.SHUNT),
+    ]
+
+
+def test_parts_side_by_side_are_one_step_and_unequal_halves_are_noted(tmp_path: Path) -> None:
+    """Two capacitors in parallel on P, one on N: the chain is the same, the note says that the parts are not."""
+    text = chip("U1", 10, "/T_P", "/T_N") + chip("U2", 50, "/R_P", "/R_N")
+    text += two_pads("C1", "100n", 20, 10, "/T_P", "/R_P") + two_pads("C2", "100n", 20, 8, "/T_P", "/R_P")
+    links = find_links(mini(tmp_path, text + two_pads("C3", "100n", 20, 12, "/T_N", "/R_N")))
+
+    assert names(links, only(links, "/T_P")) == ["/T_P", "C1+C2", "/R_P"]
+    assert only(links, "/T_P").notes == ("its series parts are not those of its partner /T_N",)
+
+
+def test_a_part_with_split_pads_still_has_two(tmp_path: Path) -> None:
+    """Four copper pads of two numbers are a two-pad part; three numbers are not."""
+    pads = '{ number = "1", net = "/A" }, { number = "1", net = "/A", at_mm = [0, 1] }, '
+    pads += '{ number = "2", net = "/B", at_mm = [1, 0] }'
+    part = f'[[parts]]\nreference = "R1"\nvalue = "10"\nat_mm = [20, 10]\npads = [{pads}%s]\n'
+    ends = chip("U1", 10, "/A") + chip("U2", 30, "/B")
+    split = find_links(mini(tmp_path / "a", ends + part % ', { number = "2", net = "/B", at_mm = [1, 1] }'))
+    three = find_links(mini(tmp_path / "b", ends + part % ', { number = "3", net = "/B", at_mm = [1, 1] }'))
+
+    assert names(split, only(split, "/A")) == ["/A", "R1", "/B"]
+    assert names(three, only(three, "/A")) == ["/A"]
+
+
+# ------------------------------------------------------------------------------------------------ routes
+
+
+def routed(folder: Path, text: str) -> Route:
+    links = find_links(mini(folder, text))
+    return links.route(links.board.net_index["/S"])
+
+
+def test_a_stub_is_told_from_the_path(tmp_path: Path) -> None:
+    """20 mm from pad to pad, and 3 mm that end in nothing from the middle of it."""
+    text = (
+        chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10, 10), (30, 10)) + track("/S", (18, 10), (18, 13))
+    )
+    route = routed(tmp_path, text)
+
+    assert route.path_length_mm == pytest.approx(20.0)
+    assert route.total_length_mm == pytest.approx(23.0)
+    (stub,) = route.branches
+    assert stub.kind is BranchKind.STUB
+    assert (stub.at_mm, stub.length_mm, stub.reach_mm) == pytest.approx((8.0, 3.0, 3.0))
+    assert (stub.pads, stub.layer) == ((), 0)
+
+
+def test_a_second_receiver_and_a_test_point_are_branches_of_their_kind(tmp_path: Path) -> None:
+    """The path runs to the farther receiver; 4 mm lead to the nearer one, 2 mm to the test point."""
+    text = chip("U1", 10, "/S") + chip("U2", 40, "/S") + chip("U3", 20, "/S", y_mm=14)
+    text += (
+        '[[parts]]\nreference = "TP1"\nat_mm = [30, 12]\npads = [{ number = "1", net = "/S", size_mm = [0.5, 0.5] }]\n'
+    )
+    text += (
+        track("/S", (10, 10), (20, 10), (40, 10)) + track("/S", (20, 10), (20, 14)) + track("/S", (30, 10), (30, 12))
+    )
+    route = routed(tmp_path, text)
+
+    assert route.path_length_mm == pytest.approx(30.0)
+    assert [(b.kind, round(b.length_mm, 6), round(b.at_mm, 6)) for b in route.branches] == [
+        (BranchKind.RECEIVER, 4.0, 10.0),
+        (BranchKind.TAP, 2.0, 20.0),
+    ]
+
+
+def test_a_pad_on_the_way_is_passed_not_branched_to(tmp_path: Path) -> None:
+    """A diode whose pad the track runs across off its centre."""
+    text = chip("U1", 10, "/S", "GND") + chip("U2", 30, "/S", "GND") + two_pads("D1", "ESD", 20, 10.1, "/S", "GND")
+    route = routed(tmp_path, text + track("/S", (10, 10), (30, 10), width_mm=0.1))
+
+    assert route.path_length_mm == pytest.approx(20.0)
+    assert len(route.passed_pads) == 1
+    assert route.branches == ()
+
+
+def test_tracks_that_nothing_joins_are_apart(tmp_path: Path) -> None:
+    """A gap of a millimetre in the middle: no path, and both pads unreached."""
+    text = (
+        chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10, 10), (19, 10)) + track("/S", (20, 10), (30, 10))
+    )
+    route = routed(tmp_path, text)
+
+    assert not route.is_complete
+    assert route.start_pad is None
+    assert route.path_length_mm == 0.0
+    assert route.apart_mm == pytest.approx(19.0)
+    assert len(route.unreached_pads) == 2
+
+
+def test_a_via_that_the_path_runs_past_hangs_on_it(tmp_path: Path) -> None:
+    """A via between two tracks of F.Cu, and one in the middle of a track: their barrels are stubs."""
+    text = chip("U1", 10, "/S") + chip("U2", 40, "/S") + track("/S", (10, 10), (20, 10), (40, 10))
+    route = routed(tmp_path, text + via("/S", 20, 10) + via("/S", 30, 10))
+
+    assert [(c.entry_layer, c.exit_layer, round(c.at_mm, 6)) for c in route.crossings] == [(0, 0, 10.0), (0, 0, 20.0)]
+    assert route.path_length_mm == pytest.approx(30.0)
+
+
+def test_copper_that_touches_is_joined_though_no_end_lies_on_it(tmp_path: Path) -> None:
+    """A wide track that stops short of a pad by less than half its width, and one that stops short of a track."""
+    text = chip("U1", 10, "/S") + chip("U2", 30, "/S") + track("/S", (10.4, 10), (20, 10), width_mm=0.6)
+    route = routed(tmp_path, text + track("/S", (20.5, 10), (30, 10), width_mm=0.6))
+
+    assert route.is_complete
+    assert route.path_length_mm == pytest.approx(20.0, abs=0.6)
+
+
+def test_copper_pads_of_one_number_are_one(tmp_path: Path) -> None:
+    """A castellated pad with its hole: the track reaches the one, and so the other; there is no way between them."""
+    pads = '{ number = "1", net = "/S", kind = "through" }, { number = "1", net = "/S", at_mm = [-0.5, 0] }'
+    text = chip("U1", 30, "/S") + f'[[parts]]\nreference = "J1"\nat_mm = [10, 10]\npads = [{pads}]\n'
+    route = routed(tmp_path, text + track("/S", (10, 10), (30, 10)))
+
+    assert route.is_complete
+    assert route.path_length_mm == pytest.approx(20.0)
+
+
+def test_crossing_tracks_on_two_layers_do_not_touch(tmp_path: Path) -> None:
+    """The short way over a crossing exists only with a via."""
+    text = chip("U1", 10, "/S") + chip("U2", 10, "/S", y_mm=12)
+    loop = track("/S", (10, 10), (30, 10), (30, 20), (20, 20)) + via("/S", 20, 20)
+    loop += (
+        track("/S", (20, 20), (20, 5), (5, 5), (5, 12), layer="B.Cu")
+        + via("/S", 5, 12)
+        + track("/S", (5, 12), (10, 12))
+    )
+    without = routed(tmp_path / "a", text + loop)
+    shorted = routed(tmp_path / "b", text + loop + via("/S", 20, 10))
+
+    assert without.path_length_mm == pytest.approx(20 + 10 + 10 + 15 + 15 + 7 + 5)
+    assert shorted.path_length_mm == pytest.approx(10 + 5 + 15 + 7 + 5)
+    assert [(c.entry_layer, c.exit_layer) for c in shorted.crossings] == [(0, 3), (3, 0)]
+
+
+def test_stacked_microvias_are_crossed_one_after_the_other(tmp_path: Path) -> None:
+    """F.Cu to In1 to In2 in one place."""
+    text = chip("U1", 10, "/S") + chip("J1", 40, "/S")
+    text += '[[parts]]\nreference = "U2"\nat_mm = [30, 10]\npads = [{ number = "1", net = "/S", layers = ["F.Cu"] }]\n'
+    text += track("/S", (10, 10), (20, 10)) + via("/S", 20, 10, span='kind = "micro"\nspan = ["F.Cu", "In1.Cu"]')
+    text += via("/S", 20, 10, span='kind = "buried"\nspan = ["In1.Cu", "In2.Cu"]')
+    text += track("/S", (20, 10), (40, 10), layer="In2.Cu") + via("/S", 40, 10)
+    route = routed(tmp_path, text)
+
+    assert route.path_length_mm == pytest.approx(30.0)
+    assert [(c.entry_layer, c.exit_layer) for c in route.crossings] == [(0, 1), (1, 2), (2, 0)]
+
+
+def test_a_net_of_unknown_parts_has_its_length_in_order_of_widths(tmp_path: Path) -> None:
+    """Three widths one after the other make three pieces; two tracks of one width make one."""
+    text = chip("U1", 10, "/S") + chip("U2", 40, "/S") + track("/S", (10, 10), (15, 10), width_mm=0.1)
+    text += track("/S", (15, 10), (20, 10), (30, 10), width_mm=0.2) + track("/S", (30, 10), (40, 10), width_mm=0.12)
+    board = mini(tmp_path, text)
+    route = route_of(board, board.net_index["/S"])
+
+    assert [(p.width_mm, round(p.length_mm, 6), len(p.tracks)) for p in route.pieces] == [
+        (0.1, 5.0, 1),
+        (0.2, 15.0, 2),
+        (0.12, 10.0, 1),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ values
+
+
+@pytest.mark.parametrize(
+    ("value", "ohm"),
+    [
+        ("22", 22.0),
+        ("4k7", 4700.0),
+        ("0R", 0.0),
+        ("2R2", 2.2),
+        ("R_27R_0402", 27.0),
+        ("R0402_4R7_1%_0.0625W", 4.7),
+        ("49.9 ohm", 49.9),
+        ("1M1", 1.1e6),
+        ("10mR", 0.01),
+        ("100 \u2126", 100.0),
+        ("R_Small", None),
+        ("0402", None),
+        ("", None),
+    ],
+)
+def test_resistances_are_read_as_people_write_them(value: str, ohm: float | None) -> None:
+    """The unit may stand for the decimal point; a package code is no resistance."""
+    assert resistance_ohm(value) == (None if ohm is None else pytest.approx(ohm))
+
+
+@pytest.mark.parametrize(
+    ("value", "pf"),
+    [("100n", 1e5), ("4u7", 4.7e6), ("0.22uF", 2.2e5), ("CC0402_15PF_50V", 15.0), ("0.1 \u00b5F", 1e5), ("C", None)],
+)
+def test_capacitances_are_read_as_people_write_them(value: str, pf: float | None) -> None:
+    """In picofarad."""
+    assert capacitance_pf(value) == (None if pf is None else pytest.approx(pf))
+
+
+@pytest.mark.parametrize(
+    ("net", "supply"),
+    [
+        ("+3V3", True),
+        ("/x/1V8_AON", True),
+        ("VDD_IO", True),
+        ("USBC_VBUS", True),
+        ("-12V", True),
+        ("P0V85", True),
+        ("VSYNC", False),
+        ("3V3_EN", False),
+        ("/I2C1_SCL_3V3", False),
+        ("/PCIE_TX0_P", False),
+        ("Net-(U1-VDD)", False),
+    ],
+)
+def test_a_level_in_a_signals_name_makes_no_supply(net: str, *, supply: bool) -> None:
+    """A voltage leads the name of a supply; at the end of a signal's it is its level."""
+    assert reads_as_supply(net) is supply
+
+
+def test_kinds_go_by_the_letters_of_the_reference() -> None:
+    """CN and RN are neither capacitors nor resistors."""
+    assert [kind_of(r) for r in ("C1", "R2", "L3", "FB4", "CN5", "RN6", "5")] == [1, 2, 3, 4, 0, 0, 0]
+    assert refusal(PartKind.OTHER, "0R") == "neither capacitor nor resistor"
+
+
+# ------------------------------------------------------------------------------------------------ KiCad
+
+
+LENGTH_RULE = """(version 1)
+(rule all (condition "A.Type == 'Track'") (constraint length (min 2000mm)))
+"""
+
+
+def lengths_by_kicad(kicad_cli: KicadCli, board: Path) -> dict[str, float]:
+    """What KiCad's own length check measures, per net, without the height of vias; at most 199 nets are reported."""
+    project = json.loads(board.with_suffix(".kicad_pro").read_text())
+    settings = project["board"]["design_settings"]
+    settings["rules"]["use_height_for_length_calcs"] = False
+    settings["rule_severities"] = dict.fromkeys(settings["rule_severities"], "ignore") | {
+        "length_out_of_range": "error"
+    }
+    board.with_suffix(".kicad_pro").write_text(json.dumps(project))
+    board.with_suffix(".kicad_dru").write_text(LENGTH_RULE)
+    report = board.with_suffix(".json")
+    kicad_cli("pcb", "drc", "--format", "json", "--output", report, board)
+    found = {}
+    for violation in json.loads(report.read_text())["violations"]:
+        net = re.search(r"\[(.*)\] on", violation["items"][0]["description"])
+        actual = re.search(r"actual ([\d.]+) mm", violation["description"])
+        if net and actual:
+            found[net[1]] = float(actual[1])
+    return found
+
+
+@pytest.mark.kicad
+@pytest.mark.demo
+@pytest.mark.parametrize("name", ["stickhub/StickHub.kicad_pcb", "cm5_minima/CM5_MINIMA_3.kicad_pcb"])
+def test_lengths_are_those_that_kicad_measures(
+    name: str, kicad_cli: KicadCli, demo_boards: Path, copy_board: partial[Path]
+) -> None:
+    """The sum of a net's tracks to a micrometre, and so the path of a net with two pads and no branch."""
+    path = copy_board(demo_boards / name)
+    links = find_links(read_board(path))
+    measured = {n: mm for n, mm in lengths_by_kicad(kicad_cli, path).items() if n in links.board.net_index}
+    compared = 0
+    for net, actual in measured.items():
+        index = links.board.net_index[net]
+        if links.rails.stops_links(index):
+            continue
+        route = links.route(index)
+        assert route.total_length_mm == pytest.approx(actual, abs=2e-3), net
+        compared += 1
+        in_two_pads = len(links.pads_of(index)) == 2 and route.is_complete and not route.branches
+        if in_two_pads and links.pairs.partner_of(index) is not None:
+            assert route.path_length_mm == pytest.approx(actual, abs=0.1), net
+    assert compared >= 40
+    assert not any(math.isnan(mm) for mm in measured.values())

@@ -1,0 +1,126 @@
+"""Differential pairs by net name: what KiCad pairs, what only the spelling pairs, and what is no pair at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.board.board import Board
+from stackup_lib.kicad import read_board
+from stackup_lib.nets.diff_pairs import find_pairs, kicad_mate
+from tests.conftest import KicadCli
+
+
+def with_nets(folder: Path, *nets: str) -> Board:
+    """One 10 mm track per net, 1 mm apart."""
+    tracks = [{"net": net, "layer": "F.Cu", "path_mm": [[5, 5 + i], [15, 5 + i]]} for i, net in enumerate(nets)]
+    return read_board(write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks}), folder, "board"))
+
+
+def paired(board: Board) -> dict[str, tuple[str, str]]:
+    found = find_pairs(board)
+    return {found.name[k]: (board.nets[found.positive[k]], board.nets[found.negative[k]]) for k in range(len(found))}
+
+
+BY_KICAD = ("/USB.D+", "/USB.D-", "/TX_P", "/TX_N", "LANE_P0", "LANE_N0", "/A_P_12", "/A_N_12", "/CLKP", "/CLKN")
+
+
+def test_the_polarity_stands_last_or_before_digits_and_underscores(tmp_path: Path) -> None:
+    """`D+`/`D-`, `_P`/`_N`, `P`/`N` with and without a number behind."""
+    assert paired(with_nets(tmp_path, *BY_KICAD)) == {
+        "/USB.D": ("/USB.D+", "/USB.D-"),
+        "/TX": ("/TX_P", "/TX_N"),
+        "LANE_0": ("LANE_P0", "LANE_N0"),
+        "/A__12": ("/A_P_12", "/A_N_12"),
+        "/CLK": ("/CLKP", "/CLKN"),
+    }
+
+
+ALONE = ("/RX_P", "/B/TX_N", "/SDP_1", "/SDN_2", "+12", "-12", "/+5", "/-5", "GND", "/TX_P1", "/STEP", "Net-(U1-A+)")
+
+
+def test_halves_of_different_names_and_signed_rails_are_no_pair(tmp_path: Path) -> None:
+    """Another sheet, another number, a missing half, and +12 with -12."""
+    assert paired(with_nets(tmp_path, *ALONE)) == {}
+
+
+def test_kicads_word_for_the_mate_is_its_own_complement() -> None:
+    """The mate of the mate is the net itself; a name without polarity has none."""
+    for net in BY_KICAD:
+        mate = kicad_mate(net)
+        assert mate is not None
+        assert kicad_mate(mate) == net
+    assert kicad_mate("/SCL") is None
+    assert kicad_mate("/tx_p") is None
+
+
+SPELLED = ("/usb_dp", "/usb_dn", "/USB_DP", "/USB_DM", "/TX_P_C", "/TX_N_C", "/RX_{P}", "/RX_{N}")
+
+
+def test_spellings_that_kicad_does_not_pair_are_pairs_and_say_so(tmp_path: Path) -> None:
+    """Small letters alone, DP with DM, the far side of a capacitor, KiCad's subscripts."""
+    board = with_nets(tmp_path, "/dp", "/dn", "/USB_DP", "/USB_DM", "/TX_P_C", "/TX_N_C", "/RX_{P}", "/RX_{N}")
+    found = find_pairs(board)
+
+    assert set(paired(board).values()) == {
+        ("/dp", "/dn"),
+        ("/USB_DP", "/USB_DM"),
+        ("/TX_P_C", "/TX_N_C"),
+        ("/RX_{P}", "/RX_{N}"),
+    }
+    assert found.by_kicad.tolist() == [0, 0, 0, 0]
+
+
+def test_two_nets_of_one_spelling_pair_with_nobody(tmp_path: Path) -> None:
+    """`/d_p` and `/D_p` both read as D_P: whose mate /D_n is, nobody knows."""
+    assert paired(with_nets(tmp_path, "/d_p", "/D_p", "/D_n")) == {}
+
+
+def test_kicads_own_rule_goes_first_and_a_net_is_in_one_pair(tmp_path: Path) -> None:
+    """DP pairs with DN as KiCad does it; DM is left alone."""
+    board = with_nets(tmp_path, "/DM", "/DN", "/DP")
+    found = find_pairs(board)
+
+    assert paired(board) == {"/D": ("/DP", "/DN")}
+    assert found.partner_of(board.net_index["/DP"]) == board.net_index["/DN"]
+    assert found.partner_of(board.net_index["/DN"]) == board.net_index["/DP"]
+    assert found.partner_of(board.net_index["/DM"]) is None
+    assert found.pair_of(board.net_index["/DM"]) is None
+
+
+def test_pins_without_a_connection_are_no_pair(tmp_path: Path) -> None:
+    """Their nets hold pin names such as TX_P, yet lead nowhere."""
+    assert paired(with_nets(tmp_path, "unconnected-(U1-TX_P", "unconnected-(U1-TX_N")) == {}
+
+
+IN_PAIR_RULE = """(version 1)
+(rule pair (condition "A.inDiffPair('*')") (constraint disallow track))
+"""
+
+
+@pytest.mark.kicad
+def test_kicad_pairs_the_same_nets(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """A rule that forbids tracks of pairs fires on exactly the nets that are paired by KiCad's rule here."""
+    nets = tuple(dict.fromkeys((*BY_KICAD, *(n for n in ALONE if n[-1] not in "25"), *SPELLED)))
+    board = with_nets(tmp_path, *nets)
+    assert board.path is not None
+    board.path.with_suffix(".kicad_dru").write_text(IN_PAIR_RULE)
+    report = tmp_path / "drc.json"
+
+    kicad_cli("pcb", "drc", "--format", "json", "--output", report, board.path)
+
+    said = json.loads(report.read_text())["violations"]
+    texts = [item["description"] for v in said if v["type"] == "items_not_allowed" for item in v["items"]]
+    by_kicad = {net for net in board.nets if any(f"[{net}]" in text for text in texts)}
+    found = find_pairs(board)
+    ours = {
+        board.nets[net]
+        for k in range(len(found))
+        if found.by_kicad[k]
+        for net in (found.positive[k], found.negative[k])
+    }
+    assert by_kicad == ours
+    assert len(ours) >= len(BY_KICAD)

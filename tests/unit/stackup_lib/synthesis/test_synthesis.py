@@ -1,0 +1,269 @@
+"""Suggested stackups: buildable, symmetric, of catalogue rows, and as good as they say."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.core.errors import ConfigError, StackwrightError
+from stackup_lib.field_solver.solver import solve
+from stackup_lib.materials import ConstructionKind, FoilGrade, TgMethod, catalogue
+from stackup_lib.synthesis import (
+    Answers,
+    CandidateStackup,
+    DfLimit,
+    Goals,
+    LineGoal,
+    TgLimit,
+    suggest,
+    to_planned,
+)
+from stackup_lib.synthesis.arrange import is_sound, orders
+from stackup_lib.synthesis.closing import closest
+from stackup_lib.synthesis.constructions import cores_of, prepregs_of
+from stackup_lib.transmission_lines.inverse import Target
+
+DIFF_85 = Target(ohm=85, kind="differential")
+
+EDGE = Goals(
+    layer_count=8,
+    fast_layers=2,
+    other_signal_layers=2,
+    thickness_mm=1.6,
+    laminates=("370HR", "S1000-2M"),
+    lines=(LineGoal(name="PCIe Gen3", target=DIFF_85, nyquist_ghz=4, longest_mm=100, loss_budget_db=6),),
+)
+CARD = Goals(
+    layer_count=16,
+    fast_layers=4,
+    other_signal_layers=4,
+    power_planes=2,
+    thickness_mm=1.57,
+    foil=FoilGrade.HVLP,
+    df_limit=DfLimit(max=0.004),
+    laminates=("Megtron 6", "Megtron 7(N)", "I-Tera MT40", "370HR"),
+    lines=(
+        LineGoal(name="PCIe Gen5", target=DIFF_85, nyquist_ghz=16, longest_mm=150, loss_budget_db=9),
+        LineGoal(name="50 ohm", target=Target(ohm=50), where="outer"),
+    ),
+)
+BASEBOARD = Goals(
+    layer_count=28,
+    fast_layers=6,
+    other_signal_layers=4,
+    power_planes=6,
+    power_copper_oz=2,
+    thickness_mm=3.2,
+    drill_mm=0.3,
+    foil=FoilGrade.HVLP,
+    df_limit=DfLimit(max=0.002),
+    laminates=("Megtron 7(N)", "Megtron 8(N)"),
+    max_stub_mm=0.3,
+    lines=(LineGoal(name="NVLink", target=DIFF_85, nyquist_ghz=25),),
+)
+ALL = {"edge": EDGE, "card": CARD, "baseboard": BASEBOARD}
+
+
+@cache
+def answers(name: str) -> Answers:
+    return suggest(ALL[name])
+
+
+def assert_buildable(candidate: CandidateStackup, goals: Goals) -> None:
+    rows = candidate.rows
+    told = [(r.kind, r.use, r.thickness_mm, r.construction, r.plies, r.copper_oz, r.foil) for r in rows]
+    assert told == told[::-1]
+    total = sum(r.thickness_mm for r in rows)
+    if goals.thickness_mm is not None:
+        assert abs(total / goals.thickness_mm - 1) <= goals.thickness_tolerance + 1e-6
+    copper = candidate.copper
+    assert len(copper) == len(candidate.dielectrics) + 1
+    for k, layer in enumerate(copper):
+        if layer.use == "fast":
+            assert (copper[k - 1].use, copper[k + 1].use) == ("ground", "ground")
+    for row in candidate.dielectrics:
+        match = catalogue().find(row.construction)
+        assert match.laminate is not None
+        assert match.laminate.family == row.laminate
+        if row.kind is LayerKind.CORE:
+            made = {c.thickness_mm for c in match.laminate.constructions if c.kind is ConstructionKind.CORE}
+            assert row.thickness_mm in made | set(match.laminate.core_thicknesses_mm)
+        else:
+            plies = match.laminate.constructions_of(match.style, match.resin_content_pct)
+            assert any(row.thickness_mm <= p.thickness_mm * row.plies + 1e-9 for p in plies)
+        assert row.thickness_mm >= goals.least_dielectric_mm
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_suggestions_can_be_built(name: str) -> None:
+    """Every suggestion is symmetric, adds up, has its fast layers between grounds, and is made of catalogue rows."""
+    found = answers(name)
+    assert found.ranked, found.unreachable
+    for one in found.ranked:
+        assert not one.faults
+        assert_buildable(one.candidate, ALL[name])
+
+
+@pytest.mark.parametrize("name", ["edge", "card"])
+def test_widths_meet_the_target_when_solved_again(name: str) -> None:
+    """Impedance solved afresh at a tolerance of 1e-4 meets the target within 0.02 %, and is the one that is shown."""
+    best = answers(name).ranked[0]
+    for goal in ALL[name].lines:
+        line = next(r for r in best.lines if r.goal == goal.name)
+        index = [c.name for c in best.candidate.copper].index(line.layer)
+        section = best.candidate.site(index).section(line.width_mm, line.gap_mm)
+        solution = solve(section, 1e-4)
+        ohm = solution.z_diff_ohm if goal.target.kind == "differential" else solution.z0_ohm
+        assert ohm == pytest.approx(goal.target.ohm, rel=2e-4)
+        assert ohm == pytest.approx(line.impedance_ohm.nominal, rel=1e-4)
+
+
+def test_a_limit_of_df_leaves_fr4_out_with_numbers() -> None:
+    """A laminate over the limit of Df touches no fast layer, and the reason has both numbers."""
+    found = answers("card")
+    for one in found.ranked:
+        copper = one.candidate.copper
+        beside = {
+            d.laminate for k, d in enumerate(one.candidate.dielectrics) if "fast" in (copper[k].use, copper[k + 1].use)
+        }
+        assert "370HR" not in beside
+    assert "370HR: Df 0.0250 at 10 GHz, 0.004 allowed" in found.lost
+
+
+def test_less_df_and_smoother_foil_lose_less() -> None:
+    """Megtron 7(N) loses less than 370HR on the same order of layers, and HVLP less than standard foil."""
+
+    def loss(family: str, foil: FoilGrade) -> float:
+        line = LineGoal(name="x", target=DIFF_85, nyquist_ghz=16)
+        goals = EDGE.model_copy(update={"laminates": (family,), "foil": foil, "lines": (line,)})
+        return suggest(goals).ranked[0].worst_loss_db_per_inch
+
+    assert loss("Megtron 7(N)", FoilGrade.HVLP) < loss("Megtron 7(N)", FoilGrade.STD) < loss("370HR", FoilGrade.STD)
+
+
+def test_no_answer_says_what_fights() -> None:
+    """24 layers in 1.57 mm with 2 oz planes cannot be built, and the answer has the thickness that can."""
+    goals = Goals(
+        layer_count=24,
+        fast_layers=4,
+        other_signal_layers=4,
+        power_planes=4,
+        power_copper_oz=2,
+        thickness_mm=1.57,
+        laminates=("Megtron 7(N)",),
+    )
+    found = suggest(goals)
+    assert not found.ranked
+    assert any("mm can be built, 1.57 mm asked for" in why for why in found.unreachable)
+
+
+def test_a_budget_that_is_too_small_is_a_fault_with_its_loss() -> None:
+    """A loss budget that no laminate meets leaves no answer; the nearest one says what it loses."""
+    line = LineGoal(name="long", target=DIFF_85, nyquist_ghz=16, longest_mm=1000, loss_budget_db=3)
+    found = suggest(EDGE.model_copy(update={"lines": (line,)}))
+    assert not found.ranked
+    assert found.nearest is not None
+    assert "over 1000 mm, 3 dB allowed" in found.unreachable[0]
+
+
+def test_the_caller_judges() -> None:
+    """A clause that the caller finds unmet is a fault of the candidate."""
+    found = suggest(EDGE, judge=lambda _: [("edge.x", False, "not like this")])
+    assert not found.ranked
+    assert "edge.x: not like this" in found.unreachable
+
+
+def test_tg_is_compared_by_its_method_only() -> None:
+    """A laminate whose Tg is known by another method only is left out and says so."""
+    goals = EDGE.model_copy(
+        update={"laminates": ("Megtron 8(N)",), "tg_limit": TgLimit(min_c=170, method=TgMethod.DSC)}
+    )
+    assert "Megtron 8(N): no Tg by DSC is known, 170 degrees are needed" in suggest(goals).lost
+
+
+def test_same_goals_same_answers() -> None:
+    """The search is deterministic."""
+    assert suggest(EDGE).model_dump_json() == answers("edge").model_dump_json()
+
+
+def test_backdrill_follows_from_the_stub() -> None:
+    """A fast layer needs a backdrill where the via below it is longer than the stub that is allowed."""
+    best = answers("baseboard").ranked[0]
+    fast = [k for k, c in enumerate(best.candidate.copper) if c.use == "fast"]
+    assert best.backdrilled == tuple(best.candidate.copper[k].name for k in fast if best.candidate.stub_mm(k) > 0.3)
+    assert best.backdrilled
+
+
+def test_planned_rows_keep_thickness_and_material() -> None:
+    """The rows for the file have the same thickness, and sheets whose material finds its laminate."""
+    candidate = answers("card").ranked[0].candidate
+    planned = to_planned(candidate)
+    assert planned.thickness_mm == pytest.approx(candidate.thickness_mm, abs=1e-4)
+    assert len(planned.copper_names) == 16
+    texts = {p.material for r in planned.rows for p in r.plies if p.material}
+    assert all(catalogue().find(t).laminate is not None for t in texts)
+
+
+def test_a_laminate_without_constructions_offers_nothing() -> None:
+    """RO4350B has neither prepreg rows nor cores in the catalogue: nothing is invented for it."""
+    assert prepregs_of("RO4350B") == cores_of("RO4350B") == ()
+    found = suggest(EDGE.model_copy(update={"laminates": ("RO4350B",)}))
+    assert found.unreachable == ("RO4350B: the catalogue has no prepreg rows and no core thicknesses of RO4350B",)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"layer_count": 7}, {"thickness_mm": -1.0}, {"drill_mm": 0.0}, {"build_ups": 2, "max_laminations": 2}],
+)
+def test_goals_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    """Impossible goals are an error that says what to give."""
+    with pytest.raises(ConfigError) as error:
+        Goals.model_validate(wrong)
+    assert error.value.next_step
+
+
+def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
+    """Eight fast layers between grounds do not fit into ten layers."""
+    with pytest.raises(ConfigError, match="need 20 layers, not 10"):
+        orders(Goals(layer_count=10, fast_layers=8))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    fast=st.integers(0, 10),
+    slow=st.integers(2, 8),
+    power=st.integers(0, 8),
+    ounces=st.sampled_from([0.5, 1.0, 2.0, 3.0]),
+    build_ups=st.integers(0, 3),
+    thickness=st.one_of(st.none(), st.floats(0.4, 5.0)),
+    family=st.sampled_from(["370HR", "Megtron 6", "Tachyon 100G", "NP-155F", "RO4350B"]),
+)
+@example(fast=0, slow=2, power=1, ounces=2.0, build_ups=0, thickness=None, family="Megtron 6")
+def test_random_goals_give_sound_stackups_or_a_reason(
+    *, fast: int, slow: int, power: int, ounces: float, build_ups: int, thickness: float | None, family: str
+) -> None:
+    """Whatever is asked for: a stackup that can be built, nothing, or an error with a next step."""
+    goals = Goals(
+        fast_layers=fast,
+        other_signal_layers=slow,
+        power_planes=power,
+        power_copper_oz=ounces,
+        build_ups=build_ups,
+        thickness_mm=thickness,
+    )
+    try:
+        found = orders(goals)
+    except StackwrightError as error:
+        assert error.next_step
+        return
+    assert found
+    for order in found:
+        assert is_sound(order.layers)
+        assert order.layers.count("F") >= fast
+        assert order.layers.count("P") >= power
+    for candidate in closest(found[0], family, goals):
+        assert_buildable(candidate, goals)

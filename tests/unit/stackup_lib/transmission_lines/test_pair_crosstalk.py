@@ -1,0 +1,139 @@
+"""Coupling of pairs that run side by side: which do, for how long, and how much."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.copper.coupling import pieces_of
+from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
+from stackup_lib.kicad import read_board
+from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
+from stackup_lib.transmission_lines.site import LineSite, Sheet
+
+
+def sheet(thickness_mm: float, dk: float) -> Sheet:
+    return Sheet(name="a", kind="core", thickness_mm=thickness_mm, dk=dk)
+
+
+def microstrip(height_mm: float, dk: float) -> LineSite:
+    return LineSite(layer="F.Cu", reference_below="In1.Cu", below=(sheet(height_mm, dk),), copper_mm=0.001)
+
+
+STRIPLINE = LineSite(
+    layer="In2.Cu",
+    reference_below="In3.Cu",
+    reference_above="In1.Cu",
+    below=(sheet(0.12, 4.0),),
+    above=(sheet(0.12, 4.0),),
+    copper_mm=0.0175,
+)
+
+
+def images(x_mm: list[float], height_mm: float, radius_mm: float) -> float:
+    """Coupling of four thin wires over a plane by their images: mutual terms ln sqrt(1 + (2h/d)^2), own ln(2h/r)."""
+    place = np.array(x_mm)
+    apart = np.abs(place[:, None] - place)
+    far = np.where(apart > 0, apart, 1.0)
+    own = math.log(2 * height_mm / radius_mm)
+    matrix = np.where(apart > 0, 0.5 * np.log(1 + (2 * height_mm / far) ** 2), own)
+    modes = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
+    pair = modes @ matrix @ modes.T
+    return float(pair[0, 1] / pair[0, 0])
+
+
+@pytest.mark.parametrize("between_mm", [0.4, 0.8, 1.6])
+def test_thin_traces_over_a_plane_in_air_couple_as_wires_do(between_mm: float) -> None:
+    """A strip of width w is a wire of radius w/4; by images, inductive and capacitive alike."""
+    found = pair_coupling(microstrip(0.5, 1.0), 0.01, (0.5, 0.5), between_mm)
+
+    expected = images([0.0, 0.51, 0.52 + between_mm, 1.03 + between_mm], 0.5, 0.0025)
+    assert found.inductive == pytest.approx(expected, rel=0.06)  # the plane is 0.5 mm under the base, strips are 1 um
+    assert found.capacitive == pytest.approx(found.inductive, rel=1e-3)
+
+
+def test_in_one_dielectric_nothing_reaches_the_far_end() -> None:
+    """A stripline: both couplings are the same, and cancel."""
+    found = pair_coupling(STRIPLINE, 0.1, (0.15, 0.15), 0.2)
+
+    assert found.far_end(100, 16) == pytest.approx(0.0, abs=1e-4)
+    assert found.delay_ps_per_mm == pytest.approx(2 / 0.299792458, rel=1e-3)
+
+
+def test_a_microstrip_couples_to_its_far_end_in_proportion_to_its_length() -> None:
+    """Part of its field is in air: less capacitive than inductive coupling."""
+    found = pair_coupling(microstrip(0.12, 4.0), 0.18, (0.15, 0.15), 0.3)
+
+    assert abs(found.inductive) > 1.5 * abs(found.capacitive)
+    assert found.far_end(60, 8) == pytest.approx(2 * found.far_end(30, 8))
+
+
+def test_coupling_dies_away_between_planes_as_their_lowest_mode() -> None:
+    """The planes are 0.2575 mm apart, with the copper between the sheets: 0.24 mm more leave exp(-pi 0.24/0.2575)."""
+    near, far = (abs(pair_coupling(STRIPLINE, 0.1, (0.15, 0.15), gap).inductive) for gap in (0.3, 0.54))
+
+    assert far / near == pytest.approx(math.exp(-math.pi * 0.24 / 0.2575), rel=0.03)
+
+
+def test_the_near_end_is_full_from_a_quarter_of_a_wavelength_on() -> None:
+    """sin(2 pi f T): half of it at a twelfth of a wavelength; kL and kC of 2 % make 2 %."""
+    coupling = PairCoupling(inductive=0.02, capacitive=0.02, delay_ps_per_mm=5.0)
+
+    assert coupling.near_end(100, 10) == pytest.approx(0.02)
+    assert coupling.near_end(1000 / 12 / 5.0, 1) == pytest.approx(0.01)
+
+
+def beside(folder: Path, pairs: str, reach_mm: float = 1.0) -> tuple[ParallelPairs, ...]:
+    """Pairs /A and /B on F.Cu: groups 0 and 1."""
+    board = read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 2\n" + pairs)), folder, "board"))
+    pieces = pieces_of(board, np.flatnonzero(board.tracks.layer == 0))
+    group = np.array([board.nets[net].startswith("/B") for net in pieces.net.tolist()], dtype=np.int64)
+    return side_by_side(pieces, group, reach_mm)
+
+
+def pair(name: str, *path: tuple[float, float], layer: str = "F.Cu") -> str:
+    points = [list(point) for point in path]
+    nets = [f"/{name}_P", f"/{name}_N"]
+    return f'[[pairs]]\nnets = {nets}\nlayer = "{layer}"\nwidth_mm = 0.1\ngap_mm = 0.15\npath_mm = {points}\n'
+
+
+def test_two_pairs_run_side_by_side_as_far_as_both_go(tmp_path: Path) -> None:
+    """Centres 0.75 mm apart, 0.35 mm to either pair's outer edge: 0.4 mm between them, for 20 of 40 mm."""
+    (found,) = beside(tmp_path, pair("A", (10, 10), (50, 10)) + pair("B", (30, 10.75), (70, 10.75)))
+
+    assert (found.first, found.second) == (0, 1)
+    assert found.gap_over_mm(5.0) == pytest.approx(0.4, abs=1e-6)
+    assert found.length_within_mm(0.41) == pytest.approx(20.0, abs=1.0)
+    assert found.gap_over_mm(30.0) is None
+
+
+def test_pairs_that_cross_or_lie_farther_apart_do_not_run_side_by_side(tmp_path: Path) -> None:
+    """At a right angle; and 2 mm apart with a reach of 1 mm."""
+    crossing = pair("A", (10, 10), (50, 10)) + pair("B", (30, 1), (30, 30))
+    apart = pair("A", (10, 10), (50, 10)) + pair("B", (10, 12.5), (50, 12.5))
+
+    assert beside(tmp_path / "crossing", crossing) == ()
+    assert beside(tmp_path / "apart", apart) == ()
+
+
+def test_a_pair_that_comes_nearer_has_the_gap_of_its_nearest_stretch(tmp_path: Path) -> None:
+    """10 mm at 0.4 mm, then 20 mm at 0.6: over 8 mm they are 0.4 mm apart, over 25 mm 0.6."""
+    bent = pair("B", (10, 10.75), (20, 10.75), (20.2, 10.95), (40, 10.95))
+    (found,) = beside(tmp_path, pair("A", (10, 10), (40, 10)) + bent)
+
+    assert found.gap_over_mm(8.0) == pytest.approx(0.4, abs=0.01)
+    assert found.gap_over_mm(25.0) == pytest.approx(0.6, abs=0.01)
+
+
+@pytest.mark.parametrize("start_mm", [10.0, 10.2, 10.4, 10.6, 10.8])
+def test_no_gap_is_less_than_that_of_the_copper_where_a_pair_bends_away(start_mm: float, tmp_path: Path) -> None:
+    """Both 0.4 mm apart until one bends away by 8 degrees: its bent piece's line would come nearer, the piece not."""
+    bent = pair("B", (10, 10.75), (20, 10.75), (40, 10.75 + 20 * float(np.tan(np.radians(8)))))
+    (found,) = beside(tmp_path, pair("A", (start_mm, 10), (40, 10)) + bent)
+
+    assert found.gap_mm.min() == pytest.approx(0.4, abs=1e-3)
