@@ -179,7 +179,10 @@ def test_the_highest_df_beside_a_line_is_told_and_none_where_one_is_not_known(tm
 def test_beyond_the_frequency_up_to_which_a_line_is_computed_nothing_is_sure(tmp_path: Path) -> None:
     """At 28 GHz a microstrip 0.8 mm over its plane has long been dispersive; one of 0.1 mm is not yet."""
     config = PCIE5.replace("pcie5", "eth112g")
-    thick = {"stackup": STACKUP.format(mm=0.8)}
+    prepreg, core = '"R-5670(N) 1078" dk=3.4', '"R-5775(N)" dk=3.4'
+    cores_outside = STACKUP.format(mm=0.8).replace(f"prepreg 0.8 {prepreg}", f"core 0.8 {core}")
+    cores_outside = cores_outside.replace(f"core 1.2 {core}", f"prepreg 0.2 {prepreg}")
+    thick = {"stackup": cores_outside.replace(f"prepreg 0.1 {prepreg}", f"core 0.8 {core}")}
     sure, doubtful = (context(tmp_path / name, config, **keys) for name, keys in (("a", {}), ("b", thick)))
     confidence = {
         name: LinkLosses(ctx).of("eth112g", declared=True).confidence

@@ -36,14 +36,14 @@ if __name__ == "__main__":
 
 COPIES = """
 import os, time
-from stackup_lib import meanwhile
+from stackup_lib.core import background_process
 from stackup_lib.core.background_process import Meanwhile, sharing_cores
 
 def work():
     os.write(1, b"works\\n")
     time.sleep(900)
 
-meanwhile.cores = lambda: 2
+background_process.cores = lambda: 2
 with sharing_cores():
     copies = [Meanwhile(work), Meanwhile(work)]
     assert all(one.is_beside for one in copies)
