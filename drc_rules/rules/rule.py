@@ -69,6 +69,7 @@ class Rule:
     Attributes:
         code: short and stable, e.g. `STK001`.
         name: the file's name with dashes, e.g. `untouched-default-stackup`.
+        aliases: former names, which settings and command lines may still use.
         kinds: kinds of clauses that it decides.
         over: gives the objects of a clause; each is decided on its own.
         check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
@@ -89,6 +90,12 @@ class Rule:
     formula: Formula | None = field(default=None, repr=False)
     reads_fills: bool = False
     gives_way_to: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that the rule may be called, in lower case: code, name, former names."""
+        return self.code.lower(), self.name, *self.aliases
 
     @property
     def summary(self) -> str:
@@ -110,6 +117,7 @@ def rule(
     formula: str = "",
     reads_fills: bool = False,
     gives_way_to: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
     """Declare the decorated function as a rule that decides clauses of the given kinds.
 
@@ -121,6 +129,7 @@ def rule(
         formula: what it computes, as `drc_rules.report.formula` reads it; `explain CODE --board X` fills it in.
         reads_fills: it rests on the stored fills of zones, see `Rule`.
         gives_way_to: rules whose findings on the same items replace its own.
+        aliases: former names of the rule.
     """
 
     def declare(check: Check[S]) -> Check[S]:
@@ -139,6 +148,7 @@ def rule(
             formula=read_formula(formula) if formula else None,
             reads_fills=reads_fills,
             gives_way_to=gives_way_to,
+            aliases=aliases,
         )
         check.__rule__ = declared  # type: ignore[attr-defined]
         return check
@@ -166,7 +176,7 @@ def find_rule(word: str) -> Rule:
         ConfigError: there is none; says which is nearest.
     """
     for candidate in all_rules():
-        if word.lower() in (candidate.code.lower(), candidate.name):
+        if word.lower() in candidate.words:
             return candidate
     known = [r.code for r in all_rules()] + [r.name for r in all_rules()]
     raise ConfigError(word, "no such rule", f"{did_you_mean(word, known)}; stackwright rules lists them")
@@ -186,4 +196,4 @@ def choose_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> tuple[Rule
 
 
 def _matches(candidate: Rule, word: str) -> bool:
-    return candidate.code.lower().startswith(word.lower()) or candidate.name == word.lower()
+    return candidate.code.lower().startswith(word.lower()) or word.lower() in candidate.words

@@ -222,7 +222,9 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
 
 def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) -> None:
     """Ground above a stripline and none below: the side that has it passed, the other failed."""
-    loaded = next(one for one in CASES if one.defect == "one_sided_stripline" and "nothing below" in one.case.why)
+    loaded = next(
+        one for one in CASES if one.defect == "stripline_without_ground_plane" and "nothing below" in one.case.why
+    )
     board = write(MiniBoard.model_validate(loaded.board), tmp_path, "board")
 
     ran = run("explain", "RET002", "--board", board, "--profile", "training")

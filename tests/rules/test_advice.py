@@ -19,7 +19,9 @@ from tests.support.rule_cases import Loaded, all_cases
 
 BOARDS = sorted(Path("fixtures/boards").glob("*/*.kicad_pcb"))
 OF_IMPEDANCE = ("IMP002", "IMP003")
-CASES = [one for one in all_cases() if one.defect in ("off_target_impedance", "off_target_intent") and one.case.finds]
+CASES = [
+    one for one in all_cases() if one.defect in ("off_target_impedance", "off_target_net_class") and one.case.finds
+]
 PCIE = ((10, 3), (11, 4))
 """Where the tracks of /PCIE_TX0 run, and the numbers of its nets."""
 

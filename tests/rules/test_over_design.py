@@ -21,7 +21,7 @@ from stackup_lib.synthesis.cost import class_factor, foil_share
 from tests.support.rule_cases import all_cases
 from tests.support.seeded import Case
 
-CASES = Path(__file__).parents[2] / "fixtures" / "rules" / "over_design" / "dear_laminate.toml"
+CASES = Path(__file__).parents[2] / "fixtures" / "rules" / "over_design" / "over_specified_laminate.toml"
 
 
 def context(folder: Path, *, case: int = 0, profile: str | None = "inference", config: str | None = None) -> Context:

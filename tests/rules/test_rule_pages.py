@@ -57,6 +57,16 @@ def test_codes_and_kinds_are_unique() -> None:
     assert len(kinds) == len(set(kinds))
 
 
+def test_a_former_name_finds_its_rule_and_means_nothing_else() -> None:
+    """Settings written before a rule was renamed still hold."""
+    words = [word for rule in RULES for word in rule.words]
+
+    assert find_rule("narrow-ring") is find_rule("FAB002")
+    assert find_rule("narrow-ring").name == "small-annular-ring"
+    assert choose_rules(("gap-under-fast-track",), ()) == (find_rule("RET001"),)
+    assert len(words) == len(set(words))
+
+
 def test_every_rule_file_declares_one_rule() -> None:
     """Nothing is forgotten by the walk; helper files begin with an underscore."""
     folder = Path(drc_rules.__file__).parent / "rules"

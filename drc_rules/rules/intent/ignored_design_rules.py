@@ -21,7 +21,8 @@ What it cannot see
 ------------------
 It is a reader of its own, held against KiCad 10.0.6 and no other version: what 9 rejects and 10 takes passes. In
 expressions (0.1mm + 0.05mm), in the text of an assertion, and where one limit is a length and the next a time, a
-mistake is not found. That the file can be read does not make its rules right: idle-design-rule looks at what they name.
+mistake is not found. That the file can be read does not make its rules right: unreachable-design-rule looks at what
+they name.
 
 Sources
 -------

@@ -21,7 +21,7 @@ What it cannot see
 Lengths of all crossings of a net are summed up, whatever the angle: a bus that crosses at right angles many times is
 reported like one that runs along, and the distance between the layers is not asked. Copper of any net on the neighbour
 is a plane, under the middle of each millimetre of the track; where a net has it for half of its way, slots that the
-tracks there cut are gap-under-fast-track's. Arcs of the neighbour count as chords, copper drawn as graphics not at all.
+tracks there cut are split-plane-crossing's. Arcs of the neighbour count as chords, copper drawn as graphics not at all.
 Two-layer boards, nets of unknown generation, DDR, MIPI and USB 2, and runs shorter than a tenth of a wavelength on a
 layer are left out.
 

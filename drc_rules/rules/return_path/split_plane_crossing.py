@@ -82,8 +82,15 @@ L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split 
 """
 
 
-@rule("RET001", kinds=("return_path_gap",), over=_tracks, formula=FORMULA, reads_fills=True)
-def gap_under_fast_track(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
+@rule(
+    "RET001",
+    aliases=("gap-under-fast-track",),
+    kinds=("return_path_gap",),
+    over=_tracks,
+    formula=FORMULA,
+    reads_fills=True,
+)
+def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     ReturnPaths(ctx).need_fills(part)

@@ -89,8 +89,15 @@ L_max: a tenth of a wavelength at Nyquist, which would not matter [mm]
 """
 
 
-@rule("RET002", kinds=("reference_planes",), over=_striplines, formula=FORMULA, reads_fills=True)
-def one_sided_stripline(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
+@rule(
+    "RET002",
+    aliases=("one-sided-stripline",),
+    kinds=("reference_planes",),
+    over=_striplines,
+    formula=FORMULA,
+    reads_fills=True,
+)
+def stripline_without_ground_plane(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
         ctx.rests_on(ctx.assignment.confidence_of(net))

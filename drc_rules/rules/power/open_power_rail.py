@@ -44,8 +44,8 @@ def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
     return PowerRails(ctx).declared
 
 
-@rule("PDN003", kinds=("rail_joined",), over=_rails, reads_fills=True)
-def broken_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+@rule("PDN003", aliases=("broken-rail",), kinds=("rail_joined",), over=_rails, reads_fills=True)
+def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail that is not whole."""
     broken = PowerRails(ctx).broken(row)
     if broken:

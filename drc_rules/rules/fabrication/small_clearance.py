@@ -84,8 +84,8 @@ p: tolerance, 0.001; 0.002 where a source states whole mils [mm]
 """
 
 
-@rule("FAB013", kinds=("copper_space",), over=_layers, formula=FORMULA)
-def narrow_space(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
+@rule("FAB013", aliases=("narrow-space",), kinds=("copper_space",), over=_layers, formula=FORMULA)
+def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
     """Yield one finding for the spaces of a layer that are narrower than the limit."""
     name, limit, spaces = (
         ctx.board.copper_layers[layer].name,

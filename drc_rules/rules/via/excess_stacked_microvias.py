@@ -51,8 +51,8 @@ n_max: the most
 """
 
 
-@rule("VIA008", kinds=("microvia_stack",), over=_built_up, formula=FORMULA)
-def tall_microvia_stack(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
+@rule("VIA008", aliases=("tall-microvia-stack",), kinds=("microvia_stack",), over=_built_up, formula=FORMULA)
+def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
     """Yield one finding for all stacks that are too high."""
     most = int(clause.limit.max or 0)
     tall = [stack for stack in built.stacks if stack.levels > most]

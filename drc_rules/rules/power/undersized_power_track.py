@@ -89,8 +89,8 @@ rho: resistivity of copper at its temperature [ohm m]
 """
 
 
-@rule("PDN006", kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
-def hot_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+@rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
+def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
     solved = PowerRails(ctx).solved(row)

@@ -38,8 +38,8 @@ from drc_rules.rules.rule import Draft, rule
 from stackup_lib.core.facts import MissingFact
 
 
-@rule("THM004", kinds=("cooling",), over=hot_parts_of_power)
-def weak_cooling(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+@rule("THM004", aliases=("weak-cooling",), kinds=("cooling",), over=hot_parts_of_power)
+def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part whose declared cooling is none of the clause's."""
     cooling = part.declared.cooling
     if cooling is None:

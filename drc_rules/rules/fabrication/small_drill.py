@@ -94,8 +94,8 @@ d_min: narrowest that is usual: finished, the drill less its plating; or of the 
 """
 
 
-@rule("FAB001", kinds=("hole_diameter",), over=_sets, formula=FORMULA)
-def narrow_hole(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
+@rule("FAB001", aliases=("narrow-hole",), kinds=("hole_diameter",), over=_sets, formula=FORMULA)
+def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind that are narrower than the limit."""
     holes, least = subject
     finished_mm, drilled_mm = _finished_mm(holes, least), _drilled_mm(holes, least)

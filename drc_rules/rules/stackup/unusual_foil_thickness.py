@@ -56,8 +56,8 @@ def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
     ]
 
 
-@rule("STK017", kinds=("foil_weight",), over=_unplated)
-def odd_foil(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[Draft]:
+@rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_unplated)
+def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[Draft]:
     """Yield one finding per inner layer between the weights."""
     beside = foils_beside(row.thickness_mm)
     if beside is None:

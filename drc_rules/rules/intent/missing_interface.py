@@ -37,8 +37,8 @@ from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
-@rule("NET002", kinds=("interface_present",), over=whole_board)
-def absent_interface(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+@rule("NET002", aliases=("absent-interface",), kinds=("interface_present",), over=whole_board)
+def missing_interface(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Never yields: without nets the clause is not verifiable."""
     ctx.nets_of_clause(clause)
     yield from ()

@@ -58,8 +58,8 @@ def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
     return (found,) if found is not None and found.rules else ()
 
 
-@rule("NET007", kinds=("design_rules_act",), over=_rules_beside)
-def idle_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[Draft]:
+@rule("NET007", aliases=("idle-design-rule",), kinds=("design_rules_act",), over=_rules_beside)
+def unreachable_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[Draft]:
     """Yield one finding per mistake, whatever number of rules it concerns."""
     names = names_of(ctx.board)
     file = rules.path.name if rules.path is not None else "design rules"

@@ -38,8 +38,8 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
 
 
-@rule("NET001", kinds=("interface_generation",), over=whole_board)
-def undeclared_generation(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+@rule("NET001", aliases=("undeclared-generation",), kinds=("interface_generation",), over=whole_board)
+def unknown_interface_version(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Never yields: the clause stays not verifiable until the generation is declared."""
     family = clause.interface or ""
     how = f'[[interface]]\nis = "?"  # {", ".join(clause.limit.choices)}\n{ctx.assignment_lines(family)}'

@@ -27,7 +27,7 @@ all the same; tented or filled vias of a fab that accepts breakout are, too.
 Sources
 -------
 IPC-2221 (9.2.2, as quoted) measures the ring of an outer layer after plating, hence the finished hole; inner layers'
-rings, which it measures from the drill, are `ring-lost-to-misregistration`'s.
+rings, which it measures from the drill, are `annular-ring-breakout`'s.
 Multi-CB (0.10 mm with 35 um copper), Rush PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA
 and WEdirekt for microvias: past the best is an error, past advanced a warning, past standard information. `[fab]` takes
 the place of all three.
@@ -69,8 +69,8 @@ r_min: the least [mm]
 """
 
 
-@rule("FAB002", kinds=("annular_ring",), over=_sets, formula=FORMULA)
-def narrow_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
+@rule("FAB002", aliases=("narrow-ring",), kinds=("annular_ring",), over=_sets, formula=FORMULA)
+def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
     bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)

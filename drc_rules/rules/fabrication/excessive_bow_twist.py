@@ -61,8 +61,8 @@ b_max: what is allowed [%]
 """
 
 
-@rule("FAB010", kinds=("flatness",), over=whole_board, formula=FORMULA, reads_fills=True)
-def unflat_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+@rule("FAB010", aliases=("unflat-board",), kinds=("flatness",), over=whole_board, formula=FORMULA, reads_fills=True)
+def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
     """Yield one finding for what is ordered, and one for what the copper does."""
     limit = clause.limit.max or 0.0
     ordered = own_fab(ctx).bow_twist_pct

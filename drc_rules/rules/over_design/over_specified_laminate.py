@@ -108,8 +108,8 @@ Df: at 10 GHz with which the tightest link still closes
 """
 
 
-@rule("OVR001", kinds=("laminate_needed",), over=_need, formula=FORMULA, reads_fills=True)
-def dear_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
+@rule("OVR001", aliases=("dear-laminate",), kinds=("laminate_needed",), over=_need, formula=FORMULA, reads_fills=True)
+def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
     """Yield one finding where a lossier class would do."""
     rest_on_assignment(ctx, ctx.nets_of(need.tightest.link.interface.id))
     enough = need.would_do

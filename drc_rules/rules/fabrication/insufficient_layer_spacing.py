@@ -64,8 +64,8 @@ h_min: the least [mm]
 """
 
 
-@rule("FAB008", kinds=("average_dielectric",), over=_limit, formula=FORMULA)
-def crowded_layers(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
+@rule("FAB008", aliases=("crowded-layers",), kinds=("average_dielectric",), over=_limit, formula=FORMULA)
+def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
     """Yield one finding when the average dielectric is below the limit."""
     thickness, average = _average_mm(ctx)
     copper = thickness - average.high * (ctx.board.layer_count - 1)

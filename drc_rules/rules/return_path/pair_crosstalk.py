@@ -73,8 +73,8 @@ f_N: Nyquist frequency [GHz]
 """
 
 
-@rule("RET004", kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, reads_fills=True)
-def crowded_pairs(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
+@rule("RET004", aliases=("crowded-pairs",), kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, reads_fills=True)
+def pair_crosstalk(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
     """Yield one finding for the pairs of an interface on a layer of which one hears too much of its neighbours."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     found = crowd(ctx, part)

@@ -38,8 +38,8 @@ from drc_rules.rules.rule import Draft, rule
 from stackup_lib.core.facts import MissingFact
 
 
-@rule("THM005", kinds=("copper_coin",), over=hot_parts_of_power)
-def missing_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+@rule("THM005", aliases=("missing-coin",), kinds=("copper_coin",), over=hot_parts_of_power)
+def missing_copper_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part that is declared to have no coin."""
     if part.declared.coin is None:
         line = 'coin = "?"  # true where a copper coin lies under it, else false'

@@ -73,8 +73,8 @@ e_max: the most [mm]
 """
 
 
-@rule("VIA006", kinds=("backdrill_size",), over=_sizes, formula=FORMULA)
-def odd_backdrill_size(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
+@rule("VIA006", aliases=("odd-backdrill-size",), kinds=("backdrill_size",), over=_sizes, formula=FORMULA)
+def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
     """Yield one finding per pair of diameters outside the clause's range."""
     if drills.drill_mm is None:
         raise MissingFact(SIZE, DECLARE_SIZE)

@@ -62,8 +62,8 @@ d_max: what would not matter: a tenth of a wavelength at Nyquist, at least 1 mm 
 """
 
 
-@rule("RET003", kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
-def far_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
+@rule("RET003", aliases=("far-return-via",), kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
+def missing_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     far: dict[tuple[int, int], list[LayerChange]] = {}

@@ -7,7 +7,7 @@ registration that the workload's clause names, or that your own fab states (`[fa
 of the clause. IPC-2221 (9.2.2) measures an inner layer's ring from the drilled hole, as aspect ratios are stated, for
 it is the drill that leaves the pad: 0.1 mm wider than the finished hole that KiCad stores, or as far as the pad leaves
 room (0.1 mm wider than the drill). Microvias are left out: lasers aim at the layer that they open. Holes with no copper
-around them at all are narrow-ring's.
+around them at all are small-annular-ring's.
 
 Why it matters
 --------------
@@ -71,8 +71,8 @@ m_n: how far layers may lie off [mm]
 """
 
 
-@rule("FAB009", kinds=("registration",), over=_drilled, formula=FORMULA)
-def ring_lost_to_misregistration(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
+@rule("FAB009", aliases=("ring-lost-to-misregistration",), kinds=("registration",), over=_drilled, formula=FORMULA)
+def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
     """Yield one finding for the holes of a kind whose ring around the drill is too narrow."""
     own = own_fab(ctx).registration_mm
     asked = own if own is not None else clause.limit.max or 0.0

@@ -18,9 +18,9 @@ gives the width and gap for each layer of this stackup.
 What it cannot see
 ------------------
 To be in a class is enough, whatever it says: a class that states neither width nor gap, or the wrong one, passes here
-(off-target-intent judges its numbers). Nets that nobody recognises as fast are not asked about, nor are DDR, MIPI and
-USB 2, which are not among the fast families. A rule whose condition cannot be decided for a net is taken to hold for
-it.
+(off-target-net-class judges its numbers). Nets that nobody recognises as fast are not asked about, nor are DDR, MIPI
+and USB 2, which are not among the fast families. A rule whose condition cannot be decided for a net is taken to
+hold for it.
 
 Sources
 -------
@@ -74,8 +74,8 @@ m: nets of the family that lead somewhere
 """
 
 
-@rule("NET006", kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
-def unclassified_fast_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
+@rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
+def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro beside the board")

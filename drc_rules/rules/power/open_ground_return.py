@@ -50,8 +50,8 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
     return (row for row in PowerRails(ctx).declared if not is_ground(row.net))
 
 
-@rule("PDN007", kinds=("rail_return_joined",), over=_rails, reads_fills=True)
-def broken_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+@rule("PDN007", aliases=("broken-return",), kinds=("rail_return_joined",), over=_rails, reads_fills=True)
+def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose loads have no way back."""
     back = PowerRails(ctx).returned(row)
     names = list(row.to)

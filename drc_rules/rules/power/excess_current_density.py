@@ -60,8 +60,10 @@ J_max: declared limit [A/mm2]
 """
 
 
-@rule("PDN004", kinds=("rail_current_density",), over=_rails, formula=FORMULA, reads_fills=True)
-def dense_neck(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+@rule(
+    "PDN004", aliases=("dense-neck",), kinds=("rail_current_density",), over=_rails, formula=FORMULA, reads_fills=True
+)
+def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
     solved = PowerRails(ctx).solved(row)

@@ -75,8 +75,15 @@ u: how far what is not known (Dk, taper, outer copper, mask) may bring Z toward 
 """
 
 
-@rule("IMP003", kinds=("intended_impedance",), over=_intents, formula=FORMULA, reads_fills=True)
-def off_target_intent(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
+@rule(
+    "IMP003",
+    aliases=("off-target-intent",),
+    kinds=("intended_impedance",),
+    over=_intents,
+    formula=FORMULA,
+    reads_fills=True,
+)
+def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     if geometry.doubts:
