@@ -18,7 +18,7 @@ from stackup_lib.core.background_process import Meanwhile, Tray
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.stopwatch import stretch
 
-NO_WORKLOAD = "nothing is demanded of the board yet: stackwright fit BOARD says which workloads it is fit for"
+NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 
 NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
 
@@ -312,20 +312,21 @@ def headline_of(verdicts: Iterable[ClauseVerdict], *, profile: str | None) -> tu
     confidence. Clauses without a rule do not count. Without a workload a board without errors is neither.
     """
     counted = [v for v in verdicts if v.has_rule]
-    broken = [v.clause.id for v in counted if v.worst is Severity.ERROR]
+    broken = [v.clause.title for v in counted if v.worst is Severity.ERROR]
     if broken:
-        return Headline.NOT_FIT, f"{_number(len(broken), 'clause')} failed: {_some(broken)}"
+        return Headline.NOT_FIT, f"{_number(len(broken), 'requirement')} failed: {_some(broken)}"
     if profile is None:
         return Headline.NO_WORKLOAD, NO_WORKLOAD
-    open_ids = [v.clause.id for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
-    if open_ids:
-        return Headline.NOT_PROVEN, f"{_number(len(open_ids), 'clause')} not proven: {_some(open_ids)}"
-    return Headline.FIT, f"every error-tier clause of {profile} that has a rule is met"
+    undecided = [v.clause.title for v in counted if v.clause.severity is Severity.ERROR and not v.is_proven]
+    if undecided:
+        return Headline.NOT_PROVEN, f"{_number(len(undecided), 'requirement')} not proven: {_some(undecided)}"
+    met = sum(v.clause.severity is Severity.ERROR and v.verdict is Verdict.PASSED for v in counted)
+    return Headline.FIT, f"all {_number(met, 'mandatory requirement')} of {profile} that apply are met"
 
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def _some(ids: list[str], shown: int = 4) -> str:
-    return ", ".join(ids[:shown]) + (f" and {len(ids) - shown} more" if len(ids) > shown else "")
+def _some(titles: list[str], shown: int = 2) -> str:
+    return "; ".join(titles[:shown]) + (f"; and {len(titles) - shown} more" if len(titles) > shown else "")

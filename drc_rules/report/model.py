@@ -136,11 +136,17 @@ class ClauseVerdict(Frozen):
 
     @property
     def words(self) -> str:
-        """The verdict as people read it."""
-        return MET_ON_A_GUESS if self.is_guess else self.verdict.value
+        """The verdict as people read it: `failed` is kept for errors."""
+        if self.verdict is Verdict.FAILED and self.worst in NOT_MET:
+            return NOT_MET[self.worst]
+        if self.verdict is Verdict.PASSED:
+            return MET_ON_A_GUESS if self.is_guess else "met"
+        return self.verdict.value
 
 
 MET_ON_A_GUESS = "met, on a guess"
+NOT_MET = {Severity.WARNING: "not met", Severity.INFO: "remark"}
+"""Words for a failed clause whose worst finding is no error."""
 
 
 class RuleCrash(Frozen):

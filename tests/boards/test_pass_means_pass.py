@@ -179,8 +179,8 @@ def unanswered(report: Report) -> Iterator[str]:
     if report.headline is not Headline.NOT_PROVEN:
         return
     rows = {v.clause.id: v for v in unproven(report.verdicts)}
-    named = [v.clause.id for v in report.verdicts if v.has_rule and v.clause.severity is Severity.ERROR]
-    named = [one for one in named if one in report.headline_why.replace(",", " ").split()]
+    mandatory = [v.clause for v in report.verdicts if v.has_rule and v.clause.severity is Severity.ERROR]
+    named = [clause.id for clause in mandatory if clause.title in report.headline_why]
     in_text, in_markdown = _shown(report), _plain(markdown_of(report))
     assert named, report.headline_why
     for clause in named:
@@ -197,7 +197,7 @@ def unanswered(report: Report) -> Iterator[str]:
 
 def _shown(report: Report) -> str:
     """The part of the text with what is not proven; names that are wrapped are whole again."""
-    whole = text.page(report).text(terminal_console())
+    whole = text.page(report, verbose=True, clauses=True).text(terminal_console())
     _, _, rest = whole.partition("\nNot proven")
     return re.sub(r"\s+", " ", rest.partition("\nTo prove more")[0])
 
@@ -292,7 +292,7 @@ def test_a_pair_of_unknown_interface_keeps_coverage_below_100(tmp_path: Path) ->
     assert report.coverage.total == sum(v.checked + v.undecided for v in report.verdicts if v.has_rule) + 1
     assert report.coverage.whole_percent < 100
     assert "/FOO" in _shown(report)
-    assert "1 differential pair counts as undecided" in text.page(report).text()
+    assert "1 differential pair counts as undecided" in text.page(report, verbose=True, clauses=True).text()
     assert "1 differential pair of unknown interface: /FOO" in markdown_of(report)
     assert "1 differential pair of unknown interface" in html_of(report)
     assert 'nets = ["/FOO_*"]' in report.proofs
@@ -321,7 +321,7 @@ def test_a_pair_that_is_known_is_not_asked_about(config: str, nets: tuple[str, s
 def test_no_workload_is_a_headline_of_its_own(tmp_path: Path) -> None:
     """It is neither not proven nor fit, says what to do, and is no failure."""
     report = checked(tmp_path)
-    first = " ".join(text.page(report).text(terminal_console()).split())
+    first = " ".join(text.page(report, verbose=True, clauses=True).text(terminal_console()).split())
 
     assert report.headline is Headline.NO_WORKLOAD
     assert first.startswith("NO WORKLOAD nothing is demanded of the board yet: stackwright fit BOARD")
@@ -352,7 +352,7 @@ def test_a_pass_on_a_guessed_interface_says_so(tmp_path: Path) -> None:
         assert verdict.clause.id in _shown(report)
     assert any("# guessed: pcie5" in missing.how_to_give for v in guessed for missing in v.guesses)
     assert 'is = "?"  # guessed: pcie5' in report.proofs
-    assert "met, on a guess" in text.page(report).text(terminal_console())
+    assert "met, on a guess" in text.page(report, verbose=True, clauses=True).text(terminal_console())
     assert "met, on a guess" in markdown_of(report)
     assert "<strong>met, on a guess</strong>" in html_of(report)
     assert report.headline is not Headline.FIT

@@ -303,7 +303,7 @@ DRC = KicadDrc(
 def shown_in(form: str, drc: KicadDrc) -> str:
     checked = with_drc(drc)
     if form == "text":
-        return text.page(checked.report).text()
+        return text.page(checked.report, verbose=True, clauses=True).text()
     modules = {
         "html": html,
         "markdown": markdown,
@@ -340,7 +340,7 @@ def test_every_format_shows_it(form: str) -> None:
         assert "x 1.500 mm, y 2.250 mm" in " ".join(shown.split())  # of the track, not of the zone
         assert "others    1 silk_overlap" in shown
     without = Checked(report(), None, "0")
-    assert "KiCad DRC" not in (text.page(without.report).text() if form == "text" else "")
+    assert "KiCad DRC" not in (text.page(without.report, verbose=True, clauses=True).text() if form == "text" else "")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -83,7 +83,7 @@ def test_json_of_rails_meets_the_published_schema_and_holds_nothing_else(made: R
 
 def test_text_and_page_tell_the_same_of_a_rail(made: Report) -> None:
     """The drop with its range, its share, the limit, the resistance, the target and where most is lost."""
-    shown = text.page(made).text(terminal_console())
+    shown = text.page(made, verbose=True, clauses=True).text(terminal_console())
     page = re.sub(r"<[^>]+>", " ", html.render([Checked(made, None, "1" * 64)]))
     good, bad = made.rails
 
@@ -101,7 +101,7 @@ def test_a_report_without_rails_has_no_table_of_them(made: Report) -> None:
     """Nothing declared, nothing to say."""
     plain = made.model_copy(update={"rails": ()})
 
-    assert "Rails" not in text.page(plain).text(terminal_console())
+    assert "Rails" not in text.page(plain, verbose=True, clauses=True).text(terminal_console())
     assert 'id="b1-rails"' not in html.render([Checked(plain, None, "1" * 64)])
 
 
@@ -123,7 +123,7 @@ def test_a_core_rail_of_a_thousand_amperes_is_written_out(tmp_path: Path) -> Non
     rail = '[[rail]]\nnet = "+5V"\nvoltage_v = 0.8\ntdp_w = 1000\nfrom = ["J1"]\nto = ["U1"]\nmax_drop_mv = 100\n'
     path = write(MiniBoard.model_validate({**BOARD, "config": rail}), tmp_path, "board")
 
-    said = text.page(check_board(path)).text()
+    said = text.page(check_board(path), verbose=True, clauses=True).text()
 
     assert "+5V   1250 A" in said
     assert "at 1250 A" in " ".join(said.split())

@@ -311,7 +311,7 @@ def test_json_is_plain_ascii_whatever_the_board_holds() -> None:
 def test_text_and_page_show_the_copper_in_tables() -> None:
     """One row per target with its worst section, one per depth group with the layer that would need no drill."""
     made = report(impedances=(LINK, UNKNOWN_LINK), backdrills=(DEPTH,), backdrills_missing=(NEEDS_FOIL,))
-    lines = [" ".join(line.split()) for line in text.page(made).text().splitlines()]
+    lines = [" ".join(line.split()) for line in text.page(made, verbose=True, clauses=True).text().splitlines()]
     page = html.render([Checked(made, None, "0")])
 
     said = " ".join(lines)
@@ -319,7 +319,7 @@ def test_text_and_page_show_the_copper_in_tables() -> None:
     assert "102.0 ohm (+20 %)" in said
     assert "1 not known:" in said
     assert "B.Cu 12* of 0.25 In2.Cu In1.Cu 1.00 to 1.10 up to 0.10 In3.Cu" in lines
-    assert any(line.startswith("* nobody has asked") for line in lines)
+    assert any(line.startswith("* not in the board file yet") for line in lines)
     assert "missing foil grade of In1.Cu" in lines
     assert "leave on In3.Cu instead and no drilling is needed" in page
     assert "1.5 mm forgiven, 0.6 mm without a plane, 2.5 mm apart, gap 0.15 to 0.2 mm" in page
@@ -329,7 +329,7 @@ def test_text_and_page_show_the_copper_in_tables() -> None:
 def test_text_and_page_show_the_worst_link_of_each_interface_and_what_it_would_need() -> None:
     """The share without the package, starred as that is assumed; the Df beside the one that is asked for."""
     made = report(losses=(LOSS, UNROUTED, SHARELESS))
-    plain = text.page(made).text()
+    plain = text.page(made, verbose=True, clauses=True).text()
     lines = [" ".join(line.split()) for line in plain.splitlines()]
     page = html.render([Checked(made, None, "0")])
 
@@ -351,7 +351,10 @@ def test_text_and_page_show_the_worst_link_of_each_interface_and_what_it_would_n
 
 def test_a_stub_that_takes_all_has_no_margin_and_only_shorter_stubs_help() -> None:
     """Infinity is no number that anybody could read; nor does JSON know one."""
-    lines = [" ".join(line.split()) for line in text.page(report(losses=(RESONANT,))).text().splitlines()]
+    lines = [
+        " ".join(line.split())
+        for line in text.page(report(losses=(RESONANT,)), verbose=True, clauses=True).text().splitlines()
+    ]
 
     assert "PCIe Gen5 16 1 all (5.5 to all) 3.5 2.0 1.0 all 6.5* none" in lines
     assert any("not at all" in line for line in lines)
@@ -363,13 +366,16 @@ def test_a_margin_that_is_not_sure_says_how_little_it_may_be() -> None:
     """It closes nominally; with all that is not known it may not."""
     doubtful = LOSS.model_copy(update={"margin_db": Decibels(low=-1.75, nominal=0.5, high=2.0)})
 
-    assert "+0.5 (-1.8)" in text.page(report(losses=(doubtful,))).text()
+    assert "+0.5 (-1.8)" in text.page(report(losses=(doubtful,)), verbose=True, clauses=True).text()
 
 
 def test_links_of_another_share_are_a_row_of_their_own() -> None:
     """The same interface as an add-in card and with a share of one's own."""
     own = LOSS.model_copy(update={"name": "/RX0_P", "role": "declared", "share_db": 12.0, "allowances": ()})
-    lines = [" ".join(line.split()) for line in text.page(report(losses=(LOSS, own))).text().splitlines()]
+    lines = [
+        " ".join(line.split())
+        for line in text.page(report(losses=(LOSS, own)), verbose=True, clauses=True).text().splitlines()
+    ]
 
     assert sum(line.startswith("PCIe Gen5 16 1") for line in lines) == 2
 
@@ -386,26 +392,26 @@ def test_a_link_of_which_nothing_counts_says_why(lengths: dict[str, float], said
     """A long link without planes is not called too short."""
     link = LINK.model_copy(update={"mean_ohm": None, "worst": None, **lengths})
 
-    assert said in text.page(report(impedances=(link,))).text()
+    assert said in text.page(report(impedances=(link,)), verbose=True, clauses=True).text()
 
 
 def test_a_report_without_controlled_lines_and_drills_has_no_tables() -> None:
     """Nothing is shown where nothing is known."""
-    assert "Loss at Nyquist" not in text.page(report()).text()
+    assert "Loss at Nyquist" not in text.page(report(), verbose=True, clauses=True).text()
     assert "Loss at Nyquist" not in html.render([Checked(report(), None, "0")])
-    assert "Impedance as routed" not in text.page(report()).text()
-    assert "Backdrills" not in text.page(report()).text()
+    assert "Impedance as routed" not in text.page(report(), verbose=True, clauses=True).text()
+    assert "Backdrills" not in text.page(report(), verbose=True, clauses=True).text()
     assert "Impedance as routed" not in html.render([Checked(report(), None, "0")])
 
 
 def test_text_says_the_headline_first_and_everything_that_matters() -> None:
     """A reader who stops after two lines has the answer; the rest is below, in order of use."""
-    lines = text.page(report()).text().splitlines()
+    lines = text.page(report(), verbose=True, clauses=True).text().splitlines()
 
     whole = "\n".join(lines)
     assert lines[0].startswith("NOT FIT")
     assert "training-b200" in lines[0]
-    assert "1 clause failed" in lines[1]
+    assert lines[1].startswith("1 clause failed")
     order = [
         "1.600 mm thick",
         "PCIE_85",
@@ -413,7 +419,8 @@ def test_text_says_the_headline_first_and_everything_that_matters() -> None:
         "foil grade of In1.Cu",
         'foil = "?"',
         "6 of 8",
-        "explain VIA001",
+        "Requirements: 1 failed, 1 not verifiable",
+        "next: stackwright check boards/card.kicad_pcb --profile training-b200 -v",
     ]
     places = [whole.index(piece) for piece in order]
     assert places == sorted(places)
@@ -422,18 +429,18 @@ def test_text_says_the_headline_first_and_everything_that_matters() -> None:
 
 def test_a_clause_without_a_rule_is_counted_in_one_line_and_not_listed() -> None:
     """What a later version will decide must not drown what this one decided."""
-    whole = text.page(report()).text()
+    whole = text.page(report(), verbose=True, clauses=True).text()
 
-    assert "1 clause has no rule yet" in whole
+    assert "1 requirement has no rule yet" in whole
     assert "training.loss.pcie6" not in whole
 
 
 def test_the_clause_table_goes_from_failed_to_passed() -> None:
     """Precedence is the order of reading."""
-    whole = text.page(report()).text()
-    table = whole[whole.index("Clauses of training-b200") :]
+    whole = text.page(report(), verbose=True, clauses=True).text()
+    table = whole[whole.index("Requirements of training-b200") :]
 
-    places = [table.index(f"  {word}  ") for word in ("failed", "not verifiable", "passed")]
+    places = [table.index(f"  {word}  ") for word in ("failed", "not verifiable", "met")]
     assert places == sorted(places)
     row = next(line for line in table.splitlines() if "training.backdrill.pcie6" in line)
     assert "1.36 mm" in row
@@ -441,17 +448,17 @@ def test_the_clause_table_goes_from_failed_to_passed() -> None:
 
 def test_without_a_profile_there_is_no_clause_table() -> None:
     """Nobody asked for clauses."""
-    assert "Clauses" not in text.page(report(profile=None, form=None)).text()
+    assert "Requirements of" not in text.page(report(profile=None, form=None), verbose=True).text()
 
 
 def test_like_findings_are_one_entry_with_a_count() -> None:
     """Forty nets with the same stub are one thing to read."""
     findings = tuple(finding(f"/TX{lane}_P", key=str(lane)) for lane in range(40))
 
-    whole = text.page(report(findings=findings)).text()
+    whole = text.page(report(findings=findings), verbose=True, clauses=True).text()
 
     assert whole.count("not backdrilled") == 1
-    assert "and 39 more like it: /TX1_P, /TX2_P" in " ".join(whole.split())
+    assert "and 39 similar findings: /TX1_P, /TX2_P" in " ".join(whole.split())
     assert "40 errors" in whole
 
 
@@ -476,8 +483,8 @@ def test_like_facts_that_block_the_same_clauses_are_one_line() -> None:
     facts = tuple(Missing(fact=f"Tg of dielectric {i}", how_to_give="") for i in range(1, 13))
     blocked = verdict("edge.tg.min", Verdict.NOT_VERIFIABLE, checked=0, undecided=12, missing=facts)
 
-    short = text.page(report(verdicts=(blocked,))).text()
-    whole = text.page(report(verdicts=(blocked,)), show_all=True).text()
+    short = text.page(report(verdicts=(blocked,)), verbose=True, clauses=True).text()
+    whole = text.page(report(verdicts=(blocked,)), full=True).text()
 
     assert "Tg of dielectric 1 and 11 more" in short
     assert "Tg of dielectric 12" not in short
@@ -496,8 +503,8 @@ def test_at_most_ten_findings_unless_all_are_asked_for() -> None:
     """The rest is counted, not hidden."""
     findings = tuple(finding(title=f"defect {'abcdefghijklmn'[i]}", key=str(i)) for i in range(14))
 
-    short = text.page(report(findings=findings)).text()
-    whole = text.page(report(findings=findings), show_all=True).text()
+    short = text.page(report(findings=findings), verbose=True, clauses=True).text()
+    whole = text.page(report(findings=findings), full=True).text()
 
     assert short.count("defect ") == 10
     assert "4 findings more" in short
@@ -508,7 +515,7 @@ def test_plain_text_is_plain() -> None:
     """In a file or pipe: no colour, no box art, no trailing blanks, at most 100 columns."""
     findings = (finding(why="a long reason " * 30), finding("/" + "N" * 300, title="/" + "N" * 300 + ": too long"))
 
-    lines = text.page(report(findings=findings)).text().splitlines()
+    lines = text.page(report(findings=findings), verbose=True, clauses=True).text().splitlines()
 
     assert all(line.isascii() and line.isprintable() for line in lines)
     assert all(line == line.rstrip() for line in lines)
@@ -519,16 +526,20 @@ def test_lines_to_paste_are_never_wrapped() -> None:
     """A wrapped TOML line is a broken TOML line."""
     proof = 'net_classes = ["' + "A_LONG_NET_CLASS_NAME_" * 10 + '"]'
 
-    assert proof in text.page(report(proofs=(proof,))).text()
+    assert proof in text.page(report(proofs=(proof,)), verbose=True, clauses=True).text()
 
 
 def test_a_terminal_gets_colour_and_no_colour_when_it_asks_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """NO_COLOR is honoured; bold is no colour."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    coloured = text.page(report()).text(Console(file=io.StringIO(), force_terminal=True, width=100))
+    coloured = text.page(report(), verbose=True, clauses=True).text(
+        Console(file=io.StringIO(), force_terminal=True, width=100)
+    )
     monkeypatch.setenv("NO_COLOR", "1")
-    without = text.page(report()).text(Console(file=io.StringIO(), force_terminal=True, width=100))
+    without = text.page(report(), verbose=True, clauses=True).text(
+        Console(file=io.StringIO(), force_terminal=True, width=100)
+    )
 
     assert "\x1b[1;31m" in coloured
     assert "\x1b[1;31m" not in without
@@ -541,7 +552,9 @@ def test_a_board_cannot_drive_the_terminal() -> None:
     notes = (ESCAPES, "[link=https://x]y[/link]")
 
     for console in (plain_console(), Console(file=io.StringIO(), force_terminal=True, color_system=None, width=100)):
-        whole = text.page(report(findings=(evil,), notes=notes, proofs=(ESCAPES,))).text(console)
+        whole = text.page(report(findings=(evil,), notes=notes, proofs=(ESCAPES,)), verbose=True, clauses=True).text(
+            console
+        )
         assert "\x1b" not in whole.replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "")
         assert "\x07" not in whole
         assert "\u202e" not in whole
@@ -552,8 +565,9 @@ def test_a_board_cannot_drive_the_terminal() -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 100, 120])
 def test_a_report_fits_the_width_it_is_given(width: int) -> None:
-    """Only lines to paste may be longer."""
-    lines = text.page(report(proofs=())).text(plain_console(width)).splitlines()
+    """Only lines to paste and commands may be longer."""
+    shown = text.page(report(proofs=()), verbose=True, clauses=True, width=width).text(plain_console(width))
+    lines = [line for line in shown.splitlines() if not line.startswith("next: ")]
 
     assert max(map(len, lines)) <= width
 
@@ -562,7 +576,9 @@ def test_a_broken_rule_is_named_in_both_formats() -> None:
     """A defect of ours is never silent."""
     crashed = report(crashes=(RuleCrash(code="VIA001", name="missing-backdrill", error="KeyError: 1"),))
 
-    assert "rule VIA001 missing-backdrill broke (KeyError: 1)" in " ".join(text.page(crashed).text().split())
+    assert "internal error in rule VIA001 missing-backdrill (KeyError: 1)" in " ".join(
+        text.page(crashed, verbose=True, clauses=True).text().split()
+    )
     data = json.loads(json_.render([Checked(crashed, None, "1" * 64)]))
     assert data["reports"][0]["crashes"][0]["code"] == "VIA001"
 
@@ -597,7 +613,7 @@ def test_same_report_same_bytes_in_any_process() -> None:
     """Hash seeds and clocks leave no trace."""
     program = (
         "from tests.reports.test_reporters import report; from stackwright.reporters import html, json_, text\n"
-        "print(json_.render([json_.Checked(report(), None, '1' * 64)]) + text.page(report()).text())"
+        "print(json_.render([json_.Checked(report(), None, '1' * 64)]) + text.page(report(), full=True).text())"
     )
     runs = [
         subprocess.run(

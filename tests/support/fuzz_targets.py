@@ -379,7 +379,7 @@ def check_all(folder: Path, chance: Random | None = None) -> None:
         raise Broken(f"rule {crash.code} broke: {crash.error[:200]}")
     pinned = board_map(checked.context, checked.report.findings)
     outcome = Checked(checked.report, None, "digest", "error", map=pinned)
-    shown = text_report.page(checked.report, show_all=True).text()
+    shown = text_report.page(checked.report, full=True).text()
     promise(kept=not CONTROL.search(shown), what="a control character in the text")
     for name in FORMATS if chance is None else (chance.choice(FORMATS),):
         harmless(name, reporter(name)([outcome]))

@@ -156,7 +156,7 @@ def _log_answer(environment: Mapping[str, str], answer: Answer) -> None:
     if isinstance(answer.outcome, Unchecked):
         complain(answer.outcome.error)
         return
-    _log(environment, text.page(answer.outcome.report).text())
+    _log(environment, text.page(answer.outcome.report, verbose=True).text())
     if answer.reason:
         _log(environment, f"{answer.outcome.report.board.path}: {answer.reason}\n")
 

@@ -80,7 +80,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], rest: str) -> Iter
         yield f"| {' | '.join(row)} |"
     if len(rows) > SHOWN:
         yield ""
-        yield f"{len(rows) - SHOWN} more {rest}: see `stackwright check --all`."
+        yield f"{len(rows) - SHOWN} more {rest}: `stackwright check --full` shows them."
 
 
 def _findings(report: Report) -> Iterator[str]:

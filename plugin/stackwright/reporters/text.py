@@ -1,25 +1,28 @@
-"""The report as text: headline, facts, findings, what is not proven, and the lines that would prove it."""
+"""The report as text: one screen by default; reasons, tables and clauses on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Place, Report, TakenAs, Verdict
+from drc_rules.report.model import Headline, Report, TakenAs
 from drc_rules.requirements.clauses import Severity
-from drc_rules.requirements.documents import documents
-from stackup_lib.core.facts import Confidence, Origin
-from stackwright.tables import copper, kicad_drc, losses, pairs, power
+from drc_rules.requirements.interfaces import family, interface, interface_ids
+from stackwright.reporters import text_details
+from stackwright.reporters.next_step import next_step
+from stackwright.tables import kicad_drc
+from stackwright.tables.counts import LABELS, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
-from stackwright.text.page import Column, Page, styled
-from stackwright.text.words import count, number, some
+from stackwright.text.page import PLAIN_WIDTH, Page, styled
+from stackwright.text.words import clean, count
 
-SHOWN = 10
-"""Findings shown unless all are asked for."""
+MOST_LINES = 40
+"""Lines of the first screen, whatever the board."""
 
-PAIRS_SHOWN = 8
-"""Differential pairs of unknown interface that are named unless all are asked for."""
+MOST_FINDINGS, FEWEST_FINDINGS = 10, 3
+MOST_MISSING, FEWEST_MISSING = 5, 2
 
 HEADLINE_STYLE = {
     Headline.FIT: "bold green",
@@ -27,38 +30,36 @@ HEADLINE_STYLE = {
     Headline.NOT_PROVEN: "bold yellow",
     Headline.NO_WORKLOAD: "bold",
 }
-SEVERITY_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-VERDICT_STYLE = {
-    Verdict.FAILED: "bold red",
-    Verdict.NOT_VERIFIABLE: "yellow",
-    Verdict.PASSED: "green",
-    Verdict.NOT_APPLICABLE: "dim",
-}
-LABEL = Column(min_width=8)
-BODY = Column(wraps=True)
+
+FACTS = ("stackup", "vias")
+"""Lines of facts on the first screen, below the board's own."""
+
+INDENT = 11
+"""Columns of a label and the space before and behind it."""
 
 
-def page(report: Report, *, show_all: bool = False) -> Page:
-    """Lay out the report of one board; `show_all` shows every finding and every undecided fact."""
+def page(
+    report: Report, *, verbose: bool = False, clauses: bool = False, full: bool = False, width: int = PLAIN_WIDTH
+) -> Page:
+    """Lay out the report of one board.
+
+    Args:
+        report: of the board.
+        verbose: why, fix, source and place of each finding, and the tables of impedance, loss, rails and backdrills.
+        clauses: the table of requirements.
+        full: all of it, every finding and every row.
+        width: columns of the terminal; at least 80 keep the first screen below 40 lines.
+    """
+    if not (verbose or full):
+        out = _first_screen(report, width)
+        if clauses:
+            text_details.clauses(out, report)
+        return out
     out = Page()
-    _headline(out, report)
+    _verbatim(out, _head(report, width))
+    text_details.details(out, report, show_all=full, with_clauses=clauses or full)
     out.gap()
-    facts(out, report.board.lines)
-    out.rows([LABEL, BODY], [(styled("note", "yellow"), note) for note in report.notes])
-    taken_as(out, report.taken_as)
-    _findings(out, report, show_all=show_all)
-    _kicad_drc(out, report, show_all=show_all)
-    _accepted(out, report, show_all=show_all)
-    _impedances(out, report)
-    _pairs(out, report, show_all=show_all)
-    _losses(out, report)
-    _rails(out, report)
-    _backdrills(out, report, show_all=show_all)
-    _not_proven(out, report, show_all=show_all)
-    _proofs(out, report)
-    if report.profile or report.form:
-        _clauses(out, report)
-    _end(out, report)
+    _verbatim(out, _end(report, width))
     return out
 
 
@@ -67,379 +68,185 @@ def summary(report: Report) -> Text:
     return Text.assemble(_headline_word(report), styled(f"  {report.board.path}: {report.headline_why}"))
 
 
+def _first_screen(report: Report, width: int) -> Page:
+    """Show as many findings and missing facts as 40 lines have room for."""
+    out = Page()
+    head, end = _head(report, width), _end(report, width)
+    facts = [*_facts(report, width), *_interfaces(report, width), *_notes(report, width)]
+    fixed = sum(map(len, (head, facts, end))) + 1
+    findings, missing = MOST_FINDINGS, MOST_MISSING
+    while True:
+        middle = [*_findings(report, width, findings), *_others(report, width), *_missing(report, width, missing)]
+        if fixed + len(middle) <= MOST_LINES or (findings, missing) == (FEWEST_FINDINGS, FEWEST_MISSING):
+            break
+        if missing > FEWEST_MISSING and findings <= 2 * FEWEST_FINDINGS:
+            missing -= 1
+        elif findings > FEWEST_FINDINGS:
+            findings -= 1
+        else:
+            missing -= 1
+    _verbatim(out, [*head, *facts, *middle, Text(""), *end])
+    return out
+
+
+def _verbatim(out: Page, lines: Iterable[Text]) -> None:
+    out.verbatim(lines, indent=0)
+
+
 def _headline_word(report: Report) -> Text:
     return styled(report.headline.value.upper(), HEADLINE_STYLE[report.headline])
 
 
-def _headline(out: Page, report: Report) -> None:
-    asked = f"for {report.profile}" if report.profile else "no workload stated"
-    form = f", form {report.form}" if report.form else ""
-    said: list[Text] = [styled(asked + form, "bold"), styled(report.headline_why)]
-    if report.headline is Headline.NO_WORKLOAD and not form:
-        said = said[1:]
-    rows = [(_headline_word(report) if k == 0 else styled(""), line) for k, line in enumerate(said)]
-    out.rows([Column(), BODY], rows, indent=0)
-    out.verbatim([report.board.path], indent=len(report.headline.value) + 2)
+def _head(report: Report, width: int) -> list[Text]:
+    """The verdict, the reason in words, the file."""
+    what = f"for {report.profile}" if report.profile else "no workload stated"
+    form = f", form factor {report.form}" if report.form else ""
+    purpose = f"{what}{form}" if report.profile or form else ""
+    word = report.headline.value.upper()
+    first, *rest = _wrapped(f"{word}  {purpose}".rstrip(), width, most=2)
+    first.stylize(HEADLINE_STYLE[report.headline], 0, len(word))
+    why = _wrapped(report.headline_why, width, most=3)
+    return [first, *rest, *why, styled(report.board.path, "dim"), Text("")]
 
 
-def facts(out: Page, lines: Iterable[str]) -> None:
-    """Add the board's facts, `label: text` each."""
-    out.rows([LABEL, BODY], [_labelled(line) for line in lines])
+def _facts(report: Report, width: int) -> Iterator[Text]:
+    """Layers, thickness and size; materials; vias: a line each."""
+    first, *others = report.board.lines
+    yield _cut("board", first, width)
+    for line in others:
+        label, _, rest = line.partition(":")
+        if label in FACTS:
+            yield _cut(label, rest.strip(), width)
 
 
-def _labelled(line: str) -> tuple[Text, str]:
-    label, colon, rest = line.partition(":")
-    if colon and len(label) <= 8 and " " not in label:
-        return styled(label, "dim"), rest.strip()
-    return styled("board", "dim"), line
+def _interfaces(report: Report, width: int) -> list[Text]:
+    """What the high-speed nets are, in one line or two."""
+    nets: dict[str, int] = {}
+    for row in report.taken_as:
+        name = _interface_name(row)
+        nets[name] = nets.get(name, 0) + row.nets
+    words = ", ".join(f"{name} ({count(number, 'net')})" for name, number in nets.items())
+    return _labelled("nets", words or "no high-speed interface detected", width, most=2, style="dim")
 
 
-def taken_as(out: Page, rows: Iterable[TakenAs]) -> None:
-    """Add what the fast nets were taken for, and why."""
-    out.heading("Taken as")
-    grid = []
-    for row in rows:
-        what = row.interface or f"{row.family}, generation unknown"
-        sure = "" if row.origin == Origin.DECLARED else f" ({row.confidence.value} confidence)"
-        grid.append(
-            (row.group, count(row.nets, "net"), Text.assemble(styled(what, "bold"), styled(f": {row.why}{sure}")))
-        )
-    out.rows([Column(max_width=32), Column(right=True), BODY], grid)
-    if not grid:
-        out.line("no fast interface was found by net class or net name; declare one as [[interface]]", indent=2)
+def _interface_name(row: TakenAs) -> str:
+    if not row.interface:
+        return f"{family(row.family).title}, version unknown"
+    return interface(row.interface).title if row.interface in interface_ids() else row.interface
 
 
-def _findings(out: Page, report: Report, *, show_all: bool) -> None:
+def _notes(report: Report, width: int) -> list[Text]:
+    """Notes of the reader, at most two."""
+    lines = [line for note in report.notes[:2] for line in _labelled("note", note, width, most=2, style="yellow")]
+    more = len(report.notes) - 2
+    return [*lines, *(_labelled("", f"{count(more, 'note')} more: -v", width, style="dim") if more > 0 else [])]
+
+
+def _findings(report: Report, width: int, most: int) -> Iterator[Text]:
+    """One entry a finding: severity, code, what was measured against which limit, where; similar ones together."""
+    yield Text("")
     if not report.findings:
-        out.heading("Findings", "none")
+        yield styled("No findings", "bold")
         return
     together = groups(report.findings)
-    shown = together if show_all else together[:SHOWN]
-    by_severity = [(s, sum(f.severity is s for f in report.findings)) for s in Severity]
-    remark = ", ".join(count(n, s.value) if s is not Severity.INFO else f"{n} info" for s, n in by_severity if n)
-    out.heading("Findings", remark)
-    for index, group in enumerate(shown):
-        if index:
-            out.gap()
-        out.rows([LABEL, BODY], list(_entry(group)))
-    hidden = sum(len(group.findings) for group in together[len(shown) :])
+    yield styled(severity_counts(report.findings), "bold")
+    for group in together[:most]:
+        yield from _entry(group, width)
+    hidden = sum(len(group.findings) for group in together[most:])
     if hidden:
-        out.gap()
-        out.line(styled(f"{count(hidden, 'finding')} more of less impact: --all shows them", "dim"), indent=2)
+        yield from _labelled("", f"{hidden} more: -v", width, style="dim")
 
 
-def _entry(group: Group) -> Iterator[tuple[Text, str | Text]]:
-    """One finding, number first; an information only says what and how to mend it."""
+def _entry(group: Group, width: int) -> list[Text]:
     first = group.first
-    yield styled(first.severity.value, SEVERITY_STYLE[first.severity]), styled(first.title, "bold")
-    if len(group.findings) > 1:
-        names = f": {some(group.others)}" if group.others else ""
-        yield styled(""), f"and {len(group.findings) - 1} more like it{names}"
-    if first.severity is not Severity.INFO:
-        yield from _grounds(first)
-    yield styled("fix", "dim"), first.fix
-    sure = "" if first.confidence is Confidence.HIGH else f", {first.confidence.value} confidence"
-    yield styled("rule", "dim"), styled(f"{first.code} {first.name}, {some(group.clauses, 2)}{sure}", "dim")
+    similar = len(group.findings) - 1
+    more = f" (and {similar} similar)" if similar else ""
+    lines = _wrapped(f"{first.code} {first.title}", width, most=2, indent=INDENT, end=more)
+    label = styled(f"  {LABELS[first.severity]:<{INDENT - 2}}", text_details.SEVERITY_STYLE[first.severity])
+    return [label + line[INDENT:] if k == 0 else line for k, line in enumerate(lines)]
 
 
-def _grounds(finding: Finding) -> Iterator[tuple[Text, str]]:
-    """What was asked and by whom, what it costs, where it is."""
-    limit = finding.limit
-    asked = number(limit.value, limit.unit) if limit else ""
-    if asked:
-        yield styled("limit", "dim"), asked
-    if limit and limit.source:
-        yield styled("source", "dim"), limit.source
-    yield styled("why", "dim"), finding.why
-    at = _place(finding.places)
-    if at:
-        yield styled("at", "dim"), at
-
-
-def _place(places: tuple[Place, ...]) -> str:
-    """Return where to click: only places with a position or a line; layers and nets are in the title."""
-    located = [place for place in places if place.x_mm is not None and place.y_mm is not None]
-    if not located:
-        return ""
-    first = located[0]
-    layer = f"{first.layer}, " if first.layer else ""
-    more = f", and {len(located) - 1} more" if len(located) > 1 else ""
-    return f"{layer}x {first.x_mm:.3f} mm, y {first.y_mm:.3f} mm{more}"
-
-
-def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
-    """What somebody accepted, and why; suppressions that do nothing; what is gone from the baseline."""
-    suppressed = [one for one in report.accepted if one.by == "suppression"]
-    known = [one for one in report.accepted if one.by == "baseline"]
-    if report.accepted or report.stale_suppressions or report.fixed:
-        by_whom = [(suppressed, "suppressed"), (known, "known before")]
-        remark = ", ".join(f"{len(ones)} {how}" for ones, how in by_whom if ones)
-        out.heading("Accepted", remark or "none")
-    rows: list[tuple[str | Text, str | Text]] = []
-    for one in [*suppressed, *(known if show_all else [])]:
-        until = f", until {one.expires.isoformat()}" if one.expires else ""
-        who = f" ({one.owner}{until})" if one.owner else ""
-        rows += [(styled(one.finding.code, "dim"), one.finding.title), ("", styled(f"{one.reason}{who}", "dim"))]
-    for stale in report.stale_suppressions:
-        line = f", line {stale.line} of stackwright.toml" if stale.line else ""
-        what = f"suppression of {stale.entry} {stale.problem}{line}: {stale.reason} ({stale.owner})"
-        rows.append((styled("warning", SEVERITY_STYLE[Severity.WARNING]), what))
-    rows += [(styled("fixed", "green"), f"{one.code} {one.title}") for one in report.fixed]
-    out.rows([LABEL, BODY], rows)
-    if report.fixed:
-        out.line(styled("`stackwright baseline` takes what is fixed out of the baseline", "dim"), indent=2)
-
-
-def _kicad_drc(out: Page, report: Report, *, show_all: bool) -> None:
-    """What KiCad's own check says, type by type."""
+def _others(report: Report, width: int) -> Iterator[Text]:
+    """What else has to be known: KiCad's own check, what was accepted, what crashed."""
     drc = report.kicad_drc
-    if drc is None:
-        return
-    out.heading(kicad_drc.TITLE, kicad_drc.remark(drc))
-    rows: list[tuple[str | Text, str | Text]] = []
-    for group in kicad_drc.groups(drc, len(drc.violations) if show_all else kicad_drc.SHOWN):
-        rows.append((styled(group.severity.value, SEVERITY_STYLE[group.severity]), styled(group.title, "bold")))
-        rows += [(styled("at", "dim"), place) for place in group.places]
-        rows += [("", styled(f"{group.more} more: --all shows them", "dim"))] if group.more else []
-    if drc.others:
-        rows.append((styled("others", "dim"), styled(kicad_drc.others(drc), "dim")))
-    if drc.failed:
-        rows = [(styled("error", SEVERITY_STYLE[Severity.ERROR]), drc.failed), (styled("fix", "dim"), drc.next_step)]
-    out.rows([LABEL, BODY], rows)
+    if drc is not None:
+        yield from _labelled("KiCad", f"DRC: {kicad_drc.remark(drc)}; -v lists them", width, most=2, style="yellow")
+    suppressed = sum(one.by == "suppression" for one in report.accepted)
+    known = len(report.accepted) - suppressed
+    parts = [f"{suppressed} suppressed"] if suppressed else []
+    parts += [f"{known} in the baseline"] if known else []
+    parts += [f"{len(report.fixed)} fixed since the baseline"] if report.fixed else []
+    if parts:
+        yield from _labelled("accepted", ", ".join(parts), width, style="dim")
+    if stale := len(report.stale_suppressions):
+        words = count(stale, "suppression matches nothing or has expired", "suppressions match nothing or have expired")
+        yield from _labelled("warning", f"{words}: -v", width, style="yellow")
+    for crash in report.crashes[:2]:
+        words = f"internal error in rule {crash.code} ({crash.error}): please report it with this board"
+        yield from _labelled("error", words, width, most=2, style="bold red")
 
 
-def _impedances(out: Page, report: Report) -> None:
-    """One row per target; the page and the JSON report have every link."""
-    if not report.impedances:
-        return
-    out.heading("Impedance as routed", "nominal, by the solver; breakouts and neck-downs do not count")
-    rows = [(styled(copper.IMPEDANCE_HEAD[0], "dim"), *(styled(word, "dim") for word in copper.IMPEDANCE_HEAD[1:]))]
-    columns = [Column(max_width=24), Column(), Column(), Column(max_width=16), BODY]
-    out.rows(columns, [*rows, *copper.impedance_rows(report.impedances)])
-
-
-def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
-    """Pairs that no clause judges, with their impedance all the same; every pair and layer where all is asked for."""
-    shown = report.pairs if show_all else pairs.unjudged(report.pairs)[:SHOWN]
-    if not shown:
-        return
-    out.heading("Pairs" if show_all else "Pairs not judged", f"{pairs.said(report.pairs)}; {pairs.NOTE}")
-    head = tuple(styled(word, "dim") for word in pairs.HEAD)
-    columns = [Column(max_width=24), Column(), Column(right=True), Column(), Column(), Column(max_width=20), BODY]
-    out.rows(columns, [head, *(cells for row in shown for cells in pairs.cells(row, every_layer=show_all))])
-    out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in pairs.missing(shown)])
-    if len(report.pairs) > len(shown):
-        left = len(pairs.unjudged(report.pairs)) - len(shown)
-        rest = f"{count(left, 'pair')} more not judged; " if left > 0 else ""
-        out.line(styled(f"{rest}--all shows every pair and layer", "dim"), indent=2)
-
-
-def _losses(out: Page, report: Report) -> None:
-    """Two rows per interface: what its worst link loses where, and what its length would need."""
-    groups_ = losses.by_interface(report.losses)
-    if not groups_:
-        return
-    out.heading("Loss at Nyquist", "the worst link of each interface; nominal, in brackets with what is not known")
-    cells = [row for row in map(losses.interface_cells, groups_) if row]
-    if cells:
-        head = tuple(styled(word, "dim") for word in losses.HEAD)
-        out.rows([Column(max_width=20), *[Column(right=True)] * 2, BODY, *[Column(right=True)] * 6], [head, *cells])
-        out.gap()
-        head = tuple(styled(word, "dim") for word in losses.NEEDS_HEAD)
-        columns = [Column(max_width=26), Column(max_width=22), Column(max_width=24), BODY]
-        out.rows(columns, [head, *(row for row in map(losses.needs_cells, groups_) if row)])
-    if any(group.is_starred for group in groups_):
-        out.line(styled(losses.ASSUMED, "dim"), indent=2)
-    missing = [text for group in groups_ for text in losses.missing(group)]
-    out.rows([LABEL, BODY], [(styled("missing", "yellow"), text) for text in missing])
-
-
-def _rails(out: Page, report: Report) -> None:
-    """One row per declared rail, and what is missing of those that are not solved."""
-    if not report.rails:
-        return
-    out.heading("Rails", power.NOTE)
-    head = tuple(styled(word, "dim") for word in power.SHORT_HEAD)
-    out.rows([Column(max_width=20), *[Column()] * 6, BODY], [head, *map(power.short_cells, report.rails)])
-    out.rows([LABEL, BODY], [(styled("missing", "yellow"), fact) for fact, _ in power.remarks(report.rails)])
-
-
-def _backdrills(out: Page, report: Report, *, show_all: bool) -> None:
-    """One row per depth group."""
-    if not report.backdrills and not report.backdrills_missing:
-        return
-    holes = sum(row.holes for row in report.backdrills)
-    out.heading("Backdrills", f"{count(holes, 'hole')} in {count(len(report.backdrills), 'depth group')}")
-    shown = report.backdrills if show_all else report.backdrills[:SHOWN]
-    if shown:
-        head = tuple(styled(word, "dim") for word in copper.BACKDRILL_SHORT)
-        out.rows([Column()] * (len(head) - 1) + [BODY], [head, *map(copper.backdrill_cells, shown)])
-    if len(report.backdrills) > len(shown):
-        out.line(
-            styled(f"{count(len(report.backdrills) - len(shown), 'group')} more: --all shows them", "dim"), indent=2
-        )
-    if any(row.is_proposed for row in shown):
-        out.line(styled("* nobody has asked for these yet; the stubs of a fast interface need them", "dim"), indent=2)
-    out.rows([LABEL, BODY], [(styled("missing", "yellow"), m.fact) for m in report.backdrills_missing])
-
-
-def _not_proven(out: Page, report: Report, *, show_all: bool) -> None:
-    """What is not proven, by missing fact; what blocks an error-tier clause first, and none of those is left out."""
-    open_verdicts, left_out = not_verifiable(report.verdicts)
-    blocked: dict[str, list[ClauseVerdict]] = {}
-    for verdict in sorted(open_verdicts, key=_severity_first):
+def _missing(report: Report, width: int, most: int) -> Iterator[Text]:
+    """What to supply, the entry that decides most requirements first."""
+    waiting, _ = not_verifiable(report.verdicts)
+    wanted: dict[str, tuple[list[str], set[str], bool]] = {}
+    for verdict in waiting:
         for missing in (*verdict.missing, *verdict.guesses):
-            blocked.setdefault(missing.fact, []).append(verdict)
-    if not open_verdicts and not left_out and not report.unknown_pairs:
+            facts, clauses, _ = wanted.setdefault(_supply(missing.how_to_give), ([], set(), False))
+            facts += [missing.fact] if missing.fact not in facts else []
+            clauses.add(verdict.clause.id)
+    if not wanted and not report.unknown_pairs:
         return
-    guessed = sum(v.is_guess for v in open_verdicts)
-    waiting = count(len(open_verdicts) - guessed, "clause waits", "clauses wait")
-    parts = [f"{waiting} for a fact"] if len(open_verdicts) > guessed else []
-    if guessed:
-        parts.append(f"{count(guessed, 'clause')} met on a guess")
+    yield Text("")
+    yield styled("Missing data", "bold")
+    errors = {v.clause.id for v in waiting if v.clause.severity is Severity.ERROR}
+    rows = sorted(wanted.items(), key=lambda row: (-len(row[1][1] & errors), -len(row[1][1])))
+    for where, (facts, clauses, _) in rows[:most]:
+        similar = f" and {len(facts) - 1} more" if len(facts) > 1 else ""
+        words = f"{facts[0].partition(' (')[0]}{similar}"
+        told = f"{where}: " if where else ""
+        yield from _wrapped(f"{told}{words} ({count(len(clauses), 'requirement')})", width, most=2, indent=2)
+    if len(rows) > most:
+        yield styled(f"  {len(rows) - most} more: -v", "dim")
     if report.unknown_pairs:
-        parts.append(f"{count(len(report.unknown_pairs), 'pair')} of unknown interface")
-    if left_out:
-        parts.append(f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out")
-    out.heading("Not proven", ", ".join(parts))
-    rows, needed = _needed_first(list(blocked.items()) if show_all else _like_facts_together(blocked))
-    shown = len(rows) if show_all else max(SHOWN, needed)
-    pairs = report.unknown_pairs
-    told = [(fact, _waiting(verdicts)) for fact, verdicts in rows[:shown]]
-    if pairs:
-        named = some(pairs, len(pairs) if show_all else PAIRS_SHOWN)
-        told.append((f"the interface of {named}", "coverage: nothing is asked of pairs of unknown interface"))
-    out.rows([Column(max_width=56), BODY], told)
-    if len(rows) > shown:
-        out.line(styled(f"{count(len(rows) - shown, 'fact')} more: --all shows them", "dim"), indent=2)
+        pairs = count(len(report.unknown_pairs), "differential pair")
+        yield from _wrapped(f"[[interface]]: the interface of {pairs}", width, most=1, indent=2)
 
 
-_Blocked = tuple[str, list[ClauseVerdict]]
-"""A missing fact and the clauses that wait for it."""
+def _supply(how_to_give: str) -> str:
+    """Return where a fact is entered: a place in KiCad, or a table of stackwright.toml."""
+    first = how_to_give.partition("\n")[0]
+    if first.startswith("["):
+        table = first.strip("[]").partition('."')[0]
+        return f"[[{table}]]" if first.startswith("[[") else f"[{table}]"
+    if first.startswith("in KiCad, "):
+        return "KiCad, " + first.removeprefix("in KiCad, ").partition(":")[0]
+    return ""
 
 
-def _waiting(verdicts: list[ClauseVerdict]) -> str:
-    """The clauses that wait for a fact: those of severity error all, of others the first."""
-    ids = list(dict.fromkeys(v.clause.id for v in verdicts))
-    errors = {v.clause.id for v in verdicts if v.clause.severity is Severity.ERROR}
-    return some(ids, max(2, len(errors)))
-
-
-def _needed_first(rows: Sequence[_Blocked]) -> tuple[list[_Blocked], int]:
-    """Return the rows with those first that an error-tier clause needs to be there at all, and how many these are."""
-    seen, needed, rest = set[str](), list[_Blocked](), list[_Blocked]()
-    for fact, verdicts in rows:
-        errors = {v.clause.id for v in verdicts if v.clause.severity is Severity.ERROR}
-        (rest if errors <= seen else needed).append((fact, verdicts))
-        seen |= errors
-    return needed + rest, len(needed)
-
-
-def _like_facts_together(blocked: Mapping[str, list[ClauseVerdict]]) -> list[tuple[str, list[ClauseVerdict]]]:
-    """Merge `Tg of dielectric 1`, `Tg of dielectric 2` ... where they block the same clauses."""
-    merged: dict[tuple[str, ...], list[str]] = {}
-    for fact, verdicts in blocked.items():
-        merged.setdefault((fact.partition(" of ")[0], *(v.clause.id for v in verdicts)), []).append(fact)
-    more = {facts[0]: f" and {len(facts) - 1} more" if len(facts) > 1 else "" for facts in merged.values()}
-    return [(first + rest, blocked[first]) for first, rest in more.items()]
-
-
-def _severity_first(verdict: ClauseVerdict) -> int:
-    return -verdict.clause.severity.rank
-
-
-def _proofs(out: Page, report: Report) -> None:
-    if not report.proofs:
-        return
-    out.heading("To prove more", "fill in and put into stackwright.toml beside the board:")
-    out.gap()
-    for index, line in enumerate(report.proofs):
-        if index and line.startswith("["):
-            out.gap()
-        out.verbatim([line], indent=4)
-
-
-def _clauses(out: Page, report: Report) -> None:
-    """Every clause by verdict, in the order of precedence; documents as numbers, explained below."""
-    judged = [v for v in report.verdicts if v.has_rule]
-    ordered = [v for verdict in Verdict for v in sorted(judged, key=_severity_first) if v.verdict is verdict]
-    out.heading(f"Clauses of {report.profile or report.form}", _tally(judged))
-    answers = _answers(report)
-    keys = list(dict.fromkeys(v.clause.source.document for v in ordered))
-    rows: list[tuple[str | Text, ...]] = []
-    for judged_clause in ordered:
-        clause, verdict = judged_clause.clause, judged_clause.verdict
-        style = VERDICT_STYLE[Verdict.NOT_VERIFIABLE if judged_clause.is_guess else verdict]
-        word = styled(judged_clause.words, style)
-        where = f"{clause.id}, {clause.severity.value} [{keys.index(clause.source.document) + 1}]"
-        rows += [(word, clause.title, answers[clause.id]), ("", styled(where, "dim"), "")]
-    out.rows([Column(), BODY, Column(max_width=24)], rows)
-    out.heading("Documents")
-    out.rows([Column(), BODY], [(f"[{index}]", _document(key)) for index, key in enumerate(keys, start=1)])
-
-
-def _document(key: str) -> str:
-    """Return publisher, title and how far to trust them; a key of the user's own stands for itself."""
-    known = documents().get(key)
-    if known is None:
-        return key
-    return f"{': '.join(part for part in (known.publisher, known.title) if part)} ({known.trust.value})"
-
-
-def _tally(judged: list[ClauseVerdict]) -> str:
-    counts = [(verdict, sum(v.verdict is verdict for v in judged)) for verdict in Verdict]
-    guessed = sum(v.is_guess for v in judged)
-    of_them = {Verdict.PASSED: f" ({guessed} on a guess)"} if guessed else {}
-    return ", ".join(f"{n} {verdict.value}{of_them.get(verdict, '')}" for verdict, n in counts if n)
-
-
-def _answers(report: Report) -> dict[str, str]:
-    """What the table says to each clause: the worst measured value, the missing fact, or how much was looked at."""
-    answers = {}
-    for verdict in report.verdicts:
-        needs = verdict.verdict is Verdict.NOT_VERIFIABLE and verdict.missing
-        looked_at = f"{verdict.checked} checked" if verdict.checked else ""
-        answers[verdict.clause.id] = f"needs {_short(verdict.missing[0].fact)}" if needs else looked_at
-    shown = groups([*report.findings, *(one.finding for one in report.accepted)])
-    found = [finding for group in reversed(shown) for finding in reversed(group.findings) if finding.measured]
-    own = {finding.clause for finding in found}
-    for finding in found:
-        clauses = (finding.clause, *(clause for clause in finding.also if clause not in own))
-        value = number(finding.measured.value, finding.measured.unit) if finding.measured else ""
-        answers |= dict.fromkeys((clause for clause in clauses if clause in answers), value)
-    return answers
-
-
-def _short(fact: str) -> str:
-    return fact.partition(" (")[0]
-
-
-def _end(out: Page, report: Report) -> None:
-    """Coverage, what broke, the next step; and the headline again, because a terminal shows the end."""
+def _end(report: Report, width: int) -> list[Text]:
+    """The counts, and what to do next."""
     cover = report.coverage
-    later = count(cover.clauses_without_rule, "clause has", "clauses have")
-    out.heading("Coverage", f"{cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)")
-    if cover.unknown_pairs:
-        pairs = count(cover.unknown_pairs, "differential pair counts", "differential pairs count")
-        out.line(f"{pairs} as undecided: interface not known", indent=2)
-    if cover.unjudged_pairs:
-        pairs = count(cover.unjudged_pairs, "differential pair counts", "differential pairs count")
-        out.line(f'{pairs} as undecided: impedance not judged, see "Pairs not judged"', indent=2)
-    if cover.clauses_without_rule:
-        out.line(f"{later} no rule yet and count nowhere", indent=2)
-    for crash in report.crashes:
-        broke = f"rule {crash.code} {crash.name} broke ({crash.error}): please report this board"
-        out.line(styled("error", SEVERITY_STYLE[Severity.ERROR]), f"  {broke}", indent=2)
-    out.gap()
-    out.rows([Column(), BODY], [(_headline_word(report), report.headline_why)], indent=0)
-    out.line(f"next: {_next_step(report)}")
+    counts = tally(report.verdicts) or "none apply"
+    lines = _wrapped(f"Requirements: {counts}; coverage {cover.whole_percent} %", width, most=2)
+    return [*lines, Text(f"next: {clean(next_step(report))}")]
 
 
-def _next_step(report: Report) -> str:
-    if report.profile is None:
-        return "stackwright fit BOARD judges every workload; then check again with --profile NAME"
-    if report.findings:
-        return f"stackwright explain {report.findings[0].code} tells why and how to mend it"
-    if report.proofs:
-        return "fill in the lines above and check again"
-    return f"stackwright profiles {report.profile} shows every demand with its source"
+def _cut(label: str, words: str, width: int) -> Text:
+    return _labelled(label, words, width, style="dim")[0]
+
+
+def _labelled(label: str, words: str, width: int, *, most: int = 1, style: str = "") -> list[Text]:
+    lines = _wrapped(words, width, most=most, indent=INDENT)
+    head = styled(f"  {label:<{INDENT - 2}}", style)
+    return [head + line[INDENT:] if k == 0 else line for k, line in enumerate(lines)]
+
+
+def _wrapped(words: str, width: int, *, most: int, indent: int = 0, end: str = "") -> list[Text]:
+    """Return words in at most so many lines; `end` always stands at the end, whatever is cut before it."""
+    room = max(width - indent, 20)
+    text = clean(words)
+    lines = textwrap.wrap(text + end, room, break_on_hyphens=False) or [""]
+    if len(lines) > most:
+        lines = textwrap.wrap(text, room, max_lines=most, placeholder=f" ...{end}", break_on_hyphens=False)
+    return [styled(" " * indent + line) for line in lines]

@@ -43,7 +43,7 @@ def _size(one: PairOnLayer) -> str:
 def _impedance(one: PairOnLayer) -> str:
     if one.impedance_ohm is not None:
         return f"{one.impedance_ohm:.1f} ohm"
-    return {NOT_SOLVED: "--all solves it", NO_PLANE: "no plane"}.get(one.problem, "unknown")
+    return {NOT_SOLVED: "--full solves it", NO_PLANE: "no plane"}.get(one.problem, "unknown")
 
 
 def _target(row: PairRow) -> str:

@@ -281,7 +281,8 @@ def _config_path(board: Path, given: Path | None) -> str | None:
 def _as_text(answer: Answer, settings: Settings) -> str:
     if isinstance(answer.outcome, Unchecked):
         return ""
-    return text.page(answer.outcome.report, show_all=settings.show_all).text(terminal_console())
+    console = terminal_console()
+    return text.page(answer.outcome.report, full=settings.show_all, width=console.width).text(console)
 
 
 def _deliver(answers: Sequence[Answer], settings: Settings) -> None:
@@ -307,7 +308,7 @@ def _deliver(answers: Sequence[Answer], settings: Settings) -> None:
 def _written(answers: Sequence[Answer], form: str, settings: Settings) -> str:
     if form != TEXT:
         return reporter(form)([answer.outcome for answer in answers])
-    pages = [text.page(report, show_all=settings.show_all) for report in _reports(answers)]
+    pages = [text.page(report, full=settings.show_all) for report in _reports(answers)]
     return "\n\n".join(page.text() for page in pages)
 
 

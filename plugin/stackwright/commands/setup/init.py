@@ -21,7 +21,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, find_foil
 from stackwright.commands.setup import settings_file
 from stackwright.commands.setup.settings_file import InitAnswers
-from stackwright.reporters import text
+from stackwright.reporters import text_details
 from stackwright.run.paths import find_board
 from stackwright.text.output import former_of, show, write_over
 from stackwright.text.page import Page, styled, terminal_console
@@ -68,8 +68,8 @@ def _inferred(context: Context) -> Page:
     """Show what needs no question."""
     page = Page()
     page.line(styled("What the board says", "bold"))
-    text.facts(page, board_facts(context, "").lines)
-    text.taken_as(page, context.assignment.taken_as())
+    text_details.facts(page, board_facts(context, "").lines)
+    text_details.taken_as(page, context.assignment.taken_as())
     return page
 
 

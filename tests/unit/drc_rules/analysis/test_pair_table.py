@@ -129,11 +129,11 @@ def test_every_reader_gets_the_pairs(tmp_path: Path) -> None:
     checked = Checked(report, None, "0")
     ohm = f"{only(report.pairs[0]).impedance_ohm:.1f} ohm"
 
-    short, full = text.page(report).text(), text.page(report, show_all=True).text()
+    short, full = text.page(report, verbose=True, clauses=True).text(), text.page(report, full=True).text()
     section = short.partition("Pairs not judged")[2].partition("\n\n")[0]
     assert "1 of 2 pairs is not judged" in section
     assert "/USB_D" in section and ohm in section and "/PCIE_TX0" not in section
-    assert "--all shows every pair" in section
+    assert "--full shows every pair" in section
     assert "/PCIE_TX0" in full.partition("\nPairs  ")[2].partition("\n\n")[0]
     assert ohm in markdown.render([checked]).partition("### Pairs not judged")[2]
     page = html.render([checked])
@@ -149,8 +149,13 @@ def test_a_long_list_is_cut_in_text_and_says_how_to_see_the_rest() -> None:
         PairRow(name=f"/L{n}_", nets=("a", "b"), length_mm=9.0, layers=(layer,), why_not="x") for n in range(12)
     )
 
-    section = text.page(made(pairs=many)).text().partition("Pairs not judged")[2].partition("\n\n")[0]
+    section = (
+        text.page(made(pairs=many), verbose=True, clauses=True)
+        .text()
+        .partition("Pairs not judged")[2]
+        .partition("\n\n")[0]
+    )
 
-    assert section.count("--all solves it") == 10
-    assert "2 pairs more not judged; --all shows every pair and layer" in section
+    assert section.count("--full solves it") == 10
+    assert "2 pairs more not judged; --full shows every pair and layer" in section
     assert pairs.missing(many) == ()

@@ -1,0 +1,36 @@
+"""How many requirements are met, and how many are not, in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from drc_rules.report.model import MET_ON_A_GUESS, ClauseVerdict, Finding
+from drc_rules.requirements.clauses import Severity
+from stackwright.text.words import count
+
+ORDER = ("failed", "not met", "remark", "not verifiable", "met", "not applicable")
+"""Words of `ClauseVerdict.words`, worst first; a clause met on a guess is counted as met."""
+
+
+LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "remark"}
+"""Severities as people read them."""
+
+
+def severity_counts(findings: Iterable[Finding]) -> str:
+    """Return e.g. `2 errors, 1 remark`."""
+    severities = Counter(finding.severity for finding in findings)
+    return ", ".join(count(severities[one], label) for one, label in LABELS.items() if severities[one])
+
+
+def tally(verdicts: Iterable[ClauseVerdict]) -> str:
+    """Return e.g. `1 failed, 2 remarks, 1 not verifiable, 96 met (1 on a guess), 39 not applicable`."""
+    words = Counter(verdict.words for verdict in verdicts if verdict.has_rule)
+    guessed = words.pop(MET_ON_A_GUESS, 0)
+    words["met"] += guessed
+    aside = {"met": f" ({guessed} on a guess)"} if guessed else {}
+    found = [word for word in ORDER if words[word]]
+    return ", ".join(
+        (count(words[word], word) if word == "remark" else f"{words[word]} {word}") + aside.get(word, "")
+        for word in found
+    )

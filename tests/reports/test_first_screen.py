@@ -1,0 +1,153 @@
+"""The first screen: short, whatever the board; counts that agree; a next step that can be typed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from drc_rules.engine.decide import headline_of
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Missing, Report, TakenAs, Verdict
+from drc_rules.requirements.clauses import Severity
+from stackup_lib.core.facts import Confidence
+from stackwright.reporters import text
+from stackwright.reporters.next_step import next_step
+from stackwright.tables.counts import tally
+from stackwright.text.page import plain_console
+from tests.reports.test_reporters import finding, report, verdict
+
+LONG = (
+    "dielectric 1234 (a laminate whose name goes on and on) adjacent to In12.Cu: Df 0.0300 at 10 GHz, limit 0.002 " * 3
+)
+
+
+def lines_of(made: Report, width: int = 80) -> list[str]:
+    return text.page(made, width=width).text(plain_console(width)).splitlines()
+
+
+def crowded() -> Report:
+    """A board with everything at once, all of it in long words."""
+    findings = tuple(
+        finding(f"/N{n}", key=f"{n}", code=f"VIA{n:03}", title=f"{chr(65 + n % 26) * 3} {LONG}") for n in range(60)
+    )
+    open_ = tuple(
+        verdict(
+            f"training.x{n}",
+            Verdict.NOT_VERIFIABLE,
+            missing=(Missing(fact=f"fact {n} {LONG}", how_to_give=f'[table{n}."x"]\nkey = "?"'),),
+        )
+        for n in range(30)
+    )
+    nets = tuple(
+        TakenAs(
+            group=f"g{n}", nets=9, interface=name, family="pcie", origin="declared", confidence=Confidence.HIGH, why=""
+        )
+        for n, name in enumerate(("pcie3", "pcie4", "pcie5", "pcie6", "pcie7", "nvlink5", "usb2", "ddr4", "ddr5"))
+    )
+    return report(
+        findings=findings,
+        verdicts=open_,
+        notes=tuple(f"note {n} {LONG}" for n in range(9)),
+        taken_as=nets,
+        headline_why=LONG,
+        unknown_pairs=("/A", "/B"),
+    )
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_the_first_screen_has_forty_lines_at_most(width: int) -> None:
+    lines = lines_of(crowded(), width)
+
+    assert len(lines) <= text.MOST_LINES
+    assert max(len(line) for line in lines if not line.startswith("next: ")) <= width
+    assert sum(bool(re.match(r"  error +VIA\d", line)) for line in lines) >= text.FEWEST_FINDINGS
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """Findings shown and findings left out make all of them."""
+    lines = lines_of(crowded())
+
+    shown = sum(bool(re.match(r"  error +VIA\d", line)) for line in lines)
+    (hidden,) = (int(m[1]) for line in lines if (m := re.fullmatch(r" {11}(\d+) more: -v", line)) and int(m[1]) > 9)
+    assert "60 errors" in lines
+    assert shown + hidden == 60
+
+
+def test_a_short_report_shows_every_finding_and_each_only_once() -> None:
+    shown = "\n".join(lines_of(report(findings=(finding("/A", key="a"),))))
+
+    assert shown.count("VIA001") == 1
+    assert "more: -v" not in shown
+
+
+def test_similar_findings_are_one_line_with_their_number() -> None:
+    made = report(findings=tuple(finding(f"/TX{lane}_P", key=str(lane)) for lane in range(40)))
+
+    shown = " ".join(" ".join(lines_of(made)).split())
+    assert shown.count("VIA001") == 1
+    assert "(and 39 similar)" in shown
+
+
+def judged(severity: Severity, answer: Verdict, worst: Severity | None = None) -> ClauseVerdict:
+    one = verdict(f"training.{severity.value}.{answer.name}", answer)
+    clause = one.clause.model_copy(update={"severity": severity, "title": f"{severity.value} clause"})
+    return one.model_copy(update={"clause": clause, "worst": worst})
+
+
+def test_failed_is_said_of_errors_only() -> None:
+    """A warning is not met, an info is a remark; FIT never stands above `failed`."""
+    verdicts = [
+        judged(Severity.WARNING, Verdict.FAILED, Severity.WARNING),
+        judged(Severity.INFO, Verdict.FAILED, Severity.INFO),
+        judged(Severity.ERROR, Verdict.PASSED),
+    ]
+
+    assert tally(verdicts) == "1 not met, 1 remark, 1 met"
+    headline, why = headline_of(verdicts, profile="edge")
+    assert headline is Headline.FIT
+    assert "failed" not in f"{why} {tally(verdicts)}"
+    verdicts.append(judged(Severity.ERROR, Verdict.FAILED, Severity.ERROR))
+    assert tally(verdicts) == "1 failed, 1 not met, 1 remark, 1 met"
+    assert headline_of(verdicts, profile="edge") == (Headline.NOT_FIT, "1 requirement failed: error clause")
+
+
+def test_a_guess_is_counted_as_met_and_said() -> None:
+    guess = judged(Severity.ERROR, Verdict.PASSED).model_copy(update={"confidence": Confidence.LOW})
+
+    assert tally([guess]) == "1 met (1 on a guess)"
+    assert headline_of([guess], profile="edge")[0] is Headline.NOT_PROVEN
+
+
+def errors(code: str) -> tuple[Finding, ...]:
+    return (finding("/A", key="a", code=code, severity=Severity.ERROR),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"headline": Headline.NO_WORKLOAD, "profile": None, "form": None}, "stackwright fit boards/card.kicad_pcb"),
+        (
+            {"headline": Headline.NOT_PROVEN, "proofs": ('foil = "?"',)},
+            "stackwright init boards/card.kicad_pcb --profile training-b200",
+        ),
+        ({"headline": Headline.NOT_PROVEN, "proofs": ("# in KiCad: fill the zones",)}, "in KiCad: fill the zones"),
+        (
+            {"headline": Headline.NOT_FIT, "findings": errors("MAT001")},
+            "stackwright suggest boards/card.kicad_pcb --profile training-b200",
+        ),
+        (
+            {"headline": Headline.NOT_FIT, "findings": errors("FAB014")},
+            "stackwright check boards/card.kicad_pcb --profile training-b200 -v",
+        ),
+        ({"headline": Headline.FIT}, "stackwright fab-pack boards/card.kicad_pcb --output fab"),
+    ],
+)
+def test_the_next_step_follows_the_state(changes: dict[str, object], expected: str) -> None:
+    assert next_step(report(**changes)) == expected
+
+
+def test_a_path_with_a_blank_can_be_pasted() -> None:
+    made = report(headline=Headline.NO_WORKLOAD)
+    spaced = made.model_copy(update={"board": made.board.model_copy(update={"path": "my boards/a b.kicad_pcb"})})
+
+    assert next_step(spaced) == "stackwright fit 'my boards/a b.kicad_pcb'"
