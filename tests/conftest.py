@@ -76,6 +76,11 @@ def _tier(path: Path) -> str | None:
     return next((marker for name, marker in TIERS.items() if folder.is_relative_to(name)), None)
 
 
+def _is_slow_file(path: Path) -> bool:
+    """Tell whether all tests of a file are marked slow, without importing it."""
+    return path.suffix == ".py" and "\npytestmark = pytest.mark.slow\n" in path.read_text(encoding="utf-8")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Who names a file or folder of tests wants all of it."""
     if config.option.markexpr == QUICK and any(HERE in _path_of(word).parents for word in config.args):
@@ -88,7 +93,9 @@ def _path_of(word: str) -> Path:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import the slow tests where only the quick ones are asked for."""
-    return True if config.option.markexpr == QUICK and _tier(collection_path) else None
+    if config.option.markexpr != QUICK:
+        return None
+    return True if _tier(collection_path) or _is_slow_file(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -167,6 +167,7 @@ def test_without_write_nothing_is_touched_and_the_effect_is_told(
     assert "--write --change-stackup" in out
 
 
+@pytest.mark.slow
 def test_a_thicker_core_raises_impedance_and_lowers_loss(card: Path) -> None:
     """Both signal layers, by the direction that physics demands; a layer away from the change stays."""
     text = card.read_bytes()

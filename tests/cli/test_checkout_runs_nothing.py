@@ -144,6 +144,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["", "{source}"], ids=["locked", "package"])
 def test_the_action_runs_no_file_of_the_checkout(
     checkout: Path, source: Path, ran: Path, tmp_path: Path, package: str
@@ -166,6 +167,7 @@ def test_the_action_runs_no_file_of_the_checkout(
     assert names(ran) == []
 
 
+@pytest.mark.slow
 def test_the_gitlab_job_runs_no_file_of_the_checkout(checkout: Path, source: Path, ran: Path, tmp_path: Path) -> None:
     """Its Stackwright comes from a repository of its own, at a commit."""
     text = (CI / "gitlab-ci.yml").read_text(encoding="utf-8")
@@ -184,6 +186,7 @@ def test_the_gitlab_job_runs_no_file_of_the_checkout(checkout: Path, source: Pat
     assert names(ran) == []
 
 
+@pytest.mark.slow
 def test_the_pre_commit_hook_runs_no_file_of_the_checkout(checkout: Path, ran: Path, tmp_path: Path) -> None:
     """pre-commit calls the entry in the repository, with the boards."""
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
@@ -199,6 +202,7 @@ def test_the_pre_commit_hook_runs_no_file_of_the_checkout(checkout: Path, ran: P
     assert names(ran) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_workers_of_the_installed_command_run_no_file_of_the_current_folder(
     checkout: Path, ran: Path, tmp_path: Path, method: str

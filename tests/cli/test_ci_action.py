@@ -123,6 +123,7 @@ def test_a_part_that_is_none_is_refused(repository: Repository, shard: str) -> N
         chosen(repository.settings(STACKWRIGHT_SHARD=shard))
 
 
+@pytest.mark.slow
 @needs_git
 def test_against_the_base_only_what_is_new_fails(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
     """The lossy board was lossy before; a card that loses its backdrills is new."""
@@ -136,6 +137,7 @@ def test_against_the_base_only_what_is_new_fails(repository: Repository, capfd: 
     capfd.readouterr()
 
 
+@pytest.mark.slow
 @needs_git
 def test_a_job_writes_what_gitlab_reads(repository: Repository, capfd: pytest.CaptureFixture[str]) -> None:
     """JUnit for the list of tests, code quality for the lines of the merge request."""
@@ -249,6 +251,7 @@ def test_the_base_is_found_where_each_host_tells_it(tmp_path: Path) -> None:
     assert base_of({"GITHUB_EVENT_PATH": str(event)}) is None
 
 
+@pytest.mark.slow
 @needs_git
 def test_the_job_leaves_sarif_a_summary_and_the_exit_code(repository: Repository) -> None:
     touch(repository.board(LOSSY))
@@ -286,6 +289,7 @@ def test_a_repository_without_boards_is_not_passed(repository: Repository) -> No
     assert "There is no .kicad\\_pcb file" in repository.summary()
 
 
+@pytest.mark.slow
 @needs_git
 def test_inputs_reach_the_check(repository: Repository) -> None:
     every = {"STACKWRIGHT_CHANGED_ONLY": "false", "STACKWRIGHT_BOARDS": f"hw/{LOSSY}"}
@@ -320,6 +324,7 @@ def test_a_mistake_in_an_input_is_said(name: str, value: str, said: str) -> None
         job.choose(settings, job._settings(settings))
 
 
+@pytest.mark.slow
 @needs_git
 def test_no_board_can_speak_to_the_runner(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     board = repository.board(LOSSY)
@@ -353,6 +358,7 @@ def run_step(name: str, folder: Path, variables: Mapping[str, str]) -> subproces
     return subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 def test_the_steps_of_the_action_end_with_the_verdict(repository: Repository) -> None:
@@ -397,6 +403,7 @@ def test_the_documented_variables_are_those_of_the_job() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_pre_commit_hook_names_a_command_that_checks_a_board(tmp_path: Path) -> None:
     hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     entry = re.search(r"^  entry: (.+)$", hook, re.MULTILINE)

@@ -82,6 +82,7 @@ def board(tmp_path: Path) -> Callable[..., Path]:
 # --- check -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_fit_board_says_so_and_exits_with_0() -> None:
     """The first thing a newcomer runs."""
     ran = run("check", f"fixtures/boards/{FIT}")
@@ -91,6 +92,7 @@ def test_a_fit_board_says_so_and_exits_with_0() -> None:
     assert f"fixtures/boards/{FIT}/{FIT}.kicad_pcb" in ran.out
 
 
+@pytest.mark.slow
 def test_a_broken_twin_exits_with_1_and_names_the_clause() -> None:
     """The exit code is for the machine, the rest for the reader."""
     ran = run("check", BOARDS / BROKEN)
@@ -100,6 +102,7 @@ def test_a_broken_twin_exits_with_1_and_names_the_clause() -> None:
     assert "training.layers.min" in ran.out
 
 
+@pytest.mark.slow
 def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable[..., Path]) -> None:
     """Five minutes: facts, what the fast nets are taken for, what is missing, what to paste."""
     ran = run("check", board(FIT, configured=False))
@@ -110,6 +113,7 @@ def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable
         assert piece in ran.out
 
 
+@pytest.mark.slow
 def test_what_the_report_says_to_paste_can_be_pasted(board: Callable[..., Path]) -> None:
     """The lines make a valid stackwright.toml as they are, and declare nothing yet."""
     path = board(FIT, configured=False)
@@ -121,6 +125,7 @@ def test_what_the_report_says_to_paste_can_be_pasted(board: Callable[..., Path])
     assert check_board(path, command_line=CommandLine(profile="training-b200")).verdicts == report.verdicts
 
 
+@pytest.mark.slow
 def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable[..., Path]) -> None:
     """One bad file does not hide the others."""
     ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", BOARDS / BROKEN)
@@ -131,6 +136,7 @@ def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable
     assert ran.err.startswith("error: nothing.kicad_pcb: no such file; ")
 
 
+@pytest.mark.slow
 def test_a_project_file_or_a_folder_stands_for_its_board(board: Callable[..., Path]) -> None:
     """People give what is at hand."""
     path = board(FIT)
@@ -143,6 +149,7 @@ def test_a_project_file_or_a_folder_stands_for_its_board(board: Callable[..., Pa
     assert by_board.code == 0
 
 
+@pytest.mark.slow
 def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callable[..., Path]) -> None:
     """Autosaves are no boards."""
     path = board(FIT)
@@ -155,6 +162,7 @@ def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callabl
     assert f"holds 2 boards ({FIT}.kicad_pcb, other.kicad_pcb)" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "pieces"),
     [
@@ -190,6 +198,7 @@ def test_a_mistake_is_one_line_with_the_next_step(
         assert piece in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe" * 100, b"(" * 100_000, b"(kicad_sch (version 20250114))"])
 def test_what_is_no_board_is_one_line(tmp_path: Path, content: bytes) -> None:
     """Empty, binary, hopeless or a schematic: never a traceback."""
@@ -214,6 +223,7 @@ def test_a_typo_in_the_settings_says_what_was_meant(board: Callable[..., Path]) 
     assert 'unknown key "declared.foyl"; did you mean "foil"?' in ran.err
 
 
+@pytest.mark.slow
 def test_fail_on_moves_the_exit_code_and_nothing_else(board: Callable[..., Path]) -> None:
     """A warning fails only who asks for it; never lets everything pass."""
     path = board("missing_project")
@@ -226,6 +236,7 @@ def test_fail_on_moves_the_exit_code_and_nothing_else(board: Callable[..., Path]
     assert run("check", BOARDS / BROKEN, "--fail-on", "never").code == 0
 
 
+@pytest.mark.slow
 def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
     """The gate for those to whom unproven is not good enough."""
     ran = run("check", BOARDS / BARE, "--min-coverage", "90")
@@ -235,6 +246,7 @@ def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
     assert run("check", BOARDS / FIT, "--min-coverage", "100").code == 0
 
 
+@pytest.mark.slow
 def test_rules_that_are_left_out_take_one_line() -> None:
     """Who asks for one family reads what it lacks, not eighty lines of what was not asked."""
     ran = run("check", BOARDS / BARE, "--select", "MAT")
@@ -253,6 +265,7 @@ def test_rules_that_are_left_out_take_one_line() -> None:
         assert "rule VIA" not in section.partition("To prove more")[0]
 
 
+@pytest.mark.slow
 def test_nothing_checked_is_2() -> None:
     """A silent green is the worst answer."""
     ran = run("check", BOARDS / FIT, "--ignore", ",".join(rule.code for rule in all_rules()))
@@ -273,6 +286,7 @@ def test_a_rule_that_broke_is_2() -> None:
     assert exit_code(empty, options.model_copy(update={"fail_on": "never"}))[0] == 2
 
 
+@pytest.mark.slow
 def test_options_left_out_come_from_the_settings_file(board: Callable[..., Path]) -> None:
     """`[check]` holds for everybody who checks the board; the command line wins."""
     path = board("missing_project")
@@ -286,6 +300,7 @@ def test_options_left_out_come_from_the_settings_file(board: Callable[..., Path]
     assert run("check", path, "--ignore", "STK006").code == 1
 
 
+@pytest.mark.slow
 def test_select_and_ignore_take_commas_and_repeats() -> None:
     """As people type them."""
     ran = run("check", BOARDS / FIT, "--format", "json", "--select", "STK,MAT001", "--ignore", "STK006")
@@ -301,6 +316,7 @@ def test_select_and_ignore_take_commas_and_repeats() -> None:
 # --- output ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_json_of_real_boards_meets_the_published_schema() -> None:
     """Every fixture board in one document."""
     folders = sorted(path.parent for path in BOARDS.glob("*/*.kicad_pcb"))
@@ -319,6 +335,7 @@ def test_json_of_real_boards_meets_the_published_schema() -> None:
     assert provenance["config"].endswith(f"{FIT}/stackwright.toml")
 
 
+@pytest.mark.slow
 def test_json_has_a_short_form_that_is_the_same_and_contradicts_other_formats() -> None:
     """As `nets`, `stackup` and `validate` have it."""
     short = run("check", BOARDS / FIT, "--json")
@@ -329,6 +346,7 @@ def test_json_has_a_short_form_that_is_the_same_and_contradicts_other_formats() 
     assert "exclude each other" in refused.err
 
 
+@pytest.mark.slow
 def test_json_says_which_board_could_not_be_checked() -> None:
     """The document is valid and complete even then."""
     ran = run("check", BOARDS / FIT, "nothing.kicad_pcb", "--format", "json")
@@ -339,6 +357,7 @@ def test_json_says_which_board_could_not_be_checked() -> None:
     assert len(data["reports"]) == 1
 
 
+@pytest.mark.slow
 def test_same_board_and_settings_same_bytes() -> None:
     """No clock, no hash seed, no order of a dictionary in any report."""
     for form in ("text", "json"):
@@ -347,11 +366,13 @@ def test_same_board_and_settings_same_bytes() -> None:
         assert first == second
 
 
+@pytest.mark.slow
 def test_a_dash_is_standard_output() -> None:
     """As everywhere on a command line."""
     assert run("check", BOARDS / FIT, "--output", "-") == run("check", BOARDS / FIT)
 
 
+@pytest.mark.slow
 def test_other_settings_can_be_named_and_are_named_in_the_report(board: Callable[..., Path]) -> None:
     """The file beside the board is then not read."""
     path = board(FIT)
@@ -366,6 +387,7 @@ def test_other_settings_can_be_named_and_are_named_in_the_report(board: Callable
     assert report["board"]["path"] == path.name
 
 
+@pytest.mark.slow
 def test_a_hostile_board_cannot_drive_the_terminal_nor_the_settings_file(board: Callable[..., Path]) -> None:
     """Escape sequences and quotes in materials and net classes come out as text, on the terminal and in TOML."""
     path = board(FIT, configured=False)
@@ -389,6 +411,7 @@ def test_a_hostile_board_cannot_drive_the_terminal_nor_the_settings_file(board: 
     assert parse_config(declared).interface[0].net_classes == (evil_class,)
 
 
+@pytest.mark.slow
 def test_output_writes_a_whole_file_and_a_summary_to_the_terminal(tmp_path: Path) -> None:
     """The file holds what the terminal would have shown in a pipe."""
     target = tmp_path / "report.txt"
@@ -403,6 +426,7 @@ def test_output_writes_a_whole_file_and_a_summary_to_the_terminal(tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["report.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [f"{FIT}.kicad_pcb", f"{FIT}.kicad_pro", "stackwright.toml"])
 def test_a_report_cannot_replace_somebodys_work(board: Callable[..., Path], name: str) -> None:
     """A slip of the shell's completion must not cost a layout."""
@@ -426,6 +450,7 @@ def test_a_failed_check_leaves_an_old_report_readable(board: Callable[..., Path]
     assert json.loads(target.read_text())["reports"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_an_error_and_not_a_clean_exit() -> None:
     """A report that was not written was not made."""
@@ -445,6 +470,7 @@ def test_a_full_disk_is_an_error_and_not_a_clean_exit() -> None:
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_changes_nothing() -> None:
     """`| head -1`: no message, and the verdict's exit code stands."""
     process = subprocess.Popen(
@@ -517,6 +543,7 @@ def test_an_unexpected_error_asks_to_be_reported_in_one_line(tmp_path: Path) -> 
     assert "Traceback" in long.stderr
 
 
+@pytest.mark.slow
 def test_an_encoding_that_cannot_hold_a_name_shows_it_anyway(board: Callable[..., Path]) -> None:
     """A terminal set to ASCII must not end the check."""
     path = board(FIT)
@@ -533,6 +560,7 @@ def test_an_encoding_that_cannot_hold_a_name_shows_it_anyway(board: Callable[...
 # --- the other commands ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_version_and_help_are_there() -> None:
     """What packagers and newcomers type."""
     assert run("--version").out == f"stackwright {__version__}\n"
@@ -563,6 +591,7 @@ def test_check_help_ends_with_examples_and_exit_codes() -> None:
         assert option in out
 
 
+@pytest.mark.slow
 def test_every_rule_is_listed_and_can_be_explained() -> None:
     """A finding's code always leads to its page."""
     listed = run("rules").out
@@ -576,6 +605,7 @@ def test_every_rule_is_listed_and_can_be_explained() -> None:
         assert piece in by_code.out
 
 
+@pytest.mark.slow
 def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
     """`--json` and `--format json` give the same bytes where both are known."""
     board = "fixtures/boards/inference_pcie_gen5_fit"
@@ -584,6 +614,7 @@ def test_json_is_asked_for_in_the_same_way_everywhere() -> None:
     assert run("nets", board, "--json").out.startswith("{")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["PRF001", "not-proven", "sup001", "stale-suppression"])
 def test_what_sarif_says_of_the_check_itself_can_be_explained(word: str) -> None:
     """Every code that a report shows leads to a page."""
@@ -660,6 +691,7 @@ def test_init_writes_what_the_board_says_and_declares_nothing_else(board: Callab
     assert check_board(path).verdicts == before.verdicts
 
 
+@pytest.mark.slow
 def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> None:
     """From init to fit: the answers that the fixture board's own settings hold, the chip's own loss among them."""
     path = board(FIT, configured=False)
@@ -679,6 +711,7 @@ def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> N
     assert run("check", path).out.startswith("FIT  for inference-pcie")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo terminal")
 def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callable[..., Path]) -> None:
     """A wrong answer is explained and asked for again; a profile answers the form by itself; a pin is a pin."""
@@ -720,6 +753,7 @@ def all_of(terminal: int) -> str:
     return said.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_init_never_overwrites_unless_told_to(board: Callable[..., Path]) -> None:
     """Declarations are somebody's work."""
     path = board(FIT)
@@ -734,6 +768,7 @@ def test_init_never_overwrites_unless_told_to(board: Callable[..., Path]) -> Non
     assert path.with_name("stackwright.toml").read_text() != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.name for path in BOARDS.iterdir() if path.is_dir()))
 def test_init_writes_a_valid_file_for_every_board(board: Callable[..., Path], name: str) -> None:
     """No stackup, no project, a stackup that contradicts the layers: all the same."""
@@ -764,6 +799,7 @@ def test_the_readme_installs_checks_and_tests_in_two_commands() -> None:
     assert test == ".venv/bin/pip install -q -e '.[dev]' && .venv/bin/pytest -q -n auto --dist loadfile\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", [block for block in blocks("text") if block.startswith("$ ")], ids=lambda b: b[:30])
 def test_a_report_in_the_readme_is_what_the_program_says(shown: str) -> None:
     """Captured, not written by hand; `[...]` stands for what was left out, once at most."""
@@ -787,6 +823,7 @@ def test_the_settings_in_the_readme_are_valid_and_of_today() -> None:
     assert config.interface[0].is_ == "pcie5"
 
 
+@pytest.mark.slow
 def test_commands_and_rules_that_the_readme_names_exist() -> None:
     """A README that lies is worse than none."""
     commands = set(re.findall(r"stackwright ([a-z][\w-]*)", README)) - {"reports", "as", "says"}
@@ -800,6 +837,7 @@ def test_commands_and_rules_that_the_readme_names_exist() -> None:
         assert (ROOT / path).exists(), path
 
 
+@pytest.mark.slow
 def test_boards_checked_side_by_side_are_reported_as_one_by_one() -> None:
     """Processes of their own, the order and the bytes of one after the other; a board that is lost stops no other."""
     boards = [str(BOARDS / FIT), "nowhere.kicad_pcb", str(BOARDS / "no_stackup")]

@@ -22,6 +22,8 @@ from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
 from stackwright.commands.fab.compare import ComparisonDocument
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CARD = ROOT / "fixtures" / "boards" / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
 SCHEMA = ROOT / "fixtures" / "schemas" / "comparison-v1.json"

@@ -55,6 +55,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,6 +78,7 @@ def test_the_schema_is_the_one_of_the_program() -> None:
     assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
+@pytest.mark.slow
 def test_what_is_repaired_is_fixed_and_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same two commits the other way round."""
     assert run(["diff", "HEAD", "HEAD~1", CARD, "--json"]) == 0
@@ -89,6 +91,7 @@ def test_what_is_repaired_is_fixed_and_passes(repository: Path, capsys: pytest.C
     assert {row["layer"] for row in found["rows"]} == {"dielectric 5", "dielectric 23"}
 
 
+@pytest.mark.slow
 def test_the_file_as_it_lies_there_is_compared_with_a_commit(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +103,7 @@ def test_the_file_as_it_lies_there_is_compared_with_a_commit(
     assert f"HEAD:{CARD} -> {CARD}" in first
 
 
+@pytest.mark.slow
 def test_the_same_state_differs_in_nothing(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No finding is new, so nothing fails, however bad the board is."""
     assert run(["diff", "HEAD", "HEAD", CARD]) == 0
@@ -109,6 +113,7 @@ def test_the_same_state_differs_in_nothing(repository: Path, capsys: pytest.Capt
     assert "0 new, 0 fixed, 3 unchanged" in said
 
 
+@pytest.mark.slow
 def test_only_what_a_commit_brings_gates(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check --against`: the headline stays what it is, the exit code speaks of the change alone."""
     assert run(["check", CARD]) == 1
@@ -119,6 +124,7 @@ def test_only_what_a_commit_brings_gates(repository: Path, capsys: pytest.Captur
     assert "(1 finding accepted)" in capsys.readouterr().out  # a remark that was there before
 
 
+@pytest.mark.slow
 def test_a_board_that_a_commit_does_not_have_is_judged_as_a_whole(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +145,7 @@ def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +159,7 @@ def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
     assert "NVLINK1\\_RX0 87.0 → 83.9 ohm" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

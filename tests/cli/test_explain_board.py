@@ -75,6 +75,7 @@ def values_of(formula: Formula, one: Decided) -> list[dict[str, Value]]:
     return [formula.complete(working.numbers) for working in one.workings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", WITH_FORMULA, ids=lambda rule: rule.code)
 def test_what_a_formula_shows_is_what_was_decided(rule: Rule, judged: Judged) -> None:
     """On all cases of its rule: every symbol has a number, definitions give it, and only what meets it passes.
@@ -118,6 +119,7 @@ def test_a_finding_states_a_number_of_its_formula(rule: Rule, judged: Judged) ->
                 assert any(near), f"{case}: {stated} in {finding.title}, shown are {numbers}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.formula], ids=lambda rule: rule.code)
 def test_a_rule_without_a_formula_measures_no_number(rule: Rule, judged: Judged) -> None:
     """A rule that finds a number past another one says how it comes to it."""
@@ -128,6 +130,7 @@ def test_a_rule_without_a_formula_measures_no_number(rule: Rule, judged: Judged)
             assert not (isinstance(stated, float | int) and compared), f"{case}: {finding.title}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", ["training_b200_lossy_prepreg", "edge_jetson_carrier_fit", "no_stackup"])
 def test_what_is_explained_is_what_a_check_finds(board: str) -> None:
     """All clauses of a board have the same verdict and the same findings as in its report."""
@@ -206,6 +209,7 @@ def test_a_range_counts_by_its_middle() -> None:
 # ---------------------------------------------------------------------------------------------- command line
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_numbers_step_by_step() -> None:
     """Clause with its source, symbols with meaning and unit, the formula filled in, verdict, facts with their line."""
     ran = run("explain", "IMP002", "--board", LOSSY)
@@ -220,6 +224,7 @@ def test_the_page_shows_the_numbers_step_by_step() -> None:
     assert max(map(len, ran.out.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) -> None:
     """Ground above a stripline and none below: the side that has it passed, the other failed."""
     loaded = next(
@@ -233,6 +238,7 @@ def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) ->
     assert "failed, high confidence  In2.Cu, below the tracks" in ran.out
 
 
+@pytest.mark.slow
 def test_a_clause_is_explained_alone() -> None:
     """Its id names it; the rule that decides it gives the formula; its failure names limit and origin."""
     ran = run("explain", "training.df.nvlink5", "--board", LOSSY)
@@ -243,6 +249,7 @@ def test_a_clause_is_explained_alone() -> None:
     assert "Df of dielectric 1 at" not in ran.out  # the loss that is told beside the finding decides nothing
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_told_with_the_lines_that_give_it() -> None:
     """A link that nominally fits is open where a Df is not known."""
     ran = run("explain", "LOS001", "--board", LOSSY)
@@ -251,6 +258,7 @@ def test_what_is_missing_is_told_with_the_lines_that_give_it() -> None:
     assert '[declared.dielectric."dielectric 5"]' in ran.out
 
 
+@pytest.mark.slow
 def test_what_is_not_asked_says_who_asks_it() -> None:
     """A clause of training says nothing of an edge board; the profile is named that has it."""
     ran = run("explain", "MAT001", "--board", BOARDS / "default_stackup", "--profile", "edge")
@@ -260,6 +268,7 @@ def test_what_is_not_asked_says_who_asks_it() -> None:
     assert "It is asked by inference" in ran.out
 
 
+@pytest.mark.slow
 def test_nothing_concerned_is_told_with_what_is_looked_at() -> None:
     """A board without a declared hot part has no thermal resistance to judge."""
     ran = run("explain", "THM003", "--board", BOARDS / "edge_jetson_carrier_fit")
@@ -267,6 +276,7 @@ def test_nothing_concerned_is_told_with_what_is_looked_at() -> None:
     assert "not applicable: nothing on the board is concerned" in ran.out
 
 
+@pytest.mark.slow
 def test_the_json_holds_every_object_and_is_json_for_anybody() -> None:
     """Numbers, steps and facts of all objects; the infinite is null, since JSON has no word for it."""
     ran = run("explain", "VIA002", "--board", LOSSY, "--json")
@@ -298,6 +308,7 @@ def to_the_letter() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["training_b200_lossy_prepreg", "inference_pcie_low_tg", "no_stackup"])
 def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> None:
     """No key beyond the schema's, of any rule: with findings, with open questions, and where nothing is concerned."""
@@ -312,6 +323,7 @@ def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> N
     assert len(data["clauses"]) == len(found.clauses) > 50
 
 
+@pytest.mark.slow
 def test_what_is_written_follows_the_schema() -> None:
     """The command writes what the models above say, for a rule and for a clause."""
     for word in ("VIA002", "board.stackup.layers"):
@@ -333,6 +345,7 @@ def test_the_schemas_are_titled() -> None:
         assert title == f"Stackwright {name}, version {version}"
 
 
+@pytest.mark.slow
 def test_a_file_takes_the_explanation(tmp_path: Path) -> None:
     """What is written is the page as a pipe gets it."""
     target = tmp_path / "why.txt"
@@ -343,6 +356,7 @@ def test_a_file_takes_the_explanation(tmp_path: Path) -> None:
     assert "n ≥ n_min:  28 ≥ " in target.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -361,6 +375,7 @@ def test_what_cannot_be_explained_is_one_line(arguments: tuple[str, ...], said: 
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_rules_page_has_its_formula() -> None:
     """Without a board the symbols are explained."""
     ran = run("explain", "VIA002")

@@ -69,6 +69,7 @@ def row_of(report: FitnessReport, profile: str) -> Fitness:
     return next(row for row in report.rows if row.profile == profile)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "profiles"), COMPARED.items())
 def test_every_workload_is_judged_as_on_its_own(name: str, profiles: tuple[str, ...]) -> None:
     """What is shared between workloads changes no verdict: headline, failed and open clauses are those of a check."""
@@ -135,6 +136,7 @@ def test_what_is_between_is_said_in_numbers() -> None:
     assert steps(row_of(fitness(ED_FOIL), "training-b200")) == ["foil STD -> VLP"]
 
 
+@pytest.mark.slow
 def test_a_loss_factor_is_told_with_its_frequency() -> None:
     """A Df limit is a step at the clause's own frequency."""
     row = row_of(fitness("training_b200_lossy_prepreg"), "training-b200")
@@ -144,6 +146,7 @@ def test_a_loss_factor_is_told_with_its_frequency() -> None:
     assert step(one).endswith("-> 0.002 at 10 GHz")
 
 
+@pytest.mark.slow
 def test_of_a_clauses_findings_the_first_is_told_with_the_number_of_the_others() -> None:
     """Two lossy plies: the one that a check names first, and one more; errors stand before warnings."""
     name = "training_b200_lossy_prepreg"
@@ -199,6 +202,7 @@ def test_an_outline_finds_its_form_factor_and_no_loss_budget_rests_on_it() -> No
     assert forms_of_size(read_board(path_of("edge_jetson_carrier_fit"))) == ()
 
 
+@pytest.mark.slow
 def test_a_form_that_is_named_holds_for_every_workload() -> None:
     """--form judges all workloads in one form factor, and its thickness clause is met or not by the board's."""
     path = path_of(ED_FOIL)
@@ -210,6 +214,7 @@ def test_a_form_that_is_named_holds_for_every_workload() -> None:
         assert "form.thickness.m2-2280" in {one.clause for one in row.short}
 
 
+@pytest.mark.slow
 def test_the_page_tells_the_headline_the_scorecard_and_the_least_change(capsys: pytest.CaptureFixture[str]) -> None:
     """The card of low Tg: not fit, one step away, and the check says fit of it once the one dielectric is changed."""
     assert run(["fit", str(path_of(LOW_TG))]) == 0
@@ -221,6 +226,7 @@ def test_the_page_tells_the_headline_the_scorecard_and_the_least_change(capsys: 
     assert max(len(line) for line in out.splitlines() if "fixtures" not in line) <= 100
 
 
+@pytest.mark.slow
 def test_the_least_change_really_makes_it_fit(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """What `fit` promises of a change holds when its plan is applied and the board is checked."""
     shutil.copytree(BOARDS / LOW_TG, tmp_path / LOW_TG)
@@ -234,6 +240,7 @@ def test_the_least_change_really_makes_it_fit(capsys: pytest.CaptureFixture[str]
     assert check_board(board).headline is Headline.FIT
 
 
+@pytest.mark.slow
 def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -254,6 +261,7 @@ def test_more_layers_are_no_small_change_and_a_new_stackup_is_searched_on_demand
     assert "change" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_same_board_gives_the_same_json_and_it_fits_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON is valid against the published schema, and equal for equal inputs."""
     board = str(path_of("edge_jetson_carrier_fit"))
@@ -264,6 +272,7 @@ def test_the_same_board_gives_the_same_json_and_it_fits_the_schema(capsys: pytes
     assert capsys.readouterr().out == first
 
 
+@pytest.mark.slow
 def test_a_workload_of_ones_own_is_judged_beside_the_shipped_ones(tmp_path: Path) -> None:
     """A profile file that the settings name has a row of its own, marked as declared."""
     shutil.copytree(BOARDS / LOW_TG, tmp_path / LOW_TG)
@@ -293,6 +302,7 @@ def run_error(arguments: list[str]) -> str:
     return caught.value.where
 
 
+@pytest.mark.slow
 def test_the_report_goes_into_a_file_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--output writes the page without colour and prints nothing; a design file is never the target."""
     target = tmp_path / "fit.txt"
@@ -319,6 +329,7 @@ def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names
     assert "exclude each other" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_board_after_a_change_is_judged_by_the_settings_that_were_given(tmp_path: Path) -> None:
     """`--config` from elsewhere gives what the same settings beside the board give; only they know what is routed."""
     shipped = BOARDS / "training_b200_lossy_prepreg"

@@ -42,6 +42,7 @@ def test_the_schema_is_the_one_of_the_program() -> None:
     assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
+@pytest.mark.slow
 def test_the_table_has_every_target_on_every_signal_layer_beside_what_was_routed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_solved_width_gives_its_target_when_it_is_asked_back(capsys: pytest.Ca
     assert sum(share["share"] for share in line["returns"]) == pytest.approx(1.0, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_one_line_has_its_figures_its_stackup_and_its_loss(capsys: pytest.CaptureFixture[str]) -> None:
     """A pair: differential, odd, even, delay, production, loss over frequency, in a text that fits 100 columns."""
     code, out, _ = spoken([CARD, "--layer", "In2.Cu", "--width", "0.1", "--gap", "0.13"], capsys)
@@ -88,6 +90,7 @@ def test_one_line_has_its_figures_its_stackup_and_its_loss(capsys: pytest.Captur
     assert totals == sorted(totals)
 
 
+@pytest.mark.slow
 def test_frequency_and_interface_choose_where_loss_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """pcie6 brings its 85 ohm and its Nyquist frequency; --frequency overrides it."""
     for arguments, expected in ((["--interface", "pcie6"], 16.0), (["--interface", "pcie6", "--frequency", "5"], 5.0)):
@@ -114,6 +117,7 @@ def test_a_board_without_stackup_names_what_is_missing(capsys: pytest.CaptureFix
     assert "the stackup is not known" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -59,6 +59,7 @@ def plugin(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "plugins"
 
 
+@pytest.mark.slow
 def test_kicads_own_validator_takes_the_package(package: Path) -> None:
     """Without an error or a warning."""
     command = [sys.executable, "-m", "kipy.packaging", "validate", str(package)]
@@ -122,6 +123,7 @@ def test_icons_have_the_sizes_of_kicads_toolbar(plugin: Path, theme: str) -> Non
     assert sizes == [(24, 24), (48, 48)]
 
 
+@pytest.mark.slow
 def test_icons_are_those_of_the_script() -> None:
     """A picture that nobody can draw again is a picture that nobody can change."""
     draw = module("draw_icons")
@@ -166,6 +168,7 @@ def click(plugin: Path, address: str) -> tuple[int, str]:
     return run.returncode, run.stderr
 
 
+@pytest.mark.slow
 def test_no_kicad_is_one_line_at_once(plugin: Path, tmp_path: Path) -> None:
     """KiCad has gone since, or its API was switched off."""
     address = f"ipc://{tmp_path}/none.sock"
@@ -178,6 +181,7 @@ def test_no_kicad_is_one_line_at_once(plugin: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_silent_kicad_is_one_line_within_ten_seconds(plugin: Path, tmp_path: Path) -> None:
     """The socket is there, and nobody answers: dialling alone would wait for ever."""
     with socket.socket(socket.AF_UNIX) as silent:
@@ -191,6 +195,7 @@ def test_a_silent_kicad_is_one_line_within_ten_seconds(plugin: Path, tmp_path: P
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", ["kipy", "sexpdata"])
 def test_an_incomplete_environment_is_one_line(plugin: Path, absent: str) -> None:
     """A package that KiCad could not fetch, on a machine without a network."""
@@ -341,6 +346,7 @@ def finding(severity: Severity, *places: Place, title: str = "a stub") -> Findin
     return real_finding().model_copy(update={"severity": severity, "places": places, "title": title})
 
 
+@pytest.mark.slow
 def test_informations_get_no_marker() -> None:
     """KiCad would show them as errors."""
     found = [finding(severity) for severity in (Severity.INFO, Severity.WARNING, Severity.ERROR)]
@@ -498,6 +504,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "opened"
 
 
+@pytest.mark.slow
 def test_a_click_sets_markers_and_opens_the_report(
     opened: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -514,6 +521,7 @@ def test_a_click_sets_markers_and_opens_the_report(
     assert len(board.shown) == sum(f["severity"] != "info" for f in findings) > 10
 
 
+@pytest.mark.slow
 def test_a_kicad_that_takes_no_markers_still_shows_the_report(
     opened: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -523,6 +531,7 @@ def test_a_kicad_that_takes_no_markers_still_shows_the_report(
     assert opened.exists()
 
 
+@pytest.mark.slow
 def test_a_report_that_cannot_be_opened_is_named(
     opened: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -218,6 +218,7 @@ def test_kicads_own_variables_name_its_folders(home: Home, tmp_path: Path) -> No
     )
 
 
+@pytest.mark.slow
 def test_the_command_says_it_and_changes_nothing(home: Home) -> None:
     """Exit code 1 with a fault, 0 without."""
     folders = ("CONFIG", "DOCUMENTS", "CACHE")

@@ -123,6 +123,7 @@ def test_without_kicad_the_command_says_what_to_do(
         require_kicad_cli()
 
 
+@pytest.mark.slow
 @posix
 def test_a_kicad_that_hangs_is_ended_with_what_it_started(board: Path, pretended: Made, tmp_path: Path) -> None:
     """Its children too, which hold its output open."""
@@ -230,6 +231,7 @@ def test_where_kicad_stops_to_count_there_may_be_more() -> None:
     assert read_report(content(*[SHORT] * (LIMIT - 1)).encode()).summary == "198 shorts"
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
     ("rows", "options", "code"),

@@ -357,6 +357,7 @@ def idle(one: Session) -> Mapping[str, Any]:
     raise AssertionError("still at work")
 
 
+@pytest.mark.slow
 def test_a_real_check_gives_the_report_of_the_command_line(board: Played) -> None:
     """In a process of its own; every finding of the page is known by the id that it has there."""
     one = made(board)
@@ -481,6 +482,7 @@ def test_another_board_in_the_editor_is_not_touched(board: Played, monkeypatch: 
     assert one.act("select", {"finding": "b1-finding-1"})["found"] == 1
 
 
+@pytest.mark.slow
 def test_a_kicad_that_never_answers_holds_up_nothing(board: Played) -> None:
     """The question ends by itself, the next one is told that the first still waits."""
     stuck = threading.Event()
@@ -726,6 +728,7 @@ def test_a_client_that_says_nothing_or_too_little_is_hung_up_on(server: LiveServ
     assert server.session.asked == []  # type: ignore[attr-defined]  # the stand-in
 
 
+@pytest.mark.slow
 def test_idle_connections_are_few_and_do_not_last(server: LiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who takes all of them keeps the page waiting for the time of one head, not longer."""
     monkeypatch.setattr(live, "HEAD_S", 5.0)

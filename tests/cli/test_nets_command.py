@@ -190,6 +190,7 @@ def test_the_text_fits_and_names_the_next_step(
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "nets-v1.json"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explain", [[], ["--explain", "/PCIE0_TX0_P"], ["--explain", "GND"], ["--explain", "/SDA"]])
 def test_json_follows_its_schema_to_the_letter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], explain: list[str]

@@ -388,6 +388,7 @@ REMARKS = {"board.fab.dielectric_standard", "board.fab.average_dielectric_standa
 """Information: many layers in a given thickness take dielectrics that are thinner than any fab presses."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", profile_names())
 def test_every_profile_gives_a_board_in_which_nothing_fails(profile: str, target: Path) -> None:
     """Fit, or not proven for want of nets, planes and an outline; classes, rules and facts hold for this stackup."""

@@ -495,6 +495,7 @@ def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
         one.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_several_boards_are_checked_however_processes_begin(
     method: str, started: Callable[..., subprocess.Popen[bytes]]
@@ -509,6 +510,7 @@ def test_several_boards_are_checked_however_processes_begin(
     assert len(json.loads(out)["reports"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group")
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_ctrl_c_is_one_line_however_processes_begin(

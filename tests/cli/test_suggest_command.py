@@ -17,6 +17,8 @@ from stackup_lib.core.errors import StackwrightError
 from stackwright.cli.app import run
 from stackwright.commands.suggest.words import shortened
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "suggestion-v1.json"

@@ -278,6 +278,7 @@ def test_a_byte_order_mark_and_spaces_in_the_header_do_not_matter(tmp_path: Path
     assert [case.id for case in read_cases(path)] == ["cohn"]
 
 
+@pytest.mark.slow
 def test_our_exact_cases_hold_and_the_estimate_bounds_the_error() -> None:
     """All exact rows are within 0.1 %, half of them within 0.01 %, each within its uncertainty and our estimate."""
     outcomes = list(validate(read_cases(FIXTURES / "reference" / "exact_cases.toml"), 0.1))

@@ -51,6 +51,7 @@ def test_no_room_is_crowded() -> None:
     assert {str(room): count for room, count in rooms.items() if count > MOST_MODULES} == {}
 
 
+@pytest.mark.slow
 def test_no_module_imports_itself_by_a_detour() -> None:
     """Imports inside functions and under TYPE_CHECKING count: a circle is a circle for who reads it."""
     graph = {name: {one for one in imports_of(name) if one in modules() and one != name} for name in modules()}

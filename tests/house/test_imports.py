@@ -45,6 +45,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([".", "plugin"])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]], ids=" ".join)
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     """A light start-up is a test, not a hope."""
@@ -54,12 +55,14 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert loaded & HEAVY <= by_typer_itself
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["stackup_lib.kicad", "stackup_lib.materials", "drc_rules.engine.check"])
 def test_the_core_needs_no_kicad_no_network_and_no_screen(package: str) -> None:
     """Anybody may build on it, in CI or on a server."""
     assert modules_after(f"import {package}") & FOREIGN == set()
 
 
+@pytest.mark.slow
 def test_the_core_opens_no_connection() -> None:
     """Importing and listing everything works with sockets forbidden."""
     program = (

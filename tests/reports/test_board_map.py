@@ -37,6 +37,7 @@ def page(checked: CheckUp) -> str:
     return html.render([Checked(checked.report, None, "0", map=drawn(checked))])
 
 
+@pytest.mark.slow
 def test_every_track_of_a_fast_net_is_drawn_on_its_layer(card: CheckUp) -> None:
     """As many segments as the board has, in its own millimetres."""
     board, found = card.context.board, drawn(card)

@@ -88,6 +88,7 @@ def at(curve: LossCurve, ghz: float) -> LossPoint:
 # --- loss over frequency: the numbers --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_at_nyquist_the_curve_is_the_table(card_charts: Charts, stubs: tuple[LossCurve, ...]) -> None:
     """Total with its range and every part, to the last digit, also where a stub resonates and nothing bounds it."""
     for curve in (*card_charts.losses, *stubs):
@@ -99,6 +100,7 @@ def test_at_nyquist_the_curve_is_the_table(card_charts: Charts, stubs: tuple[Los
     assert len(stubs) == 2
 
 
+@pytest.mark.slow
 def test_below_nyquist_the_curve_is_what_a_slower_interface_of_the_same_copper_is_judged_by(tmp_path: Path) -> None:
     """PCIe Gen5 at 8 GHz loses what the table says of the same board at PCIe Gen4, whose Nyquist frequency that is."""
     vias = [{"net": "/TX0_P", "at_mm": [x, 10], "drill_mm": 0.3, "size_mm": 0.6} for x in (40, 70)]
@@ -383,6 +385,7 @@ def test_all_and_nothing_are_said_of_nothing_less(share: float, said: str) -> No
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_charts_are_computed_for_pages_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check without a page costs nothing more."""
     calls: list[str] = []

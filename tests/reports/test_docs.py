@@ -125,6 +125,7 @@ def _read(path: Path) -> Read:
     return read
 
 
+@pytest.mark.slow
 def test_every_rule_clause_profile_and_form_has_a_page(site: Site) -> None:
     """What the program can explain, the documentation has a page for."""
     wanted = {f"rules/{rule.code}.html" for rule in all_rules()}
@@ -161,6 +162,7 @@ def test_all_interfaces_and_documents_are_told(site: Site) -> None:
     assert [key for key in documents() if key not in told.split()] == []
 
 
+@pytest.mark.slow
 def test_every_link_within_the_pages_leads_somewhere(site: Site) -> None:
     """Files exist, and so do the anchors in them."""
     dead = []
@@ -179,6 +181,7 @@ def test_every_link_within_the_pages_leads_somewhere(site: Site) -> None:
     assert dead == []
 
 
+@pytest.mark.slow
 def test_every_page_is_reached_from_the_first(site: Site) -> None:
     """Nothing is written that nobody can find."""
     reached, open_ = {"index.html"}, ["index.html"]
@@ -230,6 +233,7 @@ def test_validation_draws_every_value_with_its_bar(site: Site) -> None:
     assert exact.count("<circle") == 196
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_pages_keep_nobody_out(site: Site, tmp_path: Path) -> None:
     """One page of each kind, light and dark: nothing that axe-core calls serious or critical, and an empty console."""
@@ -298,6 +302,7 @@ def test_two_pages_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.Monk
             write_pages(tmp_path)
 
 
+@pytest.mark.slow
 def test_wrong_pages_are_told(tmp_path: Path) -> None:
     """A link that leads nowhere fails the build: the check of the pages can fail."""
     (tmp_path / "index.md").write_text("# Wrong\n\n[nowhere](nowhere.md)\n", encoding="utf-8")

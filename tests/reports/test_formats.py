@@ -59,6 +59,7 @@ def test_github_gets_one_harmless_command_per_line() -> None:
     assert "\u202e" not in named
 
 
+@pytest.mark.slow
 def test_github_shows_findings_that_are_alike_as_one_the_worst_first() -> None:
     """GitHub drops what is past the tenth annotation of a kind."""
     pair = checked("training_b200_lossy_prepreg")
@@ -78,6 +79,7 @@ def test_a_colon_or_comma_of_a_path_ends_no_property_of_a_command() -> None:
     assert "file=b%2Cline=9%2Cx%3Ay/c.kicad_pcb,line=" in line
 
 
+@pytest.mark.slow
 def test_gitlab_gets_every_field_that_it_documents_and_fingerprints_that_differ() -> None:
     """GitLab shows only the first of two issues with one fingerprint."""
     issues = json.loads(gitlab.render([with_everything(), checked("training_b200_lossy_prepreg"), LOST]))
@@ -160,6 +162,7 @@ def drc_schema() -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["training_b200_no_backdrill", "no_stackup", "edge_jetson_carrier_fit"])
 def test_kicads_own_form_is_valid_by_kicads_schema(drc_schema: Any, name: str) -> None:
     """What reads `kicad-cli pcb drc --format json` reads ours."""

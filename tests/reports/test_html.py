@@ -86,6 +86,7 @@ def lossy() -> Report:
 # --- what it says ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
     """Headline, coverage, facts, findings with why and fix, every clause with its source, nets, provenance."""
     text = page_of(lossy, config="boards/stackwright.toml").text
@@ -131,6 +132,7 @@ def test_clauses_stand_by_verdict_in_the_order_of_precedence() -> None:
     assert {"failed", "not-verifiable", "passed"} <= set(bodies)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["default_stackup", "training_b200_lossy_prepreg"])
 def test_the_filter_counts_every_clause(name: str) -> None:
     """The numbers beside the check boxes add up to the clauses of the report."""
@@ -203,6 +205,7 @@ def test_a_thousand_findings_stay_a_page_that_opens() -> None:
 # --- how it is made --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(p for p in BOARDS.iterdir() if p.is_dir()), ids=lambda folder: folder.name)
 def test_every_board_gives_a_small_page_that_needs_nothing_else(folder: Path) -> None:
     """Under 2 MB, no script, nothing to load, closed tags, unique ids, and links that lead somewhere."""
@@ -244,6 +247,7 @@ def test_the_same_report_gives_the_same_bytes(lossy: Report) -> None:
     assert render([Checked(lossy, None, "")]) == render([Checked(lossy, None, "")])
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check --format html --output`: the exit code stays the one of the check."""
     target = tmp_path / "report.html"

@@ -32,6 +32,7 @@ def whole() -> str:
     return reported(next(path for path in BOARDS if path.stem == "inference_pcie_low_tg"), BOARDS[0], fail_on="warning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
 def test_every_fixture_boards_report_has_the_shape_that_jenkins_takes(path: Path) -> None:
     """Elements, attributes and values are those of its schema, whatever the board lacks or breaks."""

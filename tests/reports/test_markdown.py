@@ -123,6 +123,7 @@ def test_a_long_table_says_how_much_it_leaves_out() -> None:
     assert "10 more kinds of findings: see `stackwright check --all`." in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb")))
 def test_every_fixture_board_fits_a_comment(name: str) -> None:
     checked = Checked(check_board(BOARDS / name / f"{name}.kicad_pcb"), None, "0")

@@ -311,6 +311,7 @@ def block(name: str) -> re.Pattern[str]:
     return re.compile(rf"(<!-- table: {name} -->\n)([^<]*)(<!-- end -->)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_prints_what_is_computed(name: str) -> None:
     """Each table of the page is the one that comes out today."""

@@ -609,6 +609,7 @@ def test_rows_wrap_inside_their_column() -> None:
     assert second.startswith("         word")
 
 
+@pytest.mark.slow
 def test_same_report_same_bytes_in_any_process() -> None:
     """Hash seeds and clocks leave no trace."""
     program = (

@@ -68,6 +68,7 @@ def test_all_that_a_log_can_hold_is_valid(schema: Any) -> None:
     jsonschema.Draft4Validator(schema, format_checker=jsonschema.FormatChecker()).validate(of(*everything()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb")))
 def test_every_fixture_board_is_valid_sarif(schema: Any, name: str) -> None:
     checked = Checked(check_board(BOARDS / name / f"{name}.kicad_pcb"), None, "0")
@@ -91,6 +92,7 @@ def test_the_case_of_a_net_name_is_kept() -> None:
     assert result["message"]["text"].startswith("usb_dp: ")
 
 
+@pytest.mark.slow
 def test_a_result_is_on_the_line_of_the_row_that_is_to_be_mended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     name = "training_b200_lossy_prepreg"

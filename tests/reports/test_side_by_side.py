@@ -240,6 +240,7 @@ def test_a_step_is_the_one_between_the_figures_that_are_shown(
     assert deltas.step(before, after, digits) == said
 
 
+@pytest.mark.slow
 def test_why_a_figure_is_not_known_is_said_once_with_its_layers() -> None:
     """Two layers beside the same dielectric make one line."""
     first = diff_of(FIT, LOSSY).lines[0]
@@ -297,6 +298,7 @@ def test_the_page_says_the_figures_of_the_diff() -> None:
         assert f"{one.layer} {one.width_mm:g}/{one.gap_mm:g} {a:.1f} {b:.1f}" in page.text
 
 
+@pytest.mark.slow
 def test_what_is_repaired_stands_under_fixed_and_what_stays_under_unchanged() -> None:
     """The same two boards the other way round."""
     page, diff = diff_page(LOSSY, FIT), diff_of(LOSSY, FIT)
@@ -309,6 +311,7 @@ def test_what_is_repaired_stands_under_fixed_and_what_stays_under_unchanged() ->
         assert " ".join(finding.title.split()) in page.text
 
 
+@pytest.mark.slow
 def test_boards_of_other_layers_are_drawn_with_gaps() -> None:
     """Both drawings are as tall as each other; what only one has is marked in it."""
     page = diff_page(FIT, FEWER)
@@ -363,6 +366,7 @@ def row_named(profile: str) -> Fitness:
     return next(row for row in fitness().rows if row.profile == profile)
 
 
+@pytest.mark.slow
 def test_the_scorecard_counts_what_the_verdicts_say() -> None:
     """Every workload has a row, in the order of fitness; its figures are those of its clauses."""
     rows = scorecard(fitness(), {})
@@ -405,6 +409,7 @@ def test_where_layers_are_missing_the_next_step_is_a_new_stackup() -> None:
 # --- a report in full ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_report_in_full_shows_stackups_that_mend_the_board_beside_its_own() -> None:
     """S1141 between two grounds has a low Tg: the least change is that row, and the check is content then."""
     found = full_of(LOW_TG).stackups
@@ -472,6 +477,7 @@ def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:
     assert "3 geometries of the board's targets: unchanged." in page.text
 
 
+@pytest.mark.slow
 def test_a_board_that_no_stackup_mends_is_not_searched_for() -> None:
     """Said, not left out; the scorecard stands."""
     full = full_of("inference_pcie_gen5_fit")
@@ -495,6 +501,7 @@ def test_without_a_workload_no_stackup_can_be_judged(tmp_path: Path) -> None:
     assert not any(one.is_declared for one in full.rows)
 
 
+@pytest.mark.slow
 def test_an_unknown_stackup_is_no_base_for_a_change_but_new_ones_are_found() -> None:
     """A file without a stackup declares nothing: the page tells what to state, and shows what might be built."""
     full = full_of("no_stackup")
@@ -516,6 +523,7 @@ def test_full_is_for_a_page(capsys: pytest.CaptureFixture[str]) -> None:
 # --- stackups to choose from -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_suggestions_without_a_board_stand_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`suggest --html` begins with answers: there is nothing that stands."""
     target = tmp_path / "stackups.html"

@@ -142,6 +142,7 @@ def test_a_layer_that_the_stackup_lacks_is_named() -> None:
 # --- the drawing -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder", sorted(folder for folder in BOARDS.iterdir() if folder.is_dir()), ids=lambda folder: folder.name
 )
@@ -168,6 +169,7 @@ def test_a_drawing_to_scale_keeps_the_proportions() -> None:
     assert max(planes) / cores[0] == pytest.approx(0.041 / stated[0], rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_scale", [False, True])
 def test_labels_never_overlap(to_scale: bool) -> None:
     """Labels of one column are at least a line apart, in the order of the rows, on the largest of our boards."""
@@ -306,6 +308,7 @@ def test_numbers_stay_numbers_in_csv() -> None:
     assert lines[2].startswith('"F.Cu","","copper",0.041,')
 
 
+@pytest.mark.slow
 def test_json_follows_its_schema_to_the_letter() -> None:
     """Every board's table validates with no key beyond the schema's; the report's schema describes it alike."""
     schema = json.loads((SCHEMAS / "stackup-v1.json").read_text(encoding="utf-8"))

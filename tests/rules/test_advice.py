@@ -54,6 +54,7 @@ def of_impedance(report: Report) -> list[Finding]:
     return [finding for finding in report.findings if finding.code in OF_IMPEDANCE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_findings_of_rule_cases_print_commands_that_run_and_sources_of_their_own(
     case: Loaded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -72,6 +73,7 @@ def test_findings_of_rule_cases_print_commands_that_run_and_sources_of_their_own
         assert words[words.index("--layer") + 1] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", BOARDS, ids=lambda path: path.stem)
 def test_findings_of_fixtures_print_commands_that_run_and_sources_of_their_own(board: Path) -> None:
     """Boards as they lie in a repository."""

@@ -188,6 +188,7 @@ def test_the_gap_of_a_hole_is_what_polygons_say(tmp_path: Path) -> None:
     assert found.gap_mm.tolist() == pytest.approx(expected, abs=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize(
     "board", ["cm5_minima/CM5_MINIMA_3", "vme-wren/vme-wren", "jetson-agx-thor-baseboard/jetson-agx-thor-baseboard"]

@@ -124,6 +124,7 @@ DEARER: dict[str, tuple[Callable[[str], str], dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEARER)
 def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
     """The PCIe card is no dearer than it needs to be; one fact at a time is changed in its settings."""
@@ -142,6 +143,7 @@ def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
     assert {clause: verdict for clause, verdict in after.items() if verdict != before[clause]} == turns
 
 
+@pytest.mark.slow
 def test_lighter_copper_that_is_advised_keeps_every_rail_within_its_limits(tmp_path: Path) -> None:
     """What OVR004 says of a rail, done: the drop there and back then surely passes, and is no more than was told."""
     told = 0

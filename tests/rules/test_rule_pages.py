@@ -10,6 +10,7 @@ import pytest
 import drc_rules
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules, choose_rules, find_rule
 from stackup_lib.core.errors import ConfigError
+from tests.support.each import each
 
 RULES = all_rules()
 FAMILIES = {
@@ -29,7 +30,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each(rule=RULES)
 def test_a_page_has_a_summary_and_all_sections_in_order(rule: Rule) -> None:
     """`stackwright explain` prints the page; it is the only explanation there is."""
     places = [rule.page.find(f"\n{heading}\n" + "-" * len(heading) + "\n") for heading in PAGE_SECTIONS]
@@ -40,7 +41,7 @@ def test_a_page_has_a_summary_and_all_sections_in_order(rule: Rule) -> None:
     assert all(len(rule.section(heading)) > 30 for heading in PAGE_SECTIONS)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each(rule=RULES)
 def test_code_and_name_fit_the_family_and_name_the_defect(rule: Rule) -> None:
     """Names say what is wrong, never what to do."""
     assert re.fullmatch(r"[A-Z]{3}\d{3}", rule.code)

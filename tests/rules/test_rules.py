@@ -35,6 +35,7 @@ def loads_with_what_is_pasted(settings: str, report: Report) -> None:
     assert len(blocks) == len(set(blocks)), report.proofs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
 def test_what_a_report_offers_to_paste_loads_below_the_settings_of_a_board(path: Path) -> None:
     """Whatever tables the settings have already."""
@@ -62,6 +63,7 @@ def test_every_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -
     assert not all(fires)
 
 
+@pytest.mark.slow
 def test_no_two_findings_of_a_board_share_a_key(tmp_path: Path) -> None:
     """A key names one finding, so that accepting it accepts nothing else."""
     for loaded in CASES:

@@ -95,6 +95,7 @@ def test_dk_counts_with_its_share_of_the_field(tmp_path: Path) -> None:
     assert 0.4 < found_on(OUTER, MASKED, tmp_path).of(Cause.DK) < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", [OUTER, INNER])
 def test_taper_and_copper_are_what_the_sensitivities_of_the_solver_say(layer: int, tmp_path: Path) -> None:
     """Another code path, another rung: d ln Z by central differences, times the range."""
@@ -106,6 +107,7 @@ def test_taper_and_copper_are_what_the_sensitivities_of_the_solver_say(layer: in
     assert found.of(Cause.TAPER) == pytest.approx(50 * by_name["taper"], rel=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layer", "cause", "declared", "end"),
     [
@@ -141,6 +143,7 @@ def test_a_declared_mask_dk_moves_the_impedance_within_its_range(tmp_path: Path)
     assert moved < -0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gone", "line"),
     [

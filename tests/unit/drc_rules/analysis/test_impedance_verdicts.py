@@ -16,6 +16,8 @@ from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 
+pytestmark = pytest.mark.slow
+
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 ROUTED, INTENDED = "board.impedance.routed", "board.impedance.intended"
 KINDS = {"routed_impedance", "intended_impedance", "link_loss", "link_loss_assumed"}

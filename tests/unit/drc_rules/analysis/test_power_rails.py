@@ -330,6 +330,7 @@ class Raster:
         return [float(volts[end] - volts[ends[0]]) for end in ends[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_the_input_rail_of_a_real_board_agrees_with_a_hand_calculation_and_a_raster(thor: Board) -> None:
     """VCC_IN of the Jetson Thor board: 8 A from the plug J2 to the switches Q2 and Q39, 37 mm away.
@@ -356,6 +357,7 @@ def test_the_input_rail_of_a_real_board_agrees_with_a_hand_calculation_and_a_ras
     )
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize(
     ("net", "source", "loads", "step_mm"),
@@ -381,6 +383,7 @@ def test_other_rails_of_the_board_agree_with_the_raster(
     assert drop.worst.drop_v.nominal == pytest.approx(max(raster), rel=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_finer_meshes_close_in_on_the_drop_of_a_real_rail(thor: Board) -> None:
     """VCC_IN: the bounds shrink to less than half and stay around each other's middle, which moves by 2 % at most."""

@@ -328,6 +328,7 @@ def fit() -> set[str]:
 BACKDRILL = r"\(backdrill\s+\(size ([\d.]+)\)\s+\(layers \"B.Cu\" \"(In\d+).Cu\"\)\s*\)"
 
 
+@pytest.mark.slow
 def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_no_other(tmp_path: Path) -> None:
     """The via then keeps some 3 mm of barrel, which resonates below Nyquist; what it takes of the share is not sure."""
     turned = broken(tmp_path, BACKDRILL, "") ^ fit()
@@ -344,6 +345,7 @@ def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_no_other(tmp
     assert "drill the stubs away" in share.missing[0].how_to_give
 
 
+@pytest.mark.slow
 def test_one_backdrill_that_goes_through_everything_is_an_open_net(tmp_path: Path) -> None:
     """Its must-cut layer set to F.Cu."""
     turned = broken(tmp_path, BACKDRILL, r'(backdrill (size \1) (layers "B.Cu" "F.Cu"))') ^ fit()
@@ -352,6 +354,7 @@ def test_one_backdrill_that_goes_through_everything_is_an_open_net(tmp_path: Pat
     assert all(".via.backdrill" in clause or clause.startswith("training.backdrill") for clause in turned), turned
 
 
+@pytest.mark.slow
 def test_one_narrow_backdrill_turns_only_the_clause_about_its_size(tmp_path: Path) -> None:
     """0.3 mm in a 0.25 mm hole."""
     turned = broken(tmp_path, BACKDRILL, r'(backdrill (size 0.3) (layers "B.Cu" "\2.Cu"))') ^ fit()

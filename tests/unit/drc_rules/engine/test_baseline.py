@@ -141,6 +141,7 @@ def test_a_board_is_known_by_its_path_from_the_baseline(tmp_path: Path) -> None:
     assert board_name(tmp_path / "x.kicad_pcb", tmp_path / "hw" / "b.json") == "../x.kicad_pcb"
 
 
+@pytest.mark.slow
 def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
     assert write_baseline([board], target, Settings(), grow=False) == 0
@@ -163,12 +164,14 @@ def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.C
     assert load_baseline(target) == before
 
 
+@pytest.mark.slow
 def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
     target = tmp_path / "b.json"
     assert write_baseline([copied(LOSSY, tmp_path), tmp_path / "none.kicad_pcb"], target, Settings(), grow=False) == 2
     assert not target.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
     found = check_board(BOARDS / name / f"{name}.kicad_pcb").findings
@@ -196,6 +199,7 @@ def reordered(text: str) -> str:
     return head + "\n" * 40 + "".join(reversed(items)) + rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [LOSSY, STUBS])
 def test_moved_lines_and_another_order_change_no_key(tmp_path: Path, name: str) -> None:
     board = copied(name, tmp_path)
@@ -206,6 +210,7 @@ def test_moved_lines_and_another_order_change_no_key(tmp_path: Path, name: str) 
     assert keys(after) == keys(before)
 
 
+@pytest.mark.slow
 def test_a_shifted_board_and_new_uuids_change_no_key_of_a_net(tmp_path: Path) -> None:
     board = copied(STUBS, tmp_path)
     before = check_board(board)
@@ -216,6 +221,7 @@ def test_a_shifted_board_and_new_uuids_change_no_key_of_a_net(tmp_path: Path) ->
     assert keys(check_board(board)) == keys(before)
 
 
+@pytest.mark.slow
 @pytest.mark.kicad
 @pytest.mark.parametrize("name", [LOSSY, STUBS, "default_stackup"])
 def test_a_board_that_kicad_saved_again_has_the_same_keys(tmp_path: Path, name: str) -> None:
@@ -236,6 +242,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
 def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Path) -> None:
     board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
@@ -254,6 +261,7 @@ def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Pa
     assert gate(check_board(board), load_baseline(target).boards[name]).findings == ()
 
 
+@pytest.mark.slow
 def test_the_command_line_gates_by_a_baseline_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     board, target = str(copied(LOSSY, tmp_path)), str(tmp_path / "b.json")
     assert run(["baseline", board, "--output", target]) == 0

@@ -52,6 +52,7 @@ def test_what_concerns_the_whole_board_is_found_in_its_block(thing: str, line: s
     assert located("training_b200_fit", finding(objects=(thing,), places=()))[0][0] == line
 
 
+@pytest.mark.slow
 def test_an_item_is_found_by_its_uuid_and_a_net_by_its_first_item() -> None:
     path = board_file("training_b200_no_backdrill")
     text = path.read_text(encoding="utf-8").splitlines()

@@ -52,6 +52,7 @@ def lossy(tmp_path: Path) -> Check:
     return check
 
 
+@pytest.mark.slow
 def test_an_accepted_finding_stands_apart_and_changes_no_verdict(lossy: Check) -> None:
     plain, with_one = lossy(), lossy('code = "MAT001"\nobject = "dielectric 5"')
     assert {f.objects for f in plain.findings} == {("dielectric 5",), ("dielectric 23",)}
@@ -63,6 +64,7 @@ def test_an_accepted_finding_stands_apart_and_changes_no_verdict(lossy: Check) -
     assert any(v.verdict is Verdict.FAILED for v in with_one.verdicts)
 
 
+@pytest.mark.slow
 def test_all_findings_accepted_is_still_not_fit_but_fails_no_gate(lossy: Check) -> None:
     done = lossy('code = "MAT001"\nobject = "*"')
     assert done.findings == ()
@@ -72,6 +74,7 @@ def test_all_findings_accepted_is_still_not_fit_but_fails_no_gate(lossy: Check) 
     assert exit_code(done, CheckOptions(fail_on="info")) == (0, "")
 
 
+@pytest.mark.slow
 def test_suppressions_can_be_disregarded(lossy: Check) -> None:
     done = lossy('code = "MAT001"\nobject = "*"', 'code = "STK001"\nobject = "*"', suppress=False)
     assert len(done.findings) == 2
@@ -79,6 +82,7 @@ def test_suppressions_can_be_disregarded(lossy: Check) -> None:
     assert exit_code(done, CheckOptions())[0] == 1
 
 
+@pytest.mark.slow
 def test_a_suppression_holds_on_its_last_day_and_no_longer(lossy: Check) -> None:
     table = 'code = "MAT001"\nobject = "*"\nexpires = 2027-01-31'
     last, after = lossy(table, today=date(2027, 1, 31)), lossy(table, today=date(2027, 2, 1))
@@ -89,6 +93,7 @@ def test_a_suppression_holds_on_its_last_day_and_no_longer(lossy: Check) -> None
     assert exit_code(after, CheckOptions())[0] == 1
 
 
+@pytest.mark.slow
 def test_a_suppression_that_matches_nothing_is_a_warning_with_its_line(lossy: Check) -> None:
     done = lossy('code = "MAT001"\nobject = "*"', 'code = "STK001"\nobject = "*"')
     (stale,) = done.stale_suppressions

@@ -14,6 +14,8 @@ from stackup_lib.board.board import Tracks
 from stackup_lib.kicad import read_board
 from tests.support.seeded import Case
 
+pytestmark = pytest.mark.slow
+
 FAMILIES = ("IMP", "LOS", "VIA", "NET")
 STUBS = "board.via.stub_resonance", "board.via.stub_resonance_worst", "board.via.stub_ten_times"
 STACKUP, FILLS, ROUTE = "Physical Stackup", "press B to fill all zones", "route it"

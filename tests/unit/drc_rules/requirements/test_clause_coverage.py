@@ -17,6 +17,8 @@ from drc_rules.rules.rule import all_rules
 from fixtures.miniboard import MiniBoard, write
 from tests.support.rule_cases import all_cases
 
+pytestmark = pytest.mark.slow
+
 ONLY_ASK = {"interface_generation", "interface_present"}
 """Kinds that never fail: they are not verifiable until the fact is given."""
 

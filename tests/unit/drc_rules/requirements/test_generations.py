@@ -22,6 +22,7 @@ from drc_rules.requirements.profiles.profile import assemble, load_profile, prof
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.materials import FoilGrade, LossClass
+from tests.support.each import each
 
 FAST = tuple(of.id for of in families() if of.fast)
 WORDS = {"laminate_class": LossClass, "foil": FoilGrade}
@@ -60,8 +61,7 @@ def is_as_strict(clause: Clause, other: Clause) -> bool:
     return (mine.max or 0.0) <= (its.max or 0.0) and mine.required == its.required
 
 
-@pytest.mark.parametrize("profile", profile_names())
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0].id}-{step[1].id}")
+@each(step=STEPS, profile=profile_names())
 def test_every_error_clause_of_a_link_has_one_as_strict_at_a_faster_link(
     step: tuple[Interface, Interface], profile: str
 ) -> None:
@@ -195,6 +195,7 @@ def undecided(one: str, profile: str) -> set[str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: f"{step[0].id}-{step[1].id}")
 def test_what_fails_as_one_generation_fails_as_the_next(step: tuple[Interface, Interface], profile: str) -> None:

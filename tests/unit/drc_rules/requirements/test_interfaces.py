@@ -19,6 +19,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
+from tests.support.each import each
 from tests.support.hang import no_hang
 
 ALL = [interface(one) for one in interface_ids()]
@@ -65,7 +66,7 @@ def pair(name: str) -> list[str]:
 # --- data ---
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+@each(one=ALL)
 def test_nyquist_is_half_the_symbol_rate(one: Interface) -> None:
     """NRZ carries one bit per symbol, PAM4 two (PAM3 about 1.5); coding overhead moves PAM rates by up to 7 %."""
     bits = {"NRZ": (1.99, 2.01), "PAM4": (3.7, 4.05), "PAM3": (2.9, 3.2)}
@@ -75,7 +76,7 @@ def test_nyquist_is_half_the_symbol_rate(one: Interface) -> None:
     assert low <= one.rate / one.nyquist_ghz <= high
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+@each(one=ALL)
 def test_computed_stubs_follow_the_quarter_wave(one: Interface) -> None:
     """f = c / (4 L sqrt(Dk)) with Dk 4, at 3 times Nyquist; the rule of thumb is a tenth of the quarter wave."""
     if one.nyquist_ghz is None:
@@ -88,7 +89,7 @@ def test_computed_stubs_follow_the_quarter_wave(one: Interface) -> None:
         assert one.stub_rule_mm == pytest.approx(quarter_mm / share, rel=0.05)
 
 
-@pytest.mark.parametrize("one", ALL, ids=lambda one: one.id)
+@each(one=ALL)
 def test_every_sourced_number_names_a_known_document_and_exists(one: Interface) -> None:
     """A source for a number that is not there, or in a document that nobody knows, is a slip."""
     assert set(one.sources.values()) <= set(documents())
@@ -316,6 +317,7 @@ def test_pairs_are_found_by_their_names() -> None:
     assert mates("RESET") == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word", ["PCIE_TX", "DDR4_DQ_", "NVLINK0TX", "USB_", "QSFP_D", "CSI_D", "_", "A", "GDDR6_", "REFCLK"]
 )

@@ -17,6 +17,7 @@ from drc_rules.requirements.interfaces import interface, interface_ids
 from drc_rules.requirements.profiles.profile import Requirements, assemble, load_profile, profile_names
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.materials import FoilGrade, LossClass, catalogue
+from tests.support.each import each
 
 ALIASES = {
     "training-h100": ("training", {"nvlink": "nvlink4", "pcie": "pcie5"}),
@@ -347,7 +348,7 @@ def test_a_pcie_card_is_62_mil_give_or_take_6() -> None:
     assert load_form("pcie-fhhl").size_mm == (167.65, 111.15)
 
 
-@pytest.mark.parametrize("name", sorted(forms()))
+@each(name=sorted(forms()))
 def test_a_form_never_fails_a_board(name: str) -> None:
     """Edges can be milled and outlines cut: warnings at most. Every source is a known document."""
     form = load_form(name)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import pytest
 from pydantic import BaseModel, ConfigDict
 
 from drc_rules.requirements.clauses import Basis, Clause, Severity
@@ -15,6 +14,7 @@ from drc_rules.requirements.documents import Trust, documents
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import families, interface_ids
 from drc_rules.requirements.profiles.profile import assemble, load_profile, profile_names
+from tests.support.each import each
 
 FILE = Path(__file__).parents[4] / "fixtures" / "expected" / "requirements.toml"
 
@@ -79,14 +79,14 @@ def test_every_row_of_the_requirements_is_mapped_and_no_other() -> None:
     assert sorted(read_rows()) == sorted(EXPECTED)
 
 
-@pytest.mark.parametrize("key", EXPECTED)
+@each(key=EXPECTED)
 def test_a_row_says_what_became_of_it(key: str) -> None:
     """Clauses, a capability that comes later, or the reason why no file can say it."""
     row = read_rows()[key]
     assert row.clauses or row.later or row.declared_only
 
 
-@pytest.mark.parametrize("key", EXPECTED)
+@each(key=EXPECTED)
 def test_every_clause_that_a_row_names_exists(key: str) -> None:
     """An id that no profile, interface or form has would be an empty promise."""
     known = [*CLAUSES, *TEMPLATES]

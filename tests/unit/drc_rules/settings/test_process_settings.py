@@ -251,6 +251,7 @@ def board_with(folder: Path, settings: str) -> Path:
     return folder / "board" / f"{EDGE.name}.kicad_pcb"
 
 
+@pytest.mark.slow
 def test_a_report_says_which_process_it_assumed_and_what_that_leaves_open(tmp_path: Path) -> None:
     """One line, and the same in numbers; with all of it declared less is left, and nothing has a star."""
     assumed = check_board(EDGE / f"{EDGE.name}.kicad_pcb")
@@ -282,6 +283,7 @@ def test_a_board_without_controlled_lines_is_told_no_process(tmp_path: Path) -> 
     assert not any(line.startswith("process") for line in report.board.lines)
 
 
+@pytest.mark.slow
 def test_text_json_and_impedance_say_it_too() -> None:
     """The line of the text, the object of JSON by its schema, and the heading of the impedance table."""
     text = " ".join(run("check", EDGE).out.split())
@@ -304,6 +306,7 @@ def test_text_json_and_impedance_say_it_too() -> None:
     assert "outer etch taper 17.5* um" in table
 
 
+@pytest.mark.slow
 def test_the_range_of_one_line_holds_mask_and_finished_copper() -> None:
     """The causes are named with their size, and the range is their sum."""
     out = " ".join(run("impedance", EDGE, "--layer", "F.Cu", "--width", "0.16", "--gap", "0.15").out.split())

@@ -20,6 +20,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup
 from stackup_lib.synthesis.arrange import orders
+from tests.support.each import each
 
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 
@@ -53,8 +54,8 @@ def test_b200_goals_are_the_numbers_of_its_clauses() -> None:
     assert "Megtron 7" in " ".join(goals.named_laminates)
 
 
-@pytest.mark.parametrize("profile", profile_names())
-@pytest.mark.parametrize("form", [None, *sorted(forms())])
+@pytest.mark.slow
+@each(form=[None, *sorted(forms())], profile=profile_names())
 def test_every_profile_in_every_form_gives_goals_that_can_be_laid_out(profile: str, form: str | None) -> None:
     """Any profile in any form gives layers that fit their number, and a source beside each goal."""
     found = goals_of(profile, form)

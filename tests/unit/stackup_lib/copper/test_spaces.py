@@ -56,6 +56,7 @@ def track(net: str, x0: float, y0: float, x1: float, y1: float) -> dict[str, obj
     return {"net": net, "layer": "F.Cu", "width_mm": 0.1, "path_mm": [[x0, y0], [x1, y1]]}
 
 
+@pytest.mark.slow
 def test_every_space_is_that_of_the_buffered_shapes(tmp_path: Path) -> None:
     """Tracks at all angles, vias, round, oval, rectangular and rounded pads: as far apart as their polygons are."""
     chance = np.random.default_rng(7)
@@ -293,6 +294,7 @@ def told(variant: metamorphic.Variant) -> list[tuple[str, str, list[tuple[float,
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

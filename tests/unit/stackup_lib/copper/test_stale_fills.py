@@ -77,6 +77,7 @@ def verdicts(outcome: Outcome, codes: set[str]) -> Mapping[str, ClauseVerdict]:
     return {one.clause.id: one for one in outcome.verdicts if one.code in codes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIXTURES)
 def test_no_answer_that_rests_on_fills_is_given_while_they_are_old(name: str) -> None:
     """What was passed or failed by a rule that reads fills is open then, for this reason alone, and said once."""

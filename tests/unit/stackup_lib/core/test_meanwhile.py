@@ -150,6 +150,7 @@ def test_its_seconds_count_and_are_told_apart() -> None:
     assert 0.01 <= watch.beside_s <= sum(watch.seconds.values())
 
 
+@pytest.mark.slow
 @forks
 @pytest.mark.parametrize("name", ["inference_pcie_gen5_fit", "training_b200_no_backdrill", "no_stackup"])
 def test_a_board_gets_the_same_report_from_one_process_and_from_two(
@@ -236,6 +237,7 @@ def test_without_a_pipe_there_is_nothing_to_take(monkeypatch: pytest.MonkeyPatch
     tray.close()
 
 
+@pytest.mark.slow
 @forks
 @pytest.mark.parametrize("harm", ["the copy is killed", "no pipe"])
 def test_what_a_failed_copy_took_with_it_is_decided_here(

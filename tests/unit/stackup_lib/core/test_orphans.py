@@ -75,6 +75,7 @@ def assert_all_gone(process: subprocess.Popen[bytes]) -> None:
     pytest.fail("something is left running")
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
@@ -96,6 +97,7 @@ def test_copies_of_a_process_end_with_it(how: signal.Signals) -> None:
     assert_all_gone(process)
 
 
+@pytest.mark.slow
 @posix
 def test_a_check_of_many_boards_that_is_ended_leaves_nothing_running(tmp_path: Path) -> None:
     """12 boards, two at a time, and SIGTERM in the middle of it."""

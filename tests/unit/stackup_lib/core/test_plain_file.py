@@ -86,6 +86,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", COMMANDS)
@@ -105,6 +106,7 @@ def test_what_is_no_plain_file_is_refused_in_one_line(
         assert words in said or "no such profile file" in said or "is a folder" in said
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("kind", KINDS)
 def test_design_rules_that_are_no_plain_file_are_a_fact_that_is_missing(

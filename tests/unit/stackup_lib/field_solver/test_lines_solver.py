@@ -38,6 +38,7 @@ def _errors(case: dict[str, Any]) -> dict[str, float]:
     return {q: abs(getattr(solution, QUANTITIES[q]) / value - 1) for q, value in case["values"].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EXACT, ids=lambda c: f"{c['id']}-{c['geometry']}")
 def test_every_exact_case_is_met_within_the_estimate_and_the_tolerance(case: dict[str, Any]) -> None:
     """At the default tolerance the true error is below 0.01 % and below the solver's own estimate."""

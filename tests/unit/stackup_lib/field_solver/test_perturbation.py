@@ -124,6 +124,7 @@ def test_a_layer_cut_in_two_of_the_same_dielectric_shares_its_part() -> None:
     assert two.layers[1] > two.layers[0] > 0.1
 
 
+@pytest.mark.slow
 def test_coplanar_ground_takes_crowding_from_the_plane_and_open_bottoms_hold_a_share() -> None:
     """Near ground beside the trace carries loss; a half space below holds half the field of a thin trace."""
     far, near = (

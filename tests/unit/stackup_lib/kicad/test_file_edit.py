@@ -380,6 +380,7 @@ def test_a_disk_that_takes_half_of_it_leaves_the_old_file(board: Path, tmp_path:
     assert (board.read_bytes(), names(tmp_path)) == (OLD, {board.name, "new"})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_kill_at_any_moment_leaves_one_of_the_contents(board: Path, tmp_path: Path) -> None:
     """A writer that is killed again and again while it swaps two boards never leaves half of one."""

@@ -110,6 +110,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.kicad
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_facts_are_those_of_the_file_that_kicad_10_makes_of_it(

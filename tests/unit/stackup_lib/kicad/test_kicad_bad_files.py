@@ -130,6 +130,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 def test_damaged_boards_give_a_board_or_one_clear_line(tmp_path: Path) -> None:
     """Whatever is inserted into a board, cut out of it or doubled, the only error is `BoardFileError`, on one line."""
     random = Random(7)  # noqa: S311 - a repeatable shuffle

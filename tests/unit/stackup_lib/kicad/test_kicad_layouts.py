@@ -93,6 +93,7 @@ SMALL_DEMOS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize("name", SMALL_DEMOS)
 def test_demo_boards_same_as_sexpdata(demo_boards: Path, name: str) -> None:
@@ -102,6 +103,7 @@ def test_demo_boards_same_as_sexpdata(demo_boards: Path, name: str) -> None:
     assert_agrees_with_sexpdata(read_board(path), text)
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_a_slice_of_the_big_demo_board_same_as_sexpdata(demo_boards: Path, tmp_path: Path) -> None:
     """The 85 MB board without most of its footprints and zones is small enough for sexpdata, and both agree on it."""
@@ -123,6 +125,7 @@ def test_a_slice_of_the_big_demo_board_same_as_sexpdata(demo_boards: Path, tmp_p
     assert_agrees_with_sexpdata(board, text)
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_demo_boards_hold_no_unknown_words(demo_boards: Path) -> None:
     """Nothing in the boards that KiCad ships is unknown, odd or left out."""

@@ -243,6 +243,7 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     holder=st.dictionaries(st.text(max_size=4), VALUES, max_size=4),

@@ -95,6 +95,7 @@ def test_a_boards_own_stackup_gives_its_own_bytes(path: Path) -> None:
     assert replace_stackup(content, plan_of(content)) == content
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_the_demo_boards_keep_their_bytes(demo_boards: Path) -> None:
     """Writing back their own stackup changes no byte of KiCad's demo boards, the two big ones included."""
@@ -107,6 +108,7 @@ def test_the_demo_boards_keep_their_bytes(demo_boards: Path) -> None:
     assert tried >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_a_new_block_is_spelled_as_kicad_spells_it(demo_boards: Path) -> None:
     """Taken out of a demo board and written anew, the block has the bytes that KiCad wrote, colours of silk aside."""
@@ -459,6 +461,7 @@ PLIES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(plies=st.lists(st.lists(PLIES, min_size=1, max_size=4), min_size=3, max_size=3), tabs=st.booleans())
 def test_any_plan_reads_back_and_can_be_undone(plies: list[list[PlannedPly]], tabs: bool) -> None:

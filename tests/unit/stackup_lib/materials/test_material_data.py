@@ -27,6 +27,7 @@ from stackup_lib.materials import (
 )
 from stackup_lib.materials.data import laminate_files, read_toml
 from stackup_lib.materials.words import key_of
+from tests.support.each import each
 
 LAMINATES = catalogue().laminates
 TABLES = ["foils.toml", "glass_styles.toml", "copper_weights.toml", "glass_weights.toml", "mechanics.toml"]
@@ -54,7 +55,7 @@ def sources_of(laminate: Laminate) -> list[MaterialSource]:
     return [s for s in rows if s is not None]
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_every_figure_is_plausible(laminate: Laminate) -> None:
     """Dk 2 to 6, Df 0.0003 to 0.04, Tg 90 to 350 C, Td above Tg, and every point says something."""
     for point in points_of(laminate):
@@ -72,7 +73,7 @@ def test_every_figure_is_plausible(laminate: Laminate) -> None:
     assert all(0.02 <= t <= 3.2 for t in laminate.core_thicknesses_mm)
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_every_row_is_sourced_and_graded_and_engineering_gives_no_product_figures(laminate: Laminate) -> None:
     """A product's figure rests on a document of its maker; knowledge without one carries identity and class only."""
     for source in sources_of(laminate):
@@ -84,7 +85,7 @@ def test_every_row_is_sourced_and_graded_and_engineering_gives_no_product_figure
     assert (laminate.loss_class is None) == (laminate.loss_class_source is None)
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_every_alias_and_family_name_finds_its_own_laminate(laminate: Laminate) -> None:
     """Nothing in the list of aliases is swallowed by styles, filler words or a neighbour's name."""
     for name in laminate.aliases:
@@ -126,7 +127,7 @@ def test_the_loss_class_agrees_with_the_figures() -> None:
     assert [x.family for x, df in measured if x.loss_class is not loss_class_from_df(df.need())] == []
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_typical_df_never_falls_by_more_than_a_rounding_step_with_frequency(laminate: Laminate) -> None:
     """A drop would mean that two sheets which do not fit together were joined."""
     typical = sorted(
@@ -146,7 +147,7 @@ def every_series(laminate: Laminate) -> list[list[DielectricPoint]]:
     return [sorted(points, key=lambda p: p.frequency_ghz or 0.0) for points in stated]
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_no_series_has_a_dk_that_rises_or_a_df_that_falls_with_frequency(laminate: Laminate) -> None:
     """Dk rises by 2 % at most, where the method of measurement changes; Df falls by a rounding step at most."""
     for points in every_series(laminate):
@@ -156,7 +157,7 @@ def test_no_series_has_a_dk_that_rises_or_a_df_that_falls_with_frequency(laminat
         assert all(after > before - 0.0006 for before, after in pairwise(dfs)), points
 
 
-@pytest.mark.parametrize("laminate", LAMINATES, ids=lambda x: x.family)
+@each(laminate=LAMINATES)
 def test_dk_falls_with_frequency_as_df_demands(laminate: Laminate) -> None:
     """Over each series Dk falls by 2/pi Df per unit of ln f (Kramers-Kronig for a slowly varying loss).
 
@@ -204,7 +205,7 @@ def test_prepregs_of_one_glass_style_hold_the_same_amount_of_glass() -> None:
         assert [name for amount, name in rows if abs(amount / usual - 1) > 0.15] == []
 
 
-@pytest.mark.parametrize("laminate", [x for x in LAMINATES if len(x.constructions) > 5], ids=lambda x: x.family)
+@each(laminate=[x for x in LAMINATES if len(x.constructions) > 5])
 def test_dk_falls_with_resin_content_over_the_prepregs_of_a_laminate(laminate: Laminate) -> None:
     """Resin has a lower Dk than glass: a ply with 3 % more resin never has a higher Dk."""
     rows = [
@@ -231,7 +232,7 @@ def numbers_without_source(node: object, path: str, sourced: bool) -> Iterable[s
         yield f"{path} = {node}"
 
 
-@pytest.mark.parametrize("name", [n for n in DATA_FILES if n != "names.toml"])
+@each(name=[n for n in DATA_FILES if n != "names.toml"])
 def test_every_number_stands_in_a_table_that_names_its_source(name: str) -> None:
     """Of laminates, foils, glass, copper weights and mechanics alike."""
     data = read_toml(name)
@@ -241,7 +242,7 @@ def test_every_number_stands_in_a_table_that_names_its_source(name: str) -> None
     assert all(len(s["text"]) > 10 and s["grade"] in set(Grade) for s in sources.values())
 
 
-@pytest.mark.parametrize("foil", foils(), ids=lambda foil: foil.name)
+@each(foil=foils())
 def test_every_foil_has_a_roughness_that_hangs_together(foil: Foil) -> None:
     """The least Rz is below the greatest, a nominal one not above it; Rq 0.2 to 4 um; a figure names its method."""
     low, high = foil.rz_um
@@ -252,7 +253,7 @@ def test_every_foil_has_a_roughness_that_hangs_together(foil: Foil) -> None:
     assert foil.method or foil.source.grade is Grade.ENGINEERING or foil.ambiguous
 
 
-@pytest.mark.parametrize("name", DATA_FILES)
+@each(name=DATA_FILES)
 def test_data_name_documents_not_carriers(name: str) -> None:
     """Sources are makers' documents: no addresses of pages that passed them on, no repositories."""
     text = (files("stackup_lib.materials") / name).read_text(encoding="utf-8")
@@ -260,7 +261,7 @@ def test_data_name_documents_not_carriers(name: str) -> None:
     assert not re.search(r"https?:|www\.|github|gitlab|wiki|blog|forum|\.(com|org|net|io|ts|json|csv)\b", text, re.I)
 
 
-@pytest.mark.parametrize("name", [n for n in DATA_FILES if n != "names.toml"])
+@each(name=[n for n in DATA_FILES if n != "names.toml"])
 def test_every_source_in_a_file_is_used_by_a_row(name: str) -> None:
     """A source that nothing rests on is a leftover."""
     data = read_toml(name)

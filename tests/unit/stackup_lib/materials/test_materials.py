@@ -231,6 +231,7 @@ def test_words_that_are_not_understood_cost_confidence() -> None:
     assert catalogue().find("FR4 EM-827").confidence is Confidence.LOW
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.text(max_size=40),

@@ -518,6 +518,7 @@ def lengths_by_kicad(kicad_cli: KicadCli, board: Path) -> dict[str, float]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.kicad
 @pytest.mark.demo
 @pytest.mark.parametrize("name", ["stickhub/StickHub.kicad_pcb", "cm5_minima/CM5_MINIMA_3.kicad_pcb"])

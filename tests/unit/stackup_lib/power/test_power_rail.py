@@ -208,6 +208,7 @@ def test_a_plane_s_drops_add_up_to_the_lost_power(tmp_path: Path) -> None:
     assert sum(hole.current_a for hole in drop.holes if hole.x_mm > 80) == pytest.approx(10.0, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_mirrored_board_has_the_same_drop(tmp_path: Path) -> None:
     """Left and right exchanged: the two solutions' bounds meet, their middles within 0.5 %."""
     board = board_of(tmp_path, **PLANE)
@@ -264,6 +265,7 @@ def test_a_board_whose_fills_were_stripped_is_an_error(tmp_path: Path) -> None:
         solved(replace(board, zones=stripped), {"J1": 1.0})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["via", "pad", "track"])
 def test_a_fill_with_copper_of_another_net_in_it_is_stale(tmp_path: Path, what: str) -> None:
     """Copper that was moved into the plane after filling: an error with the place, never a number."""
@@ -327,6 +329,7 @@ def test_unknown_copper_is_a_missing_fact_and_not_a_guess(tmp_path: Path) -> Non
         copper_of(board, 0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 def test_a_track_only_rail_of_a_real_board_agrees_with_a_hand_calculation(demo_boards: Path) -> None:
     """CSIB_5V of the Jetson Thor board, from connector J10 to R178, 35 um copper, by hand from the track list.

@@ -111,6 +111,7 @@ def test_a_ring_between_a_pad_and_the_pads_around_it(tmp_path: Path) -> None:
     assert solved(board, size=GridSize(most_leaves=40_000)).drop_v[0][0] == pytest.approx(squares * OUTER_OHM, rel=0.01)
 
 
+@pytest.mark.slow
 def test_two_pads_on_a_wide_plane(tmp_path: Path) -> None:
     """Square pads of 1 mm, 12 mm apart on 58 x 38 mm: arccosh(D/2a)/pi, edges add a few per cent; and the elements."""
     board = board_of(tmp_path, zones=[fill("F.Cu", 1, 1, 59, 39)], parts=[pin("U1", 24, 20), pin("J1", 36, 20)])
@@ -186,6 +187,7 @@ SLOTTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [PERFORATED, SLOTTED], ids=["perforated", "slotted"])
 def test_the_stated_error_holds_what_finite_elements_give(keys: Mapping[str, object], tmp_path: Path) -> None:
     """Planes full of antipads, and planes with a slot that one bridge of 4 mm crosses; fine and coarse grids."""
@@ -198,6 +200,7 @@ def test_the_stated_error_holds_what_finite_elements_give(keys: Mapping[str, obj
         assert drops.error[0] < 0.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [PERFORATED, SLOTTED], ids=["perforated", "slotted"])
 def test_finer_cells_close_in_on_finite_elements(keys: Mapping[str, object], tmp_path: Path) -> None:
     """Cells wider than the antipads, a third of them, a tenth: 8, 2 and 1 % are left of the distance."""
@@ -331,6 +334,7 @@ def thor(demo_boards: Path) -> Board:
     return read_board(demo_boards / "jetson-agx-thor-baseboard" / "jetson-agx-thor-baseboard.kicad_pcb")
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize(
     ("net", "entry", "leave"), [("VCC_IN", "Q2", "J2"), ("+1V15", "U21", "R7"), ("SYS_VIN_HV", "J1", "R65")]

@@ -110,6 +110,7 @@ def holds(bounds: Interval, exact: float, share: float = 0.0) -> bool:
     return bounds.low - slack <= exact <= bounds.high + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_closed_forms_lie_within_the_bounds_and_one_per_cent_of_the_middle(name: str) -> None:
     """Strip, corner, ring, two contacts, step, neck and slit, each exact by another author's formula."""
@@ -204,6 +205,7 @@ def test_two_loads_share_the_copper_that_both_use() -> None:
     assert solution.power_w.nominal == pytest.approx(1 * 3 + 2 * 5)
 
 
+@pytest.mark.slow
 def test_the_bounds_of_one_load_hold_what_a_fine_mesh_gives_while_others_draw() -> None:
     """Three round loads on a disc: each coarse interval meets each fine one, and the fine ones are narrower."""
     spots = [(0.0, 6.0, 3.0), (5.0, -3.0, 1.0), (-5.0, -3.0, 0.2)]

@@ -548,6 +548,7 @@ FAST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.demo
 @pytest.mark.parametrize("name", sorted(FAST))
 def test_fast_nets_of_demo_boards_cross_no_slot_and_no_split(name: str, demo_boards: Path) -> None:

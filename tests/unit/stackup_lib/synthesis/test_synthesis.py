@@ -98,6 +98,7 @@ def assert_buildable(candidate: CandidateStackup, goals: Goals) -> None:
         assert row.thickness_mm >= goals.least_dielectric_mm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_suggestions_can_be_built(name: str) -> None:
     """Every suggestion is symmetric, adds up, has its fast layers between grounds, and is made of catalogue rows."""
@@ -134,6 +135,7 @@ def test_a_limit_of_df_leaves_fr4_out_with_numbers() -> None:
     assert "370HR: Df 0.0250 at 10 GHz, 0.004 allowed" in found.lost
 
 
+@pytest.mark.slow
 def test_less_df_and_smoother_foil_lose_less() -> None:
     """Megtron 7(N) loses less than 370HR on the same order of layers, and HVLP less than standard foil."""
 
@@ -161,6 +163,7 @@ def test_no_answer_says_what_fights() -> None:
     assert any("mm can be built, 1.57 mm asked for" in why for why in found.unreachable)
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_is_a_fault_with_its_loss() -> None:
     """A loss budget that no laminate meets leaves no answer; the nearest one says what it loses."""
     line = LineGoal(name="long", target=DIFF_85, nyquist_ghz=16, longest_mm=1000, loss_budget_db=3)
@@ -170,6 +173,7 @@ def test_a_budget_that_is_too_small_is_a_fault_with_its_loss() -> None:
     assert "over 1000 mm, 3 dB allowed" in found.unreachable[0]
 
 
+@pytest.mark.slow
 def test_the_caller_judges() -> None:
     """A clause that the caller finds unmet is a fault of the candidate."""
     found = suggest(EDGE, judge=lambda _: [("edge.x", False, "not like this")])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis import CandidateStackup, DfLimit, Goals, LineGoal, least_change, suggest
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
@@ -44,6 +46,7 @@ def test_a_foil_alone_comes_before_a_laminate() -> None:
     assert first.result.candidate.dielectrics == standing().dielectrics
 
 
+@pytest.mark.slow
 def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
     """A limit of Df changes the laminate beside fast layers, mirrored, and keeps order and thickness."""
     goals = PLAIN.model_copy(update={"df_limit": DfLimit(max=0.0045), "laminates": FR408})

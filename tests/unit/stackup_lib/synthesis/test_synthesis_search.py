@@ -99,6 +99,7 @@ def sold_and_good_enough(sheet: CandidateRow, goals: Goals, *, fast: bool) -> bo
     return sold and df is not None and goals.df_limit.is_met_by(df)
 
 
+@pytest.mark.slow
 def test_answers_are_a_pareto_of_different_things() -> None:
     """No answer is beaten by another in loss, cost, presses and laminates; none is another's twin."""
     ranked = training().ranked
@@ -125,6 +126,7 @@ def test_a_hybrid_has_low_loss_beside_fast_layers_only() -> None:
     assert sum("times FR-4 in" in d for d in hybrid.cost.drivers) == 2
 
 
+@pytest.mark.slow
 def test_nobody_gets_a_hybrid_against_their_will() -> None:
     """Without hybrids every answer is of one laminate."""
     found = suggest(TRAINING.model_copy(update={"hybrids": False}))
@@ -277,6 +279,7 @@ def test_goals_that_fight_are_named_and_the_nearest_is_shown() -> None:
     assert f"the stackup is {found.nearest.candidate.thickness_mm:.2f} mm thick, 1.57 mm wanted" in found.nearest.faults
 
 
+@pytest.mark.slow
 def test_a_budget_in_conflict_is_named_alone() -> None:
     """A loss budget beyond every laminate fights with nothing but itself: thickness and copper do not help."""
     line = LineGoal(name="long", target=DIFF_85, nyquist_ghz=16, longest_mm=1000, loss_budget_db=3)
@@ -295,6 +298,7 @@ def test_clauses_of_the_caller_are_no_conflict_of_goals() -> None:
     assert found.relaxations == ()
 
 
+@pytest.mark.slow
 def test_the_caller_is_asked_only_of_what_would_be_an_answer() -> None:
     """Judging is dear: with all clauses met, no more candidates are judged than are answered, but for a few."""
     asked: list[str] = []
@@ -318,6 +322,7 @@ sys.stdout.write(hashlib.sha256(suggest(goals).model_dump_json().encode()).hexdi
 """
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_hash_seed() -> None:
     """Two processes with different hash seeds give the same answers, byte for byte."""
     said = {
@@ -334,6 +339,7 @@ def test_answers_do_not_depend_on_the_hash_seed() -> None:
     assert len(said) == 1
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     fast=st.integers(0, 6),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stackup_lib.materials import catalogue
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError, DielectricSample
 from stackup_lib.transmission_lines.materials.laminate_models import Scaled, laminate_model, samples_of, through_point
+from tests.support.each import each
 from tests.support.kramers_kronig import kramers_kronig_gap
 
 STEP = 1.01
@@ -114,7 +115,8 @@ def sweep(text: str) -> tuple[NDArray[np.float64], NDArray[np.complex128], NDArr
     return np.array([f for f, _ in known]), np.array(eps), np.array([df for _, df in known])
 
 
-@pytest.mark.parametrize("text", every_material())
+@pytest.mark.slow
+@each(text=every_material())
 def test_loss_over_frequency_has_no_step_for_any_laminate(text: str) -> None:
     """Between frequencies 1 % apart neither Df nor Dk leaves the trend of its neighbours by 0.1 %."""
     f, eps, _ = sweep(text)
@@ -125,7 +127,8 @@ def test_loss_over_frequency_has_no_step_for_any_laminate(text: str) -> None:
         assert bend.max(initial=0.0) < 1e-3
 
 
-@pytest.mark.parametrize("text", every_material())
+@pytest.mark.slow
+@each(text=every_material())
 def test_one_causal_curve_answers_at_every_frequency_and_keeps_the_printed_points(text: str) -> None:
     """It meets each printed Df within its accuracy, and what is read between and beyond them within 18 %.
 

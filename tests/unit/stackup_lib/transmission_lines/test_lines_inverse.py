@@ -106,6 +106,7 @@ def test_lines_under_mask_of_another_solver_are_found(
     assert found.width_mm == pytest.approx(width_mm, rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ohm", [75, 85, 90, 100])
 @pytest.mark.parametrize("site", [_inner(), _outer(), _outer(masked=False)], ids=["inner", "masked", "bare"])
 def test_what_was_found_solves_forward_to_the_target(site: LineSite, ohm: float) -> None:

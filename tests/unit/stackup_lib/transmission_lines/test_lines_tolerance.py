@@ -275,6 +275,7 @@ def test_the_distribution_of_a_curved_quadratic_is_that_of_a_million_draws() -> 
         assert form.below(y) == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / 1e6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["coated microstrip 50 (3313 0.1 mm)", "stripline pair 100 (0.13/0.13)"])
 def test_the_yield_is_that_of_hundreds_of_solved_boards(name: str) -> None:
     """Board for board the surface agrees with the solver; in no band do the yields differ by more than stated."""
