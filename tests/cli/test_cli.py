@@ -721,7 +721,11 @@ def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callab
     os.write(parent, "".join(f"{line}\n" for line in typed).encode())
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "stackwright", "init", str(path)], stdin=child, stdout=child, cwd=ROOT, env=environment()
+        [sys.executable, "-m", "stackwright", "init", "-i", str(path)],
+        stdin=child,
+        stdout=child,
+        cwd=ROOT,
+        env=environment(),
     )
     os.close(child)
     said = all_of(parent)

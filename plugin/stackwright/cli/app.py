@@ -260,13 +260,19 @@ def baseline(
 def init(
     board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
     *,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing: write what can be inferred.")] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Write all that this workload needs; add it to a file that is there."),
+    ] = None,
+    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form factor, with --profile.")] = None,
+    interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask at most five questions.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", hidden=True)] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a stackwright.toml that is there.")] = False,
 ) -> int:
-    """Write a stackwright.toml beside a board, filled with what can be inferred; asks at most five questions."""
+    """Write a stackwright.toml next to a board, filled with what can be inferred from it."""
     from stackwright.commands.setup.init import init_board
 
-    return init_board(board, ask=not yes, force=force)
+    return init_board(board, ask=interactive and not yes, force=force, profile=profile, form=form)
 
 
 @app.command(short_help="Show a board's stackup.")

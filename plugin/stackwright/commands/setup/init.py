@@ -9,13 +9,16 @@ from pathlib import Path
 
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.engine.check import prepare
+from drc_rules.engine.decide import run
+from drc_rules.engine.missing_inputs import proofs
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import CommandLine
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.forms import load_form
 from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.profiles.profile import load_profile
-from drc_rules.settings.config import FILE_NAME, PLACEHOLDER, Config
+from drc_rules.rules.rule import all_rules
+from drc_rules.settings.config import FILE_NAME, PLACEHOLDER, Config, parse_config
 from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, find_foil
@@ -25,7 +28,7 @@ from stackwright.reporters import text_details
 from stackwright.run.paths import find_board
 from stackwright.text.output import former_of, show, write_over
 from stackwright.text.page import Page, styled, terminal_console
-from stackwright.text.words import clean
+from stackwright.text.words import clean, count
 
 LOOSEST_PCT = 50.0
 LEAVE_OPEN = ("", PLACEHOLDER)
@@ -39,29 +42,56 @@ class InitRequest:
     accept: Callable[[InitAnswers, str], InitAnswers]
 
 
-def init_board(typed: Path, *, ask: bool, force: bool) -> int:
-    """Write the settings file beside a board and return the exit code.
+def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = None, form: str | None = None) -> int:
+    """Write the settings file next to a board, or add to it what a workload needs; return the exit code.
 
     Raises:
-        StackwrightError: the board cannot be read, or there is such a file already and `force` is not given.
+        StackwrightError: the board cannot be read; there is such a file, and neither `force` nor a profile is given.
     """
     path = find_board(typed)
     target = path.with_name(FILE_NAME)
     former = former_of(target)
-    if target.exists() and not force:
-        raise StackwrightError(str(target), "is there already", "edit it, or give --force to replace it")
-    context, _, _ = prepare(read_board(path), Config(), CommandLine())
-    show(_inferred(context).text(terminal_console()))
-    answers = InitAnswers()
-    if ask and sys.stdin.isatty() and sys.stdout.isatty():
-        answers = _asked(context, answers)
-    kept = write_over(target, settings_file.compose(context, answers), former=former, keep=True)
+    exists = target.exists() and not force
+    if exists and profile is None:
+        what = "give --profile NAME to add what that workload needs, edit it, or give --force to replace it"
+        raise StackwrightError(str(target), "is there already", what)
+    if profile is not None:
+        text = _for_workload(path, profile, form, (former or b"").decode("utf-8") if exists else None)
+    else:
+        context, _, _ = prepare(read_board(path), Config(), CommandLine())
+        show(_inferred(context).text(terminal_console()))
+        answers = (
+            _asked(context, InitAnswers()) if ask and sys.stdin.isatty() and sys.stdout.isatty() else InitAnswers()
+        )
+        text = settings_file.compose(context, answers)
+    kept = write_over(target, text, former=former, keep=True) if text.encode() != former else None
     page = Page()
     page.gap()
-    wrote = f"wrote {target}" + (f"; the former content is in {kept.name}" if kept else "")
-    page.verbatim([wrote, f"next: fill in what is still {PLACEHOLDER}, then stackwright check {typed}"], indent=0)
+    wrote = f"wrote {target}" if text.encode() != former else f"{target} asks for all that is needed already"
+    page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
+    to_fill = settings_file.open_values(text)
+    fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""
+    page.verbatim([f"next: {fill}stackwright check {typed}"], indent=0)
     show(page.text(terminal_console()))
     return 0
+
+
+def _for_workload(path: Path, profile: str, form: str | None, settings: str | None) -> str:
+    """Return settings that ask for all that a workload needs; `settings` are those that are there.
+
+    Raises:
+        ConfigError: the settings name another workload.
+    """
+    load_profile(profile)
+    given = parse_config(settings) if settings is not None else Config()
+    if given.profile not in (None, profile):
+        next_step = f"give --profile {given.profile}, or edit the file"
+        raise ConfigError(FILE_NAME, f'is for "{given.profile}", not for "{profile}"', next_step)
+    context, requirements, _ = prepare(read_board(path), given, CommandLine(profile=profile, form=form))
+    needed = proofs(context, run(context, requirements.clauses, all_rules(), all_rules()))
+    if settings is not None:
+        return settings_file.add_to(settings, profile, needed)
+    return settings_file.compose_for(context, profile, form, needed)
 
 
 def _inferred(context: Context) -> Page:

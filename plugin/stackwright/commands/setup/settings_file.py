@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from drc_rules.analysis.power.power_rails import largest_power_nets
@@ -25,6 +26,76 @@ class InitAnswers:
     impedance_tolerance_pct: float | None = None
     foil: str | None = None
     generations: dict[str, str] = field(default_factory=dict)
+
+
+def compose_for(context: Context, profile: str, form: str | None, needed: Sequence[str]) -> str:
+    """Return the text of settings for one workload: what it needs, and what was detected, as comments.
+
+    Args:
+        context: of the board under that workload.
+        profile: its name.
+        form: form factor, where the user named one.
+        needed: lines that supply what is missing, as `proofs` returns them.
+    """
+    name = context.board.path.name if context.board.path else "the board"
+    stackup = None if context.is_default_stackup else context.board.stackup
+    lines = [
+        f"# Facts about {clean(name)} that KiCad has no field for.",
+        f'# "{PLACEHOLDER}" states nothing: fill it in, or leave it until you know.',
+        f"profile = {_value(profile)}",
+        *([f"form = {_value(form)}"] if form else []),
+        "",
+    ]
+    tables = list(needed)
+    if stackup is not None and any(line.startswith("[declared") for line in tables):
+        where = tables.index("[declared]") + 1 if "[declared]" in tables else _before_first_table(tables)
+        head = [] if "[declared]" in tables else ["[declared]"]
+        hash_lines = [*head, "# the stackup that these facts are about; they count as unknown when it changes"]
+        tables[where:where] = [*hash_lines, f"stackup_hash = {_value(stackup.digest)}"]
+    for line in tables:
+        lines += ["", line] if line.startswith("[") and lines[-1] else [line]
+    detected = [group for group in _groups(_interfaces(context, InitAnswers())) if "# [[interface]]" in group]
+    text = "\n".join([*lines, *(line for group in detected for line in ("", *group))]).rstrip("\n") + "\n"
+    parse_config(text)
+    return text
+
+
+def add_to(settings: str, profile: str, needed: Sequence[str]) -> str:
+    """Return settings with a workload, where they name none, and with the needed lines that they do not have yet."""
+    text = settings
+    if parse_config(settings).profile is None:
+        rest = re.sub(r'^profile = "\?".*\n', "", settings, flags=re.MULTILINE)
+        text = f"profile = {_value(profile)}\n{rest}"
+    blocks: list[list[str]] = [[]]
+    for line in needed:
+        if line.startswith("["):
+            blocks.append([])
+        blocks[-1].append(line)
+    there = {line.strip() for line in settings.splitlines()}
+    actions = [line for line in blocks[0] if not {line, line.removeprefix("# ")} & there]
+    blocks[0] = actions if any(not line.startswith("# add ") for line in actions) else []
+    new = [block for block in blocks if any(line.strip() not in there for line in block)]
+    if new:
+        text = text.rstrip("\n") + f"\n\n# Needed for {profile}:\n" + "\n\n".join("\n".join(b) for b in new) + "\n"
+    parse_config(text)
+    return text
+
+
+def open_values(settings: str) -> int:
+    """Return how many values are still to be filled in."""
+    return len(re.findall(rf'^[^#\n]*= *\[?"{re.escape(PLACEHOLDER)}"', settings, flags=re.MULTILINE))
+
+
+def _groups(lines: Iterable[str]) -> list[list[str]]:
+    """Split lines at the empty ones."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        found = [*found[:-1], [*found[-1], line]] if line else [*found, []]
+    return found
+
+
+def _before_first_table(lines: Sequence[str]) -> int:
+    return next((k for k, line in enumerate(lines) if line.startswith("[")), len(lines))
 
 
 def compose(context: Context, answers: InitAnswers) -> str:

@@ -1,0 +1,107 @@
+"""`init --profile`: one file that asks for all that a workload needs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from drc_rules.engine.check import check_board
+from drc_rules.report.model import Verdict
+from drc_rules.settings.config import load_config, parse_config
+from stackwright.commands.setup import settings_file
+from tests.cli.test_cli import run
+
+BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
+FIT = "inference_pcie_gen5_fit"
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    """A fit board without its settings."""
+    shutil.copytree(BOARDS / FIT, tmp_path / FIT)
+    (tmp_path / FIT / "stackwright.toml").unlink()
+    return tmp_path / FIT / f"{FIT}.kicad_pcb"
+
+
+@pytest.mark.slow
+def test_one_file_asks_for_all_that_is_missing_and_filled_in_it_decides_them(board: Path) -> None:
+    target = board.with_name("stackwright.toml")
+
+    ran = run("init", board, "--profile", "inference-pcie")
+
+    asked = target.read_text()
+    assert (ran.code, ran.err) == (0, "")
+    assert f"fill in {settings_file.open_values(asked)} values marked ?, then stackwright check {board}" in ran.out
+    open_before = undecided(board)
+    mandatory = asked.partition("[[rail]]")[0]
+    target.write_text(mandatory.replace('foil = "?"', 'foil = "VLP"').replace('_pct = "?"', "_pct = 5"))
+    decided = open_before - undecided(board)
+    assert any("foil" in one for one in decided)
+    assert any("tolerance" in one for one in decided)
+
+
+def undecided(board: Path) -> set[str]:
+    """Return the requirements that are not verifiable."""
+    return {v.clause.id for v in check_board(board).verdicts if v.verdict is Verdict.NOT_VERIFIABLE}
+
+
+@pytest.mark.slow
+def test_a_second_time_adds_nothing_and_writes_nothing(board: Path) -> None:
+    run("init", board, "--profile", "inference-pcie")
+    before = sorted((path.name, path.read_bytes()) for path in board.parent.iterdir())
+
+    ran = run("init", board, "--profile", "inference-pcie")
+
+    assert ran.code == 0
+    assert "asks for all that is needed already" in ran.out
+    assert sorted((path.name, path.read_bytes()) for path in board.parent.iterdir()) == before
+
+
+@pytest.mark.slow
+def test_settings_that_are_there_stay_and_the_rest_is_added(board: Path) -> None:
+    target = board.with_name("stackwright.toml")
+    mine = '# my notes\nprofile = "?"\n[declared]\nfoil = "VLP"  # by the fab, 3 May\n'
+    target.write_text(mine)
+
+    ran = run("init", board, "--profile", "inference-pcie")
+
+    text = target.read_text()
+    assert ran.code == 0
+    assert '# my notes\n[declared]\nfoil = "VLP"  # by the fab, 3 May\n' in text
+    config = load_config(target)
+    assert (config.profile, config.declared.foil) == ("inference-pcie", "VLP")
+    assert "\n# Needed for inference-pcie:\n" in text
+    assert any(path.read_text() == mine for path in board.parent.glob("*-bak"))
+
+
+@pytest.mark.slow
+def test_another_workload_is_refused_in_one_line(board: Path) -> None:
+    board.with_name("stackwright.toml").write_text('profile = "edge"\n')
+
+    ran = run("init", board, "--profile", "inference-pcie")
+
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert 'is for "edge", not for "inference-pcie"' in ran.err
+    assert board.with_name("stackwright.toml").read_text() == 'profile = "edge"\n'
+
+
+def test_lines_that_are_there_are_not_asked_for_again() -> None:
+    needed = ('foil = "?"', "# in KiCad: fill the zones", "[[rail]]", 'net = "?"')
+    settings = 'profile = "edge"\n\n[[rail]]\nnet = "?"\n'
+
+    added = settings_file.add_to(settings, "edge", ("# in KiCad: fill the zones", "[[rail]]", 'net = "?"'))
+
+    assert added == settings + "\n# Needed for edge:\n# in KiCad: fill the zones\n"
+    assert settings_file.add_to(added, "edge", needed[1:]) == added
+    assert parse_config(added).profile == "edge"
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [('a = "?"\nb = ["?"]\n', 2), ('# a = "?"\n', 0), ('a = 1  # "?"\n', 0), ('  net = "?" # x\n', 1)],
+)
+def test_values_to_fill_in_are_counted(text: str, values: int) -> None:
+    assert settings_file.open_values(text) == values
