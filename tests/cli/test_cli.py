@@ -686,7 +686,7 @@ def test_init_writes_what_the_board_says_and_declares_nothing_else(board: Callab
     assert stackup is not None
     assert config.declared.stackup_hash == stackup.digest
     assert (config.profile, config.declared.foil, config.interface) == (None, None, ())
-    assert 'is = "?"  # pcie3, pcie4, pcie5' in written
+    assert 'is = "?"  # pcie1, pcie2, pcie3, pcie4, pcie5' in written
     assert 'net_classes = ["85Ohm-diff_PCIE"]' in written
     assert check_board(path).verdicts == before.verdicts
 

@@ -183,7 +183,9 @@ def test_the_text_fits_and_names_the_next_step(
     assert max(len(line) for line in out.splitlines()) <= 100
     if not explain:
         assert "[[interface]]\n" in out
-        assert '    is = "?"  # pcie3, pcie4, pcie5, ' in out  # the family alone would leave the generation open
+        assert (
+            '    is = "?"  # pcie1, pcie2, pcie3, pcie4, pcie5, ' in out
+        )  # the family alone would leave the generation open
         assert 'net_classes = ["85Ohm-diff_PCIE"]' in out
 
 

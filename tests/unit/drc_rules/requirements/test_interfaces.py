@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -560,3 +561,29 @@ def test_a_real_board_is_taken_for_what_it_is(demo_boards: Path) -> None:
     assert taken(board, found)["/M.2/USB3.D+"] == ("usb2", "usb2")
     fast = {net for net, (one, _) in taken(board, found).items() if family(one).fast}
     assert not [net for net in fast if any(w in net for w in ("CLK", "RST", "AUX", "SBU", "HPD", "I2C"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "generation"),
+    [
+        ("PCIE_GEN1_TX0_P", "pcie1"),
+        ("PCIE_GEN2_TX0_P", "pcie2"),
+        ("HDMI1.4_TX0_P", "hdmi1.4"),
+        ("HDMI2.0_TX0_P", "hdmi2.0"),
+        ("DP_HBR_TX0_P", "dp-hbr"),
+        ("DP_HBR2_TX0_P", "dp-hbr2"),
+        ("DP_HBR3_TX0_P", "dp-hbr3"),
+        ("DP_UHBR_TX0_P", "dp-uhbr20"),
+    ],
+)
+def test_slow_generations_have_an_honest_answer(name: str, generation: str) -> None:
+    found = interface(generation)
+
+    assert re.search(found.words, name)
+    others = [one for one in family(found.family).interfaces if one.id != generation and one.words]
+    assert not [one.id for one in others if re.search(one.words, name)]
+
+
+def test_nets_can_be_ignored_and_that_is_no_high_speed_interface() -> None:
+    assert interface("ignore").clauses("training") == ()
+    assert not family(interface("ignore").family).fast

@@ -286,7 +286,7 @@ def test_an_unknown_generation_is_a_question_with_its_answer() -> None:
 
     asked = [c for c in found.clauses if c.kind == "interface_generation"]
     assert [(c.id, c.interface, c.severity.value) for c in asked] == [("inference.generation.pcie", "pcie", "error")]
-    assert asked[0].limit.choices == ("pcie3", "pcie4", "pcie5", "pcie6", "pcie7")
+    assert asked[0].limit.choices == ("pcie1", "pcie2", "pcie3", "pcie4", "pcie5", "pcie6", "pcie7")
     assert [q.name for q in found.open_questions] == ["generation of PCI Express"]
     assert not found.open_questions[0].known
     assert found.open_questions[0].how_to_give.startswith('[[interface]]\nis = "?"')
