@@ -13,13 +13,14 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.facts.declared import CommandLine
-from drc_rules.report.model import Accepted, Place, Report, RuleCrash, StaleSuppression, TakenAs, Verdict
+from drc_rules.report.model import Accepted, Place, Report, RuleCrash, StaleSuppression, TakenAs
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.reporters.html import render
 from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
 
@@ -127,9 +128,9 @@ def test_clauses_stand_by_verdict_in_the_order_of_precedence() -> None:
     shown = page_of(report_of("default_stackup", profile="training"))
 
     bodies = [attributes["class"] for attributes in shown.all("tbody") if attributes.get("class")]
-    order = ["failed", "not-verifiable", "passed", "not-applicable", "no-rule-yet"]
+    order = ["failed", "not-met", "remark", "not-verifiable", "met", "not-applicable", "no-rule-yet"]
     assert bodies == [word for word in order if word in bodies]
-    assert {"failed", "not-verifiable", "passed"} <= set(bodies)
+    assert {"failed", "not-verifiable", "met"} <= set(bodies)
 
 
 @pytest.mark.slow
@@ -139,7 +140,7 @@ def test_the_filter_counts_every_clause(name: str) -> None:
     checked = report_of(name, profile="training")
     text = page_of(checked).text
 
-    words = [*(verdict.value for verdict in Verdict), "no rule yet"]
+    words = [*ORDER, "no rule yet"]
     counts = [int(found[1]) for word in words if (found := re.search(rf" {word} \((\d+)\)", text))]
     assert sum(counts) == len(checked.verdicts)
 
@@ -176,7 +177,7 @@ def test_what_broke_and_what_was_accepted_is_shown() -> None:
         )
     ).text
 
-    assert "rule VIA001 missing-backdrill broke (ValueError: no)" in text
+    assert "internal error in rule VIA001 missing-backdrill (ValueError: no)" in text
     assert "tested until 2031-05-01 ada" in text
     assert "suppression of STK001 matches nothing: old (bob, line 7)" in text
 

@@ -33,7 +33,7 @@ def test_the_head_answers_at_a_glance() -> None:
     assert lines[0] == "## ❌ Not fit: boards/card.kicad\\_pcb"
     assert "1 clause failed: training.backdrill.pcie6. Judged as training-b200, form hgx." in lines
     assert "- findings: 1 error" in lines
-    assert "- clauses: 1 failed, 1 not verifiable, 1 passed" in lines
+    assert "- requirements: 1 failed, 1 not verifiable, 1 met" in lines
     assert "- coverage: 6 of 8 questions decided (75 %)" in lines
 
 
@@ -120,7 +120,7 @@ def test_a_fence_cannot_be_closed_from_inside() -> None:
 def test_a_long_table_says_how_much_it_leaves_out() -> None:
     many = tuple(finding(name=f"/N{n}", title=f"{'ab' * n} is wrong", code=f"ABC{n:03}", key=str(n)) for n in range(40))
     text = made(findings=many)
-    assert "10 more kinds of findings: see `stackwright check --all`." in text
+    assert "10 more kinds of findings: `stackwright check --full` shows them." in text
 
 
 @pytest.mark.slow

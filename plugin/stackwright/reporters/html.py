@@ -27,6 +27,7 @@ from stackwright.reporters import charts
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
+from stackwright.tables.counts import LABELS, ORDER
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.words import count, number
 
@@ -131,7 +132,7 @@ def _board(index: int, checked: Checked) -> _Board:
         report=report,
         asked=profile + (f", form {report.form}" if report.form else ""),
         facts=tuple(labelled(line) for line in report.board.lines),
-        counts=tuple((s.value, sum(f.severity is s for f in report.findings)) for s in Severity),
+        counts=tuple((LABELS[s], sum(f.severity is s for f in report.findings)) for s in Severity),
         findings=shown,
         blocked=tuple(_blocked(report)),
         sections=tuple(_sections(report, shown, keys)),
@@ -205,12 +206,18 @@ def _sections(report: Report, shown: Sequence[Shown], keys: Sequence[str]) -> It
     for finding, ident in found:
         for clause in finding.also:  # it has no finding of its own: this one speaks for it
             measured.setdefault(clause, (_measured(finding), ident))
-    for word in [*(verdict.value for verdict in Verdict), NO_RULE]:
-        chosen = [v for v in report.verdicts if (v.verdict.value if v.has_rule else NO_RULE) == word]
+    for word in (*ORDER, NO_RULE):
+        chosen = [v for v in report.verdicts if _word(v) == word]
         chosen.sort(key=lambda v: -v.clause.severity.rank)
         rows = tuple(_row(v, word, measured, keys) for v in chosen)
         if rows:
             yield word, rows
+
+
+def _word(verdict: ClauseVerdict) -> str:
+    if not verdict.has_rule:
+        return NO_RULE
+    return "met" if verdict.is_guess else verdict.words
 
 
 def _measured(finding: Finding) -> str:

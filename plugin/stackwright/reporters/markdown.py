@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report, Verdict
-from drc_rules.requirements.clauses import Severity
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report
 from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.tables import kicad_drc, pairs
+from stackwright.tables.counts import LABELS, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable
 from stackwright.text.markup import escape
 from stackwright.text.words import clean, count, number, some
@@ -45,7 +45,7 @@ def _board(report: Report) -> Iterator[str]:
     yield from _not_proven(report)
     for crash in report.crashes:
         yield ""
-        yield f"**Rule {crash.code} broke** ({escape(crash.error)}): please report this board."
+        yield f"**Internal error in rule {crash.code}** ({escape(crash.error)}): please report it with this board."
 
 
 def _asked(report: Report) -> str:
@@ -55,15 +55,12 @@ def _asked(report: Report) -> str:
 
 
 def _counts(report: Report) -> str:
-    by_severity = [(s, sum(f.severity is s for f in report.findings)) for s in Severity]
-    found = [count(n, s.value) if s is not Severity.INFO else f"{n} info" for s, n in by_severity if n]
-    verdicts = [(v, sum(one.verdict is v and one.has_rule for one in report.verdicts)) for v in Verdict]
-    cover, guessed = report.coverage, sum(one.is_guess for one in report.verdicts)
+    cover = report.coverage
     pairs = count(cover.unknown_pairs, "differential pair") + " of unknown interface"
     cells = [
-        f"findings: {', '.join(found) or 'none'}" + (f"; {len(report.accepted)} accepted" if report.accepted else ""),
-        f"clauses: {', '.join(f'{n} {v.value}' for v, n in verdicts if n) or 'none'}"
-        + (f"; {guessed} of the passed met on a guess" if guessed else ""),
+        f"findings: {severity_counts(report.findings) or 'none'}"
+        + (f"; {len(report.accepted)} accepted" if report.accepted else ""),
+        f"requirements: {tally(report.verdicts) or 'none'}",
         f"coverage: {cover.decided} of {cover.total} questions decided ({cover.whole_percent} %)"
         + (f"; {pairs}: {escape(some(report.unknown_pairs, SHOWN))}" if report.unknown_pairs else "")
         + (f"; {count(cover.unjudged_pairs, 'differential pair')} not judged" if cover.unjudged_pairs else ""),
@@ -94,9 +91,9 @@ def _findings(report: Report) -> Iterator[str]:
 
 def _row(group: Group) -> tuple[str, ...]:
     first = group.first
-    others = f" and {len(group.findings) - 1} more like it: {some(group.others)}" if len(group.findings) > 1 else ""
+    others = f" and {len(group.findings) - 1} similar: {some(group.others)}" if len(group.findings) > 1 else ""
     return (
-        first.severity.value,
+        LABELS[first.severity],
         f"**{escape(first.title)}**{escape(others)}<br>{escape(first.why)}",
         _limit(first),
         escape(first.fix),
