@@ -22,7 +22,7 @@ from drc_rules.engine.finding_lines import with_lines
 from drc_rules.engine.missing_inputs import proofs
 from drc_rules.engine.suppressions import accept
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.report.model import Missing, Report
 from drc_rules.requirements.interfaces import interface_ids
@@ -31,7 +31,7 @@ from drc_rules.rules.rule import all_rules, choose_rules
 from drc_rules.settings.config import FILE_NAME, Config, load_config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.files.plain_file import read_board_bytes, read_plain_text
+from stackup_lib.core.files.plain_file import read_board_bytes
 from stackup_lib.kicad import read_board
 
 LARGE_BYTES = 10_000_000
@@ -41,13 +41,13 @@ LARGE_BYTES = 10_000_000
 def check_board(
     path: Path,
     *,
-    config_path: Path | None = None,
-    command_line: CommandLine | None = None,
+    config: Config | None = None,
+    overrides: Overrides | None = None,
     text: bytes | None = None,
     today: date | None = None,
 ) -> Report:
     """Check one board and return the report; see `check_up`."""
-    return check_up(path, config_path=config_path, command_line=command_line, text=text, today=today).report
+    return check_up(path, config=config, overrides=overrides, text=text, today=today).report
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class CheckUp:
 def check_up(
     path: Path,
     *,
-    config_path: Path | None = None,
-    command_line: CommandLine | None = None,
+    config: Config | None = None,
+    overrides: Overrides | None = None,
     text: bytes | None = None,
     today: date | None = None,
     every_pair: bool = False,
@@ -70,9 +70,9 @@ def check_up(
     """Check one board.
 
     Args:
-        path: the `.kicad_pcb`; its `.kicad_pro` and `stackwright.toml` are looked for beside it.
-        config_path: another `stackwright.toml`.
-        command_line: what the user said on the command line.
+        path: the `.kicad_pcb`; its `.kicad_pro` is looked for beside it.
+        config: the settings; by default those of the `stackwright.toml` beside the board.
+        overrides: what the command line says in their place.
         text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
         today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
         every_pair: solve the impedance of pairs that no clause judges on large boards too, for who looks at them.
@@ -80,9 +80,9 @@ def check_up(
     Raises:
         StackwrightError: board, project or settings cannot be read; the message says what to do.
     """
-    options = command_line or CommandLine()
+    options = overrides or Overrides()
     chosen = choose_rules(options.select, options.ignore)
-    config = find_config(path, config_path)
+    config = find_config(path) if config is None else config
     data = _bytes_of(path) if text is None else text
     beside = ThreadPoolExecutor(1)
     hashed = beside.submit(hashlib.sha256, data or b"")  # while the board is read: the other core has nothing to do
@@ -121,12 +121,11 @@ def check_up(
         unknown_pairs=context.get(unknown_pairs).names,
     )
     if config.suppress and options.suppress:
-        toml = read_plain_text(config_file(path, config_path))
-        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=toml)
+        report = accept(report, config.suppress, today=today or datetime.now(UTC).date(), toml=config.text)
     return CheckUp(context, report)
 
 
-def prepare(board: Board, config: Config, options: CommandLine) -> tuple[Context, Requirements, Profile | None]:
+def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, Requirements, Profile | None]:
     """Resolve what was declared and inferred about a board, and which clauses apply to it."""
     declarations, purpose = gather(board, config, options), purpose_of(board, config, options)
     profile = load_profile(purpose.profile.value) if purpose.profile.value else None
@@ -166,7 +165,7 @@ def config_file(board: Path, given: Path | None) -> Path:
     return given if given is not None else board.with_name(FILE_NAME)
 
 
-def find_config(board: Path, given: Path | None) -> Config:
+def find_config(board: Path, given: Path | None = None) -> Config:
     """Load the given settings, else the `stackwright.toml` beside the board, else none."""
     path = config_file(board, given)
     if given is None and not path.exists():

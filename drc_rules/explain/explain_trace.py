@@ -14,7 +14,7 @@ from typing import TypeVar
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import finish
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value
 from drc_rules.report.model import Finding, Missing, Verdict
 from drc_rules.requirements.clauses import Clause
@@ -133,7 +133,7 @@ class TracedContext(Context):
         return found
 
 
-def workings(board: Board, config: Config, options: CommandLine, wanted: Callable[[Clause], bool]) -> BoardWorkings:
+def workings(board: Board, config: Config, options: Overrides, wanted: Callable[[Clause], bool]) -> BoardWorkings:
     """Decide the wanted ones of the clauses that apply to a board, and keep how.
 
     Args:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from drc_rules.facts.board_process import preset_notes
-from drc_rules.settings.config import FILE_NAME, Config, Declared, ImpedanceDeclaration
+from drc_rules.settings.config import FILE_NAME, CheckOptions, Config, Declared, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, did_you_mean
@@ -22,10 +22,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class CommandLine:
-    """What the command line says; None where it says nothing. `suppress` is False to disregard `[[suppress]]`.
+class Overrides:
+    """What the command line says in place of `stackwright.toml`; None or empty where it says nothing.
 
-    `impedance` goes before `[[impedance]]`, of several for a net the last.
+    Attributes:
+        profile, form: workload and form factor.
+        select, ignore: rules to run and to leave out, by family, code or name.
+        suppress: False to disregard `[[suppress]]`.
+        impedance: targets that go before `[[impedance]]`; of several for a net the last.
     """
 
     profile: str | None = None
@@ -34,6 +38,10 @@ class CommandLine:
     ignore: tuple[str, ...] = ()
     suppress: bool = True
     impedance: tuple[ImpedanceDeclaration, ...] = ()
+
+    def with_defaults(self, options: CheckOptions) -> Overrides:
+        """Return these with the rules of `[check]` where the command line chooses none."""
+        return replace(self, select=self.select or options.select, ignore=self.ignore or options.ignore)
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,7 @@ STALE_CURE = (
 )
 
 
-def gather(board: Board, config: Config, command_line: CommandLine) -> Declarations:
+def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
     """Collect what was declared about a board.
 
     Raises:
@@ -131,18 +139,18 @@ def gather(board: Board, config: Config, command_line: CommandLine) -> Declarati
             *_strange_foils(declared),
             *_plating_alone(config),
             *preset_notes(board, config),
-            *_without_nets(board, command_line.impedance),
+            *_without_nets(board, overrides.impedance),
         ),
-        impedance=command_line.impedance,
+        impedance=overrides.impedance,
     )
 
 
-def purpose_of(board: Board, config: Config, command_line: CommandLine) -> Purpose:
+def purpose_of(board: Board, config: Config, overrides: Overrides) -> Purpose:
     """Return the workload and form factor that somebody has stated."""
     variables = board.project.text_variables
     return Purpose(
-        _choose("workload", "profile", command_line.profile, config.profile, variables),
-        _choose("form factor", "form", command_line.form, config.form, variables),
+        _choose("workload", "profile", overrides.profile, config.profile, variables),
+        _choose("form factor", "form", overrides.form, config.form, variables),
     )
 
 

@@ -196,11 +196,17 @@ class Config(_Strict):
     process: ProcessDeclaration = Field(default_factory=ProcessDeclaration)
 
     _text: str = PrivateAttr(default="")
+    _path: Path | None = PrivateAttr(default=None)
 
     @property
     def text(self) -> str:
         """The text that was read, empty where there is none; lines to paste must fit into it."""
         return self._text
+
+    @property
+    def path(self) -> Path | None:
+        """The file that was read, as the user would type it; None where there is none."""
+        return self._path
 
     @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
     @classmethod
@@ -224,7 +230,9 @@ def load_config(path: Path) -> Config:
     Raises:
         ConfigError: unreadable, not TOML, or with a key or value that makes no sense; says what and where.
     """
-    return parse_config(read_text(path), where=str(path))
+    config = parse_config(read_text(path), where=str(path))
+    config._path = path
+    return config
 
 
 def parse_config(text: str, *, where: str = FILE_NAME) -> Config:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
 from drc_rules.report.model import Finding
 from drc_rules.settings.net_selection import matches
+
+ONE_OR_SEVERAL: JsonSchemaValue = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+
+Names = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+    WithJsonSchema(ONE_OR_SEVERAL),
+]
+"""One name, or several."""
 
 
 class Suppression(BaseModel):
@@ -28,19 +39,14 @@ class Suppression(BaseModel):
 
     code: str | None = None
     key: str | None = None
-    layer: tuple[str, ...] = ()
-    net: tuple[str, ...] = ()
-    object_: tuple[str, ...] = Field(default=(), alias="object")
+    layer: Names = ()
+    net: Names = ()
+    object_: Names = Field(default=(), alias="object")
     clause: str | None = None
     board: str | None = None
     reason: str
     owner: str
     expires: date | None = None
-
-    @field_validator("layer", "net", "object_", mode="before")
-    @classmethod
-    def _one_or_several(cls, value: object) -> object:
-        return (value,) if isinstance(value, str) else value
 
     @field_validator("reason", "owner")
     @classmethod

@@ -13,7 +13,7 @@ from drc_rules.engine.decide import Outcome, coverage_of, headline_of
 from drc_rules.engine.missing_inputs import in_general, unproven
 from drc_rules.engine.one_finding import of_clause
 from drc_rules.engine.shared_results import Case, Cases
-from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.report.model import (
     BoardFacts,
     ClauseVerdict,
@@ -128,7 +128,7 @@ class FitnessReport(Frozen):
 def fitness_of(
     board: Board,
     config: Config,
-    command_line: CommandLine | None = None,
+    overrides: Overrides | None = None,
     *,
     profiles: Sequence[str] | None = None,
     also: Sequence[str] = (),
@@ -139,7 +139,7 @@ def fitness_of(
     Args:
         board: the board, read once.
         config: its settings. A workload of the user's own that they name is judged beside the shipped ones.
-        command_line: the form factor that the user says; its profile is taken for the declared one.
+        overrides: the form factor that the user says; its profile is taken for the declared one.
         profiles: only these; names, or paths of the user's own.
         also: further ones of the user's own, by path.
         sha256: hash of the file, for the report.
@@ -147,7 +147,7 @@ def fitness_of(
     Raises:
         ConfigError: a profile or a form factor is not known, or the settings contradict the board.
     """
-    said = command_line or CommandLine()
+    said = overrides or Overrides()
     base, purpose = gather(board, config, said), purpose_of(board, config, said)
     declared = purpose.profile.value
     names = tuple(profiles or dict.fromkeys((*profile_names(), *((declared,) if declared else ()), *also)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import Outcome, run
 from drc_rules.engine.one_finding import of_clause
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.forms import Form
@@ -86,7 +86,7 @@ class CandidateJudge:
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
         board = read_board(_NAME, text=specimen(candidate, self.interfaces))
-        context, _, _ = prepare(board, self._config(candidate), CommandLine())
+        context, _, _ = prepare(board, self._config(candidate), Overrides())
         clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
         return run(context, clauses, all_rules(), all_rules())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import Form
@@ -73,7 +73,7 @@ def selection_for(
 def project_of(
     board: Board,
     config: Config,
-    options: CommandLine,
+    options: Overrides,
     interfaces: tuple[str, ...] = (),
     settings_path: Path | None = None,
 ) -> BoardProject:

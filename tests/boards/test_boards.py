@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Severity
 
@@ -88,7 +88,7 @@ def test_no_demo_board_gets_an_error_without_configuration(demo_boards: Path) ->
 
 def jetson(demos: Path, profile: str) -> Report:
     path = demos / "jetson-agx-thor-baseboard" / "jetson-agx-thor-baseboard.kicad_pcb"
-    return check_board(path, command_line=CommandLine(profile=profile))
+    return check_board(path, overrides=Overrides(profile=profile))
 
 
 @pytest.mark.demo
@@ -154,7 +154,7 @@ def test_an_open_loss_says_what_of_it_is_assumed_for_the_package(tmp_path: Path)
     for path in (ROOT / "boards" / name).glob(f"{name}.kicad_p*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
 
-    report = check_board(tmp_path / f"{name}.kicad_pcb", command_line=CommandLine(profile="inference-pcie"))
+    report = check_board(tmp_path / f"{name}.kicad_pcb", overrides=Overrides(profile="inference-pcie"))
 
     facts = [missing.fact for verdict in report.verdicts for missing in verdict.missing]
     assert any("of 9.5 dB, 3 dB for the package assumed" in fact for fact in facts)
@@ -165,7 +165,7 @@ def test_a_rule_that_is_left_out_is_no_fact_to_supply() -> None:
     name = "inference_pcie_gen5_fit"
     path = ROOT / "boards" / name / f"{name}.kicad_pcb"
 
-    report = check_board(path, command_line=CommandLine(select=("MAT",)))
+    report = check_board(path, overrides=Overrides(select=("MAT",)))
 
     facts = [missing.fact for verdict in report.verdicts for missing in verdict.missing]
     assert "rule STK001, which --select or --ignore leaves out" in facts

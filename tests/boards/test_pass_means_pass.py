@@ -12,7 +12,7 @@ import pytest
 from drc_rules.engine.check import check_board, find_config
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.explain.explain_trace import ClauseWorkings, Decided, workings
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, nominal
 from drc_rules.report.model import Finding, Headline, Report, Verdict
 from drc_rules.requirements.clauses import Clause, Limit, Severity
@@ -46,7 +46,7 @@ def cases_of(rule: Rule) -> list[Loaded]:
 def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) -> tuple[ClauseWorkings, ...]:
     """The clauses of a board with what is shown of them; of all kinds unless some are chosen."""
     chosen = None if kinds is None else frozenset(kinds)
-    line = CommandLine(**options)  # type: ignore[arg-type]
+    line = Overrides(**options)  # type: ignore[arg-type]
     found = workings(read_board(path), find_config(path, None), line, lambda c: chosen is None or c.kind in chosen)
     return found.answers
 
@@ -225,7 +225,7 @@ def _is_among(hint: str, proofs: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("path", BOARDS, ids=lambda path: path.stem)
 def test_every_clause_that_a_headline_names_says_what_to_declare(path: Path, profile: str | None) -> None:
     """In the row, among the lines to paste, in the text, and on Markdown; of the board's own profile with None."""
-    assert list(unanswered(check_board(path, command_line=CommandLine(profile=profile)))) == []
+    assert list(unanswered(check_board(path, overrides=Overrides(profile=profile)))) == []
 
 
 @pytest.mark.parametrize("number", range(10))
@@ -249,7 +249,7 @@ def test_every_clause_that_a_headline_names_on_a_demo_board_says_what_to_declare
     found = []
     for path in sorted(demo_boards.rglob("*.kicad_pcb")):
         if path.stat().st_size < 10_000_000:
-            report = check_board(path, command_line=CommandLine(profile=profile))
+            report = check_board(path, overrides=Overrides(profile=profile))
             found += [f"{path.stem}: {one}" for one in unanswered(report)]
 
     assert found == []

@@ -15,7 +15,7 @@ import pytest
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.kicad import read_board
@@ -37,7 +37,7 @@ class Seed:
 
 
 def states(case: Case) -> dict[str, State]:
-    context, requirements, _ = prepare(case.board, parse_config(case.config), CommandLine())
+    context, requirements, _ = prepare(case.board, parse_config(case.config), Overrides())
     clauses = [clause for clause in requirements.clauses if clause.kind in KINDS]
     outcome = run(context, clauses, RULES, RULES)
     assert not outcome.crashes, outcome.crashes

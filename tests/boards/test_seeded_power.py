@@ -11,7 +11,7 @@ import pytest
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Drilling, Tracks, Vias
@@ -68,7 +68,7 @@ class Seed:
 
 def power_states(case: Case) -> dict[str, State]:
     """Judge the clauses of rails and of power copper alone."""
-    context, requirements, _ = prepare(case.board, parse_config(case.config), CommandLine())
+    context, requirements, _ = prepare(case.board, parse_config(case.config), Overrides())
     mine = [clause for clause in requirements.clauses if "pdn" in clause.id or clause.kind == "power_copper_oz"]
     outcome = run(context, mine, all_rules(), all_rules())
     assert not outcome.crashes, outcome.crashes

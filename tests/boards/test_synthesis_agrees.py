@@ -9,7 +9,7 @@ import pytest
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
@@ -28,7 +28,7 @@ def as_board(candidate: CandidateStackup, folder: Path) -> Context:
     path = folder / "board.kicad_pcb"
     path.write_bytes(empty_board(to_planned(candidate)))
     foils = [f'[declared.copper."{c.name}"]\nfoil = "{c.foil}"\n' for c in candidate.copper if c.foil]
-    return prepare(read_board(path), parse_config("".join(foils)), CommandLine())[0]
+    return prepare(read_board(path), parse_config("".join(foils)), Overrides())[0]
 
 
 @pytest.mark.parametrize(

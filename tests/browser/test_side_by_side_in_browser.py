@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import find_config
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from stackwright.commands.check.full import in_full
 from stackwright.commands.diff.html import html_of
 from stackwright.reporters.html import render
@@ -28,7 +28,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The page of a diff, and a report in full."""
     folder = tmp_path_factory.mktemp("pages")
     diff = html_of(diff_of(FIT, LOSSY), checked(FIT).report, checked(LOSSY).report)
-    full = in_full(path_of(LOW_TG), checked(LOW_TG), find_config(path_of(LOW_TG), None), CommandLine())
+    full = in_full(path_of(LOW_TG), checked(LOW_TG), find_config(path_of(LOW_TG), None), Overrides())
     report = render([Checked(checked(LOW_TG).report, None, "", full=full)])
     made = {}
     for name, html in (("diff", diff), ("full", report)):

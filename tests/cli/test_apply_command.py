@@ -15,7 +15,7 @@ import pytest
 from drc_rules.analysis.impedance.line_effects import line_effects
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, load_config
 from drc_rules.stackup_design.plan_changes import rules_that_win, same_material
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, read_plan, write_plan
@@ -29,6 +29,7 @@ from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackwright.cli.app import run
 from stackwright.commands.apply import apply as command
 from stackwright.commands.apply.apply import PlanParts, apply_plan, write_plan_of_board
+from stackwright.commands.request import BoardRequest
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
@@ -67,7 +68,7 @@ def plan(card: Path) -> Callable[..., Path]:
 
     def write(*swaps: tuple[str, str], extra: str = "") -> Path:
         path = card.parent / "card.stackwright-plan.toml"
-        write_plan_of_board(card, path)
+        write_plan_of_board(card, BoardRequest(output=path))
         text = path.read_text(encoding="utf-8")
         for old, new in swaps:
             assert old in text
@@ -138,14 +139,14 @@ def test_the_materials_of_a_plan_mean_what_its_laminates_say() -> None:
 
 def test_the_plan_of_kicads_default_says_that_it_declares_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """A reader must not take KiCad's figures for a fab's."""
-    write_plan_of_board(BOARDS / "default_stackup", None)
+    write_plan_of_board(BOARDS / "default_stackup", BoardRequest())
     assert capsys.readouterr().out.startswith("# The board holds KiCad's untouched default stackup")
 
 
 def test_a_board_without_stackup_has_no_plan() -> None:
     """There is nothing to edit."""
     with pytest.raises(ConfigError, match="states no stackup"):
-        write_plan_of_board(BOARDS / "no_stackup", None)
+        write_plan_of_board(BOARDS / "no_stackup", BoardRequest())
 
 
 # --- what is shown, what is written -----------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ def test_a_thicker_core_raises_impedance_and_lowers_loss(card: Path) -> None:
 
 def context(card: Path, board: Board) -> Context:
     """What the rules know of a board with the card's settings."""
-    return prepare(board, load_config(card.with_name("stackwright.toml")), CommandLine())[0]
+    return prepare(board, load_config(card.with_name("stackwright.toml")), Overrides())[0]
 
 
 def test_write_alone_changes_no_dielectric(card: Path, plan: Callable[..., Path]) -> None:

@@ -89,7 +89,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def chosen(settings: Mapping[str, str]) -> list[str]:
-    return [Path(board).stem for board in job.choose(settings, job._settings(settings)).boards]
+    return [Path(board).stem for board in job.choose(settings, job._request(settings)).boards]
 
 
 @needs_git
@@ -216,11 +216,11 @@ def test_autosaves_and_untracked_boards_are_left_alone(repository: Repository) -
 @pytest.mark.parametrize("base", ["0" * 40, "", "no commit", "--output=x", "1234567"])
 def test_without_a_base_every_board_is_checked_and_the_log_says_so(repository: Repository, base: str) -> None:
     repository.base = base
-    choice = job.choose(repository.settings(), job._settings({}))
+    choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
     assert "no commit to compare with" in choice.why
     repository.base = "f" * 40
-    choice = job.choose(repository.settings(), job._settings({}))
+    choice = job.choose(repository.settings(), job._request({}))
     assert len(choice.boards) == 3
     assert "is not in this clone" in choice.why
 
@@ -321,7 +321,7 @@ def test_inputs_reach_the_check(repository: Repository) -> None:
 def test_a_mistake_in_an_input_is_said(name: str, value: str, said: str) -> None:
     with pytest.raises(StackwrightError, match=re.escape(said)):
         settings = {f"STACKWRIGHT_{name}": value}
-        job.choose(settings, job._settings(settings))
+        job.choose(settings, job._request(settings))
 
 
 @pytest.mark.slow

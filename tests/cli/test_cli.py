@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Coverage, RuleCrash
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import load_config, parse_config
@@ -117,12 +117,12 @@ def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable
 def test_what_the_report_says_to_paste_can_be_pasted(board: Callable[..., Path]) -> None:
     """The lines make a valid stackwright.toml as they are, and declare nothing yet."""
     path = board(FIT, configured=False)
-    report = check_board(path, command_line=CommandLine(profile="training-b200"))
+    report = check_board(path, overrides=Overrides(profile="training-b200"))
     assert report.proofs
 
     path.with_name("stackwright.toml").write_text("\n".join(report.proofs))
 
-    assert check_board(path, command_line=CommandLine(profile="training-b200")).verdicts == report.verdicts
+    assert check_board(path, overrides=Overrides(profile="training-b200")).verdicts == report.verdicts
 
 
 @pytest.mark.slow
@@ -134,6 +134,16 @@ def test_several_boards_are_all_reported_and_the_worst_code_wins(board: Callable
     assert "FIT  for inference-pcie" in ran.out
     assert "NOT FIT  for training-b200" in ran.out
     assert ran.err.startswith("error: nothing.kicad_pcb: no such file; ")
+    table = ran.out.partition("\nBoards\n")[2].splitlines()
+    assert [line.split()[0] for line in table] == [
+        "board",
+        f"{(BOARDS / FIT / FIT).as_posix()}.kicad_pcb",
+        "nothing.kicad_pcb",
+        f"{(BOARDS / BROKEN / BROKEN).as_posix()}.kicad_pcb",
+    ]
+    assert re.search(r" FIT +0 +0  0$", table[1])
+    assert table[2].endswith("2: no such file")
+    assert re.search(r" NOT FIT +\d+ +\d+  1: findings, error or above$", table[3])
 
 
 @pytest.mark.slow
@@ -150,13 +160,13 @@ def test_a_project_file_or_a_folder_stands_for_its_board(board: Callable[..., Pa
 
 
 @pytest.mark.slow
-def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callable[..., Path]) -> None:
-    """Autosaves are no boards."""
+def test_a_folder_with_several_boards_is_an_error_for_a_command_about_one(board: Callable[..., Path]) -> None:
+    """It lists them; autosaves are no boards."""
     path = board(FIT)
     shutil.copy(path, path.with_name("other.kicad_pcb"))
     shutil.copy(path, path.with_name("_autosave-other.kicad_pcb"))
 
-    ran = run("check", path.parent)
+    ran = run("stackup", path.parent)
 
     assert ran.code == 2
     assert f"holds 2 boards ({FIT}.kicad_pcb, other.kicad_pcb)" in ran.err
@@ -168,7 +178,8 @@ def test_a_folder_with_several_boards_is_an_error_that_lists_them(board: Callabl
     [
         (["check", "inference_pcie_gen5_fitt.kicad_pcb"], ["no such file", "inference_pcie_gen5_fit.kicad_pcb"]),
         (["check", "other.kicad_pro"], ["other.kicad_pro: no such file", "did you mean"]),
-        (["check", "..", "--config", "x"], [".kicad_pcb"]),
+        (["check", ".", "--config", "x"], ["x: cannot be read"]),
+        (["check", "empty"], ["empty: holds no .kicad_pcb file"]),
         (["check", ".", "--config", "none.toml"], ["none.toml: cannot be read"]),
         (["check", ".", "--profile", "trainin"], ['did you mean "training"']),
         (["check", ".", "--form", "pcie-crad"], ['did you mean "pcie-card"']),
@@ -189,6 +200,7 @@ def test_a_mistake_is_one_line_with_the_next_step(
 ) -> None:
     """`error: where: what; next step` on the error stream, nothing on the other, exit code 2."""
     path = board(FIT)
+    (path.parent / "empty").mkdir()
 
     ran = run(*arguments, cwd=path.parent)
 
@@ -577,7 +589,7 @@ def test_check_help_ends_with_examples_and_exit_codes() -> None:
     out = run("check", "--help").out
 
     assert "Examples:" in out
-    assert re.search(r"0 +no finding .*1 +findings, .*2 +the check could not be made", out, re.DOTALL)
+    assert re.search(r"0 +no finding .*1 +findings, .*2 +a board could not be checked", out, re.DOTALL)
     for option in (
         "--profile",
         "--form",

@@ -168,7 +168,7 @@ def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
         (["diff", "--", "-x", CARD], "neither a file nor a commit"),
         (["check", CARD, "--against", "nope"], "no commit that git knows"),
         (["diff", "HEAD", "HEAD", CARD, "--json", "--markdown"], "exclude each other"),
-        (["diff", "HEAD", "HEAD", CARD, "--fail-on", "bad"], "takes error, warning"),
+        (["diff", "HEAD", "HEAD", CARD, "--fail-on", "bad"], "is not one of error, warning, info, never"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(

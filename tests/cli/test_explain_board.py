@@ -14,7 +14,7 @@ import pytest
 
 from drc_rules.engine.check import check_board, find_config
 from drc_rules.explain.explain_trace import BoardWorkings, Decided, workings
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, read_formula, substituted
 from drc_rules.report.model import Finding, Missing, Verdict
 from drc_rules.requirements.clauses import Clause, Limit
@@ -51,7 +51,7 @@ def cases_of(rule: Rule) -> list[Loaded]:
 def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardWorkings:
     """Work out a rule's clauses on the board of a case."""
     path = write(MiniBoard.model_validate(loaded.board), folder, "board")
-    options = CommandLine(profile=loaded.case.profile, form=loaded.case.form)
+    options = Overrides(profile=loaded.case.profile, form=loaded.case.form)
     return workings(read_board(path), find_config(path, None), options, lambda clause: clause.kind in rule.kinds)
 
 
@@ -135,9 +135,9 @@ def test_a_rule_without_a_formula_measures_no_number(rule: Rule, judged: Judged)
 def test_what_is_explained_is_what_a_check_finds(board: str) -> None:
     """All clauses of a board have the same verdict and the same findings as in its report."""
     path = BOARDS / board / f"{board}.kicad_pcb"
-    report = check_board(path, command_line=CommandLine(suppress=False))
+    report = check_board(path, overrides=Overrides(suppress=False))
 
-    found = workings(read_board(path), find_config(path, None), CommandLine(), lambda _clause: True)
+    found = workings(read_board(path), find_config(path, None), Overrides(), lambda _clause: True)
 
     assert {a.clause.id: a.verdict for a in found.answers} == {v.clause.id: v.verdict for v in report.verdicts}
     explained = [finding.key for a in found.answers for one in a.objects for finding in one.findings]
@@ -313,7 +313,7 @@ def to_the_letter() -> jsonschema.Draft202012Validator:
 def test_the_json_of_every_rule_follows_the_schema_to_the_letter(name: str) -> None:
     """No key beyond the schema's, of any rule: with findings, with open questions, and where nothing is concerned."""
     path = BOARDS / name / f"{name}.kicad_pcb"
-    found = workings(read_board(path), find_config(path, None), CommandLine(), lambda _: True)
+    found = workings(read_board(path), find_config(path, None), Overrides(), lambda _: True)
     assert {Verdict.PASSED, Verdict.NOT_APPLICABLE} < {answer.verdict for answer in found.answers}
     for rule in RULES:
         data = json.loads(json.dumps(as_data(path, Asked(rule, None), replace(found, answers=()))))
@@ -445,7 +445,7 @@ def test_the_numbers_of_each_tier_are_shown_where_it_is_decided(code: str, tmp_p
     board = MiniBoard.model_validate({"size_mm": [60, 40], "copper_layers": 4, **TIERED[code]})
     path = write(board, tmp_path, "board")
 
-    found = workings(read_board(path), find_config(path, None), CommandLine(), lambda clause: clause.kind in rule.kinds)
+    found = workings(read_board(path), find_config(path, None), Overrides(), lambda clause: clause.kind in rule.kinds)
 
     measures = []
     for answer in found.answers:

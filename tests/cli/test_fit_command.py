@@ -19,7 +19,7 @@ from drc_rules.engine.decide import run as run_rules
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.engine.shared_results import Cases
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.report.model import Headline, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
@@ -76,7 +76,7 @@ def test_every_workload_is_judged_as_on_its_own(name: str, profiles: tuple[str, 
     board, config = read_board(path_of(name)), find_config(path_of(name), None)
     for row in (row_of(fitness(name), profile) for profile in profiles):
         form = row.form if row.form_origin is not FormOrigin.SIZE else None
-        context, requirements, _ = prepare(board, config, CommandLine(row.profile, form))
+        context, requirements, _ = prepare(board, config, Overrides(row.profile, form))
         verdicts = run_rules(context, requirements.clauses, all_rules(), all_rules()).verdicts
         assert (row.headline, row.why) == headline_of(verdicts, profile=row.profile)
         own = [v for v in verdicts if v.has_rule]
@@ -97,7 +97,7 @@ def test_currents_of_one_workload_are_not_those_of_another() -> None:
     """A rail at 50 % duty draws its whole power in training; what asks for that is not taken over."""
     rail = {"net": "+12V", "voltage_v": 12, "tdp_w": 120, "duty_pct": 50, "from": ["U1"], "to": ["U2"]}
     board, config = read_board(path_of(LOW_TG)), Config.model_validate({"rail": [rail]})
-    said = CommandLine()
+    said = Overrides()
 
     def amperes_of(ctx: Context) -> float:
         return current_of(ctx, config.rail[0])[0]
@@ -151,7 +151,7 @@ def test_of_a_clauses_findings_the_first_is_told_with_the_number_of_the_others()
     """Two lossy plies: the one that a check names first, and one more; errors stand before warnings."""
     name = "training_b200_lossy_prepreg"
     row = row_of(fitness(name), "training-b200")
-    context, requirements, _ = prepare(read_board(path_of(name)), find_config(path_of(name), None), CommandLine())
+    context, requirements, _ = prepare(read_board(path_of(name)), find_config(path_of(name), None), Overrides())
     outcome = run_rules(context, requirements.clauses, all_rules(), all_rules())
     titles = [f.title for f in outcome.findings if f.code == "MAT001"]
     short = [one for one in row.short if one.code == "MAT001"]
@@ -207,7 +207,7 @@ def test_a_form_that_is_named_holds_for_every_workload() -> None:
     """--form judges all workloads in one form factor, and its thickness clause is met or not by the board's."""
     path = path_of(ED_FOIL)
     report = fitness_of(
-        read_board(path), find_config(path, None), CommandLine(form="m2-2280"), profiles=("edge", "training-b200")
+        read_board(path), find_config(path, None), Overrides(form="m2-2280"), profiles=("edge", "training-b200")
     )
     assert {(row.form, row.form_origin) for row in report.rows} == {("m2-2280", FormOrigin.DECLARED)}
     for row in report.rows:
@@ -341,7 +341,7 @@ def test_a_board_after_a_change_is_judged_by_the_settings_that_were_given(tmp_pa
     for folder, settings in ((beside, None), (away, given)):
         path = folder / "training_b200_lossy_prepreg.kicad_pcb"
         board, config = read_board(path), find_config(path, settings)
-        (row,) = fitness_of(board, config, CommandLine(), profiles=("training-b200",)).rows
+        (row,) = fitness_of(board, config, Overrides(), profiles=("training-b200",)).rows
         ways.append(way_to(row, path, board, config, new=False, settings_path=settings))
 
     assert ways[0] is not None

@@ -23,9 +23,10 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Finding, Place
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
-from stackwright.kicad import button, live, report_file
+from stackwright.kicad import button, live
 from stackwright.kicad.errors import KicadError
 from stackwright.kicad.markers import MEMORY, Marker, markers_of, replace
+from stackwright.run import browser
 from tests.support.hang import FOR_EVER_S
 
 ROOT = Path(__file__).parents[2]
@@ -498,7 +499,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     opener = tmp_path / "open er"
     opener.write_text(f'#!/bin/sh\necho "$1" "$PYTHONPATH" > {tmp_path}/opened\n')
     opener.chmod(0o755)
-    monkeypatch.setenv(report_file.OPENER, f"'{opener}'")
+    monkeypatch.setenv(browser.OPENER, f"'{opener}'")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PYTHONPATH", "/usr/lib/python3/dist-packages")
     return tmp_path / "opened"
@@ -537,7 +538,7 @@ def test_a_report_that_cannot_be_opened_is_named(
 ) -> None:
     """No browser, or one that fails: the markers are there all the same."""
     for opener, why in (("/nowhere/browser", "No such file or directory"), ("false", "false failed")):
-        monkeypatch.setenv(report_file.OPENER, opener)
+        monkeypatch.setenv(browser.OPENER, opener)
         board = FakeBoard(settings=tmp_path)
         assert button.press(board) == 2
         said = capsys.readouterr().err
@@ -549,8 +550,8 @@ def test_a_report_that_cannot_be_opened_is_named(
 
 def test_no_opener_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """For machines without a screen."""
-    monkeypatch.setenv(report_file.OPENER, "")
-    report_file.show_report(Path("/nowhere/report.html"))
+    monkeypatch.setenv(browser.OPENER, "")
+    browser.open_in_browser(Path("/nowhere/report.html"))
 
 
 def test_a_board_that_is_no_board_is_one_line(opened: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.explain.net_explained import NetTold, explain_net
 from drc_rules.explain.nets_view import NetsView, find_net, nets_view
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
@@ -56,13 +56,13 @@ def everything(folder: Path, *, declared: bool = False) -> Path:
 
 def viewed(path: Path) -> NetsView:
     board = read_board(path)
-    context, _, _ = prepare(board, find_config(path, None), CommandLine())
+    context, _, _ = prepare(board, find_config(path, None), Overrides())
     return nets_view(context, find_links(board))
 
 
 def told(path: Path, net: str) -> NetTold:
     board, config = read_board(path), find_config(path, None)
-    context, _, _ = prepare(board, config, CommandLine())
+    context, _, _ = prepare(board, config, Overrides())
     return explain_net(context, find_links(board), config, find_net(board, net))
 
 

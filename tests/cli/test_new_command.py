@@ -13,7 +13,7 @@ import pytest
 from drc_rules.analysis.impedance.line_report import line_report
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import check_board, find_config, prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Verdict
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import load_profile, profile_names
@@ -178,7 +178,7 @@ def test_facts_are_stale_as_soon_as_the_stackup_changes(
 def foil_of(path: Path, layer: str) -> Fact[FoilGrade]:
     """The foil that our check takes a copper layer to have."""
     board = read_board(path)
-    context, _, _ = prepare(board, find_config(path, None), CommandLine())
+    context, _, _ = prepare(board, find_config(path, None), Overrides())
     return context.foil(board.layer_index[layer])
 
 
@@ -428,7 +428,7 @@ def test_the_interfaces_of_the_profile_get_classes_and_rules(target: Path) -> No
     layer = next(r.layer for r in rules.rules if "NVLINK5" in r.name and r.layer != "F.Cu")
     assert layer is not None
     index = board.layer_index[layer]
-    context, _, _ = prepare(board, find_config(target, None), CommandLine())
+    context, _, _ = prepare(board, find_config(target, None), Overrides())
     line = line_report(
         Lines(context), index, width_mm=width, gap_mm=gap, target_ohm=85.0, references=(index - 1, index + 1)
     )

@@ -199,12 +199,12 @@ def test_the_path_in_a_report_has_slashes(report: Report, monkeypatch: pytest.Mo
 
     from drc_rules.analysis.stackup import facts_of_board
     from drc_rules.engine.check import prepare
-    from drc_rules.facts.declared import CommandLine
+    from drc_rules.facts.declared import Overrides
     from drc_rules.settings.config import Config
     from stackup_lib.kicad import read_board
 
     board = replace(read_board(BOARD), path=PureWindowsPath(r"C:\hw\Mein Gerät\card.kicad_pcb"))  # type: ignore[arg-type]
-    context, _, _ = prepare(board, Config(), CommandLine())
+    context, _, _ = prepare(board, Config(), Overrides())
     assert facts_of_board.board_facts(context, "").path == "C:/hw/Mein Gerät/card.kicad_pcb"
 
 
@@ -621,7 +621,7 @@ def test_a_commit_has_the_board_that_macos_spells_in_two_letters(repository: Pat
 def test_settings_for_all_boards_are_known_however_they_are_written(repository: Path, written: str) -> None:
     """A change in them is one in every board; a whole path, or Windows' backslashes, had hidden that."""
     from stackwright.ci.job import choose
-    from stackwright.commands.check.command import Settings
+    from stackwright.commands.check.request import CheckRequest
 
     base = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     (repository / "ci").mkdir()
@@ -630,10 +630,10 @@ def test_settings_for_all_boards_are_known_however_they_are_written(repository: 
     for words in (["add", "ci"], [*who, "commit", "-qm", "n"]):
         subprocess.run(["git", *words], check=True, capture_output=True)
     environ = {"STACKWRIGHT_CHANGED_ONLY": "true", "STACKWRIGHT_BASE": base}
-    settings = Settings(config=Path(written.format(here=repository)))
+    settings = CheckRequest(config=Path(written.format(here=repository)))
 
     assert choose(environ, settings).boards == [f"{NFC}.kicad_pcb"]
-    assert choose(environ, Settings(config=Path("other.toml"))).boards == []
+    assert choose(environ, CheckRequest(config=Path("other.toml"))).boards == []
 
 
 def test_the_actions_environment_is_found_on_windows_too() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board, find_config, prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.stackup_design.plan_file import parse_plan
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedStackup, planned_from
@@ -75,7 +75,7 @@ def test_declared_facts_hold_after_kicads_save(tmp_path: Path, kicad_cli: KicadC
     path = begun(tmp_path)
     kicad_cli("pcb", "upgrade", "--force", path)
     board = read_board(path)
-    context, _, _ = prepare(board, find_config(path, None), CommandLine())
+    context, _, _ = prepare(board, find_config(path, None), Overrides())
     assert not context.declarations.stale
     assert context.foil(board.layer_index["In2.Cu"]).known
     report = check_board(path)

@@ -13,7 +13,7 @@ from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_needed, longest_length_mm
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.facts import Confidence
 from stackup_lib.kicad import read_board
@@ -50,7 +50,7 @@ THOR, WREN = "jetson-agx-thor-baseboard", "vme-wren"
 @functools.cache
 def context(demos: Path, name: str) -> Context:
     board = read_board(demos / name / f"{name}.kicad_pcb")
-    return prepare(board, parse_config({THOR: THOR_CONFIG, WREN: WREN_CONFIG}[name]), CommandLine())[0]
+    return prepare(board, parse_config({THOR: THOR_CONFIG, WREN: WREN_CONFIG}[name]), Overrides())[0]
 
 
 def link_of(ctx: Context, interface_id: str, net: str) -> LinkLoss:

@@ -17,7 +17,8 @@ from drc_rules.report.link_rows import Allowance, Decibels
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.tolerance import spread
-from stackwright.commands.check.command import Settings, check_one
+from stackwright.commands.check.command import check_one
+from stackwright.commands.check.request import CheckRequest
 from stackwright.drawing import loss_chart as losses
 from stackwright.drawing.axes import Scale, apart
 from stackwright.drawing.charts import Charts, charts_of
@@ -396,9 +397,9 @@ def test_charts_are_computed_for_pages_alone(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("stackwright.drawing.charts.charts_of", asked)
 
-    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), Settings())
+    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), CheckRequest())
     assert (checked.charts, calls) == (None, [])
-    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), Settings(), draw=True)
+    checked, _ = check_one(board_of("inference_pcie_gen5_fit"), CheckRequest(), draw=True)
     assert (checked.charts, calls) == (Charts(), ["asked"])
 
 
@@ -425,7 +426,7 @@ def test_the_page_has_every_chart_with_its_figures_and_what_is_assumed(card: Che
 
 def test_targets_of_which_no_line_is_known_are_left_to_the_impedance_table() -> None:
     """It says already which fact is missing."""
-    checked, _ = check_one(board_of("no_stackup"), Settings(), draw=True)
+    checked, _ = check_one(board_of("no_stackup"), CheckRequest(), draw=True)
     assert checked.charts is not None
     assert checked.charts.spreads
     text = Page(render([checked])).text

@@ -15,8 +15,7 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import RuleCrash, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError, StackwrightError
-from stackwright.commands.check.command import CheckRequest
-from stackwright.commands.check.options import OptionsError, wanted_reports
+from stackwright.commands.check.request import OptionsError, ReportRequest, requested_reports
 from stackwright.reporters import github, gitlab, junit, kicad
 from stackwright.reporters.json_ import Checked, Unchecked
 from tests.reports.test_reporters import finding, report
@@ -196,14 +195,17 @@ def test_kicads_form_holds_one_checked_board(outcomes: list[Checked | Unchecked]
 def test_formats_and_files_go_in_pairs_and_the_last_may_stay_on_the_terminal() -> None:
     """`--format sarif --output a --format text` writes one file and one page."""
     first, second = Path("a.sarif"), Path("b.xml")
-    assert wanted_reports([], []) == (CheckRequest(),)
-    assert wanted_reports([], [first], json=True) == (CheckRequest("json", first),)
-    assert wanted_reports(["sarif", "junit"], [first, second]) == (
-        CheckRequest("sarif", first),
-        CheckRequest("junit", second),
+    assert requested_reports([], []) == (ReportRequest(),)
+    assert requested_reports([], [first], json=True) == (ReportRequest("json", first),)
+    assert requested_reports(["sarif", "junit"], [first, second]) == (
+        ReportRequest("sarif", first),
+        ReportRequest("junit", second),
     )
-    assert wanted_reports(["sarif", "text"], [first]) == (CheckRequest("sarif", first), CheckRequest("text"))
-    assert wanted_reports(["text", "sarif"], [Path("-"), first]) == (CheckRequest("text"), CheckRequest("sarif", first))
+    assert requested_reports(["sarif", "text"], [first]) == (ReportRequest("sarif", first), ReportRequest("text"))
+    assert requested_reports(["text", "sarif"], [Path("-"), first]) == (
+        ReportRequest("text", Path("-")),
+        ReportRequest("sarif", first),
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,4 +221,4 @@ def test_formats_and_files_go_in_pairs_and_the_last_may_stay_on_the_terminal() -
 def test_options_that_cannot_be_meant_are_refused(formats: list[str], outputs: list[str], json_too: bool) -> None:
     """Two reports in one place would overwrite each other."""
     with pytest.raises(OptionsError):
-        wanted_reports(formats, [Path(name) for name in outputs], json=json_too)
+        requested_reports(formats, [Path(name) for name in outputs], json=json_too)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Accepted, Place, Report, RuleCrash, StaleSuppression, TakenAs
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError
@@ -75,7 +75,7 @@ def page_of(*reports: Report, config: str | None = None) -> Page:
 
 def report_of(name: str, **said: str) -> Report:
     """Check one of our boards."""
-    return check_board(BOARDS / name / f"{name}.kicad_pcb", command_line=CommandLine(**said))  # type: ignore[arg-type]
+    return check_board(BOARDS / name / f"{name}.kicad_pcb", overrides=Overrides(**said))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import check_board, prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.report.numbers import figure
 from drc_rules.settings.config import Config, parse_config
@@ -108,7 +108,7 @@ def test_a_report_without_rails_has_no_table_of_them(made: Report) -> None:
 def test_init_offers_a_rail_of_the_largest_power_net(tmp_path: Path) -> None:
     """As a comment: with its marks taken away it is a table that still declares nothing, and filled in it is one."""
     path = write(MiniBoard.model_validate(BOARD), tmp_path, "board")
-    written = compose(prepare(read_board(path), Config(), CommandLine())[0], InitAnswers())
+    written = compose(prepare(read_board(path), Config(), Overrides())[0], InitAnswers())
     lines = re.sub(r"^# ", "", written[written.index("# [[rail]]") :].split("\n\n")[0], flags=re.MULTILINE)
     filled = lines.replace('voltage_v = "?"', "voltage_v = 5").replace('current_a = "?"', "current_a = 2")
     filled = filled.replace('from = ["?"]', 'from = ["J1"]').replace('to = ["?"]', 'to = ["U1"]')

@@ -14,7 +14,7 @@ import pytest
 from drc_rules.analysis.impedance.line_effects import LineEffect, LineState, changed
 from drc_rules.engine.board_diff import BoardDiff, board_diff, row_changes, row_pairs
 from drc_rules.engine.check import CheckUp, check_up, find_config
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline
 from drc_rules.report.stackup_rows import StackupRow, StackupView, Stated
 from drc_rules.requirements.clauses import Severity
@@ -49,7 +49,7 @@ def path_of(name: str) -> Path:
 @cache
 def checked(name: str, profile: str | None = None) -> CheckUp:
     """A fixture board, checked once."""
-    return check_up(path_of(name), command_line=CommandLine(profile))
+    return check_up(path_of(name), overrides=Overrides(profile))
 
 
 @cache
@@ -66,7 +66,7 @@ def diff_page(old: str, new: str) -> Page:
 @cache
 def full_of(name: str, profile: str | None = None) -> Full:
     """What `--full` adds to a fixture board's report."""
-    return in_full(path_of(name), checked(name, profile), find_config(path_of(name), None), CommandLine(profile))
+    return in_full(path_of(name), checked(name, profile), find_config(path_of(name), None), Overrides(profile))
 
 
 def full_html(name: str, full: Full, profile: str | None = None) -> str:
@@ -492,9 +492,9 @@ def test_without_a_workload_no_stackup_can_be_judged(tmp_path: Path) -> None:
     """What to do about it is said."""
     settings = tmp_path / "stackwright.toml"
     settings.write_text("", encoding="utf-8")
-    bare = check_up(path_of("no_stackup"), config_path=settings)
+    bare = check_up(path_of("no_stackup"), config=find_config(path_of("no_stackup"), settings))
 
-    full = in_full(path_of("no_stackup"), bare, find_config(path_of("no_stackup"), settings), CommandLine())
+    full = in_full(path_of("no_stackup"), bare, find_config(path_of("no_stackup"), settings), Overrides())
 
     assert full.stackups is None
     assert "--profile" in full.why_none

@@ -147,9 +147,10 @@ def test_what_a_ci_runner_obeys_is_written_out() -> None:
 
 def test_a_name_is_no_template(tmp_path: Path) -> None:
     """Names go through the pages' templates, and are not read as such."""
-    from stackwright.commands.check.command import Settings, check_one, reporter
+    from stackwright.commands.check.command import check_one, reporter
+    from stackwright.commands.check.request import CheckRequest
 
-    checked, _ = check_one(written(tmp_path, NAMES["template"]), Settings())
+    checked, _ = check_one(written(tmp_path, NAMES["template"]), CheckRequest())
     page = reporter("html")([checked])
     assert "{{ 7*7 }}" in page
     assert "FR49" not in page

@@ -139,9 +139,9 @@ def test_the_job_runs_no_program_of_the_repository(
     base = git(origin, "rev-parse", "HEAD~1")
     aim(hostile, origin, address)
     settings = {"STACKWRIGHT_CHANGED_ONLY": "true", "STACKWRIGHT_BASE": base}
-    assert list(job.choose(settings, job._settings(settings)).boards) == [CARD]
+    assert list(job.choose(settings, job._request(settings)).boards) == [CARD]
     absent = {**settings, "STACKWRIGHT_BASE": "f" * 40}
-    assert "is not in this clone" in job.choose(absent, job._settings(absent)).why
+    assert "is not in this clone" in job.choose(absent, job._request(absent)).why
     against = {**settings, "STACKWRIGHT_AGAINST_BASE": "true"}
     assert job.run_job(against) == 2
     assert "this clone has the name, not the content" in capfd.readouterr().err

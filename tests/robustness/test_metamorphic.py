@@ -11,7 +11,7 @@ import pytest
 
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.engine.check import find_config, prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
@@ -142,7 +142,7 @@ ENDS_COUNT = ("length_mm", "uncoupled_mm", "forgiven_mm", "over_holes_mm")
 
 def impedances_of(board: Board, path: Path) -> dict[str, dict[str, object]]:
     """The impedance table, a flat row for each link."""
-    context = prepare(board, find_config(path, None), CommandLine())[0]
+    context = prepare(board, find_config(path, None), Overrides())[0]
     return {row.name: dict(_flat(row.model_dump())) for row in context.get(link_impedances)}
 
 

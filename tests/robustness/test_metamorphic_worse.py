@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.fabs import Tier
 from fixtures.miniboard import MiniBoard, write
@@ -159,7 +159,7 @@ def dk_judged(material: str, dk: float) -> tuple[Verdict, frozenset[str]]:
     """Verdict and keys of MAT005 on two rows of a material, beside one that is right."""
     board = MiniBoard.model_validate({"stackup": SIX_ROWS.format(material=material, dk=dk)})
     path = write(board, Path(tempfile.mkdtemp()), "board")
-    report = check_board(path, command_line=CommandLine(select=("MAT005",)))
+    report = check_board(path, overrides=Overrides(select=("MAT005",)))
     (verdict,) = [v.verdict for v in report.verdicts if v.clause.kind == "dk_plausible"]
     return verdict, frozenset(f.key for f in report.findings)
 

@@ -39,14 +39,15 @@ import typer
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad import read_board
 from stackwright.__main__ import guarded
-from stackwright.cli.app import Format, app, run
+from stackwright.cli.app import app, run
+from stackwright.cli.check import FORMATS
 from stackwright.text.words import clean
 from tests.support.fuzz_targets import harmless
 from tests.support.hang import no_hang
 from tests.support.odd_boards import ANSI, FEWER, NUMBERS, PLACES, RTL, SOUND, cut_boards, odd_boards
 from tests.support.odd_files import BOARD, odd_files, sound_files
 
-REPORTS = [word for one in Format for word in ("--format", one.value, "--output", f"report.{one.value}")]
+REPORTS = [word for one in FORMATS for word in ("--format", one, "--output", f"report.{one}")]
 ROWS = {
     "check": ["check", BOARD, *REPORTS, "--all"],
     "check text": ["check", BOARD, "--profile", "inference-pcie"],

@@ -23,7 +23,8 @@ from stackup_lib.core.files.whole_file import keep_beside, take_place
 from stackup_lib.kicad.write import file_edit
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, digest
 from stackwright.commands.check.baseline import write_baseline
-from stackwright.commands.check.command import Settings, check_one
+from stackwright.commands.check.command import check_one
+from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.setup.init import init_board
 from stackwright.text.output import OutputError, former_of, write_over
 from tests.support.rival_writers import COMMANDS, SCENARIOS
@@ -291,7 +292,7 @@ def test_a_baseline_that_another_program_wrote_meanwhile_stays(
 ) -> None:
     """Between reading the old one and writing the new one lies a whole check."""
     target = tmp_path / "known.json"
-    assert write_baseline([BOARD], target, Settings(), grow=False) == 0
+    assert write_baseline([BOARD], target, CheckRequest(), update=False) == 0
     check = check_one
 
     def meanwhile(*given: object, **more: object) -> object:
@@ -300,7 +301,7 @@ def test_a_baseline_that_another_program_wrote_meanwhile_stays(
 
     monkeypatch.setattr("stackwright.commands.check.baseline.check_one", meanwhile)
     with pytest.raises(OutputError, match="was written by another program meanwhile; nothing was written"):
-        write_baseline([BOARD], target, Settings(), grow=False)
+        write_baseline([BOARD], target, CheckRequest(), update=False)
     assert target.read_text(encoding="utf-8") == "theirs"
     capsys.readouterr()
 

@@ -9,7 +9,7 @@ import pytest
 from drc_rules.analysis.nets.fast_layers import FastLayer
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.interfaces import interface
 from drc_rules.rules.scopes import FastPly, every_ply, fast_plies
@@ -43,9 +43,7 @@ ANY = Clause(
 def context(folder: Path, **board: object) -> Context:
     path = write(MiniBoard.model_validate({"size_mm": [60, 40], **board}), folder, "board")
     config = 'nets = ["/PCIE_TX0_P", "/PCIE_TX0_N"]' if "tracks" in board else ""
-    return prepare(read_board(path), parse_config(config and f'[[interface]]\nis = "pcie5"\n{config}'), CommandLine())[
-        0
-    ]
+    return prepare(read_board(path), parse_config(config and f'[[interface]]\nis = "pcie5"\n{config}'), Overrides())[0]
 
 
 def pair(layer: str) -> list[dict[str, object]]:

@@ -10,7 +10,7 @@ import pytest
 
 from drc_rules.engine.check import check_board, prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.rules.over_design._loss_margin import KEPT, class_for, demands, df_that_would_do, rooms, with_foil_db
 from drc_rules.settings.config import parse_config
@@ -28,7 +28,7 @@ def context(folder: Path, *, case: int = 0, profile: str | None = "inference", c
     """One of the rule's cases, by default 40 mm of PCIe Gen5 on an ultra-low-loss laminate."""
     data = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"][case]["board"]
     board = read_board(write(MiniBoard.model_validate(data), folder, "board"))
-    return prepare(board, parse_config(config or data["config"]), CommandLine(profile=profile))[0]
+    return prepare(board, parse_config(config or data["config"]), Overrides(profile=profile))[0]
 
 
 @pytest.mark.parametrize(
@@ -175,4 +175,4 @@ def check(board: dict[str, object], profile: str | None, folder: Path) -> Report
     """Check a mini-board."""
     folder.mkdir()
     path = write(MiniBoard.model_validate(board), folder, "board")
-    return check_board(path, command_line=CommandLine(profile=profile))
+    return check_board(path, overrides=Overrides(profile=profile))

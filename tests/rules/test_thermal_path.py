@@ -9,7 +9,7 @@ import pytest
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, hot_parts
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.thermal._thermal_path import HeatPath, connected_layers, heat_path
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
@@ -48,7 +48,7 @@ def context(folder: Path, *, side: str = "front", config: str = HOT, **changes: 
         **changes,
     }
     path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+    return prepare(read_board(path), parse_config(config), Overrides())[0]
 
 
 def only(ctx: Context) -> HotPartOnBoard:

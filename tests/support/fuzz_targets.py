@@ -21,7 +21,7 @@ from random import Random
 from drc_rules.engine.baseline import Baseline, load_baseline
 from drc_rules.engine.check import check_up
 from drc_rules.fab_exchange.fab_text import read_fab_table
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import load_config
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, write_plan
@@ -373,7 +373,7 @@ def check_all(folder: Path, chance: Random | None = None) -> None:
     """Check the board of a folder, and render every report, or one by chance besides the text."""
     path = folder / "board.kicad_pcb"
     profile = None if chance is None else chance.choice((None, "inference-pcie", "training-b200", "edge"))
-    checked = check_up(path, command_line=CommandLine(profile=profile), today=DAY)
+    checked = check_up(path, overrides=Overrides(profile=profile), today=DAY)
     if checked.report.crashes:
         crash = checked.report.crashes[0]
         raise Broken(f"rule {crash.code} broke: {crash.error[:200]}")

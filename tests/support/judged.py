@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board
@@ -120,7 +120,7 @@ def expected(judged: JudgedBoard, settings: str) -> Counter[Said]:
 
 def found(board: Board, settings: Settings) -> Counter[Said]:
     """Return what Stackwright says of a board under these settings."""
-    options = CommandLine(profile=settings.profile, form=settings.form)
+    options = Overrides(profile=settings.profile, form=settings.form)
     context, requirements, _ = prepare(board, parse_config(settings.config), options)
     outcome = run(context, requirements.clauses, all_rules(), all_rules())
     assert not outcome.crashes, outcome.crashes

@@ -14,7 +14,7 @@ from drc_rules.analysis.via.backdrill_table import backdrill_table
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
@@ -60,7 +60,7 @@ _BY_UUID = re.compile(r"\bvia [0-9a-z-]+")
 
 def judge(variant: Variant, config: str) -> Judgement:
     """Check a board and put all that comes out into the original's terms."""
-    context, requirements, _ = prepare(variant.board, parse_config(variant.settings(config)), CommandLine())
+    context, requirements, _ = prepare(variant.board, parse_config(variant.settings(config)), Overrides())
     outcome = run(context, requirements.clauses, all_rules(), all_rules())
     assert not outcome.crashes, outcome.crashes
     records: list[tuple[str, Frozen]] = [("finding", f) for f in outcome.findings]

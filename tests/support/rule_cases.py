@@ -20,7 +20,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding, Place, Report, Verdict
 from drc_rules.rules.rule import Rule
 from fixtures.miniboard import MiniBoard, write
@@ -69,8 +69,8 @@ class Loaded:
     def check(self, folder: Path) -> Report:
         """Write the board into a folder and check it."""
         path = write(MiniBoard.model_validate(self.board), folder, "board")
-        options = CommandLine(profile=self.case.profile, form=self.case.form)
-        return check_board(path, command_line=options)
+        options = Overrides(profile=self.case.profile, form=self.case.form)
+        return check_board(path, overrides=options)
 
 
 def all_cases() -> Iterator[Loaded]:

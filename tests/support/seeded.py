@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import Outcome, run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
@@ -159,7 +159,7 @@ class Case:
 
     def judged(self) -> Outcome:
         """Return all that the check says."""
-        context, requirements, _ = prepare(self.board, parse_config(self.config), CommandLine())
+        context, requirements, _ = prepare(self.board, parse_config(self.config), Overrides())
         outcome = run(context, requirements.clauses, all_rules(), all_rules())
         assert not outcome.crashes, outcome.crashes
         return outcome

@@ -8,8 +8,8 @@ from docs.pages.clauses import limit_words
 from docs.pages.forms import document_link
 from docs.pages.markdown import Page, code, facts, link, page, prose, table, title, tree
 from docs.pages.rules import name_of, rule_of
-from docs.pages.settings import explained
 from drc_rules.requirements.interfaces import Interface, families
+from stackwright.commands.setup.settings_schema import described
 
 SKIPPED = ("id", "title", "family", "words", "rate", "rate_unit", "modulation", "sources", "note", "clause")
 """Fields that stand elsewhere on the page than in the table of numbers."""
@@ -30,7 +30,7 @@ def pages() -> Iterator[Page]:
         for family in families()
         for one in family.interfaces
     ]
-    meanings = {name: said for name, said in explained(Interface)[1].items() if name not in SKIPPED}
+    meanings = {name: said for name, said in described(Interface)[1].items() if name not in SKIPPED}
     yield page(
         "interfaces/index",
         title("Interfaces"),

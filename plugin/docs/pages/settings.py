@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import get_args
@@ -15,14 +13,14 @@ from pydantic.fields import FieldInfo
 from docs.pages.markdown import Page, block, code, page, prose, table, title
 from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
 from drc_rules.engine.check import prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import FILE_NAME, Config
 from stackup_lib.kicad import read_board
 from stackwright.commands.setup.settings_file import InitAnswers, compose
+from stackwright.commands.setup.settings_schema import described
 
 BOARDS = Path(__file__).resolve().parents[3] / "fixtures" / "boards"
 EXAMPLE = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
-ATTRIBUTE = re.compile(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 def pages() -> Iterator[Page]:
@@ -41,20 +39,20 @@ def pages() -> Iterator[Page]:
 
 
 def _written() -> str:
-    context, _, _ = prepare(read_board(EXAMPLE), Config(), CommandLine())
+    context, _, _ = prepare(read_board(EXAMPLE), Config(), Overrides())
     return compose(context, InitAnswers())
 
 
 def _model(model: type[BaseModel], place: tuple[str, ...], heading: str) -> Iterator[str]:
     """A model's section, then those of the tables within it."""
     schema = model.model_json_schema(by_alias=True)
-    text, meanings = explained(model)
+    text, meanings = described(model)
     inner = {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
     if place:
         yield title(heading, 2)
     else:
         yield title("At the top", 2)
-    yield text
+    yield prose(text)
     rows = []
     for name, field in model.model_fields.items():
         key = field.alias or name
@@ -93,18 +91,3 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((found for one in get_args(annotation) if (found := _model_in(one))), None)
-
-
-def explained(model: type[BaseModel]) -> tuple[str, dict[str, str]]:
-    """Docstrings of a model and of those it extends, without lists of attributes; the meaning of each key listed."""
-    meanings: dict[str, str] = {}
-    texts: list[str] = []
-    for one in model.__mro__:
-        if not issubclass(one, BaseModel) or one is BaseModel or not one.__doc__:
-            continue
-        text, _, attributes = inspect.cleandoc(one.__doc__).partition("\nAttributes:\n")
-        texts += [prose(" ".join(part.split())) for part in text.split("\n\n")]
-        for found in ATTRIBUTE.finditer(attributes):
-            meaning = " ".join(found[2].split())
-            meanings |= {name.strip(): meaning for name in found[1].split(",") if name.strip() not in meanings}
-    return "\n\n".join(texts), meanings

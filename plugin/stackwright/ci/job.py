@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
-from stackwright.commands.check.command import BROKEN, CLEAN, Answer, Settings, check_all
+from stackwright.commands.check.answers import Answer
+from stackwright.commands.check.command import BROKEN, CLEAN, check_all
+from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import gitlab, junit, markdown, sarif, text
 from stackwright.reporters.json_ import Unchecked
 from stackwright.run.paths import relative_to_run
@@ -41,11 +44,11 @@ def run_job(environment: Mapping[str, str]) -> int:
     Raises:
         StackwrightError: a setting makes no sense, or git does not answer.
     """
-    settings = _settings(environment)
-    choice = choose(environment, settings)
+    request = _request(environment)
+    choice = choose(environment, request)
     _log(environment, choice.why + ("\n" if choice.boards else ""))
     answers = []
-    for answer in check_all([Path(board) for board in choice.boards], settings):
+    for answer in check_all([Path(board) for board in choice.boards], request):
         answers.append(answer)
         _log_answer(environment, answer)
     _summarize(environment, choice, answers)
@@ -57,13 +60,13 @@ def run_job(environment: Mapping[str, str]) -> int:
     return code
 
 
-def choose(environment: Mapping[str, str], settings: Settings) -> JobChoice:
+def choose(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
     """Return the boards to check: those that the event touches, or all where that cannot be told; of them, our share.
 
     `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
     """
     part, parts = _shard(environment)
-    choice = _touched(environment, settings)
+    choice = _touched(environment, request)
     if parts == 1:
         return choice
     mine = choice.boards[part - 1 :: parts]
@@ -81,7 +84,7 @@ def _shard(environment: Mapping[str, str]) -> tuple[int, int]:
     raise ConfigError("shard", f'"{typed}" is no part of a whole', "write 2/8 for the second of eight jobs")
 
 
-def _touched(environment: Mapping[str, str], settings: Settings) -> JobChoice:
+def _touched(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
     changed_only = _flag(environment, "CHANGED_ONLY", default=False)  # mistakes in the settings come before git's
     patterns = [line.strip() for line in environment.get(f"{PREFIX}BOARDS", "").splitlines()]
     boards = tracked_boards([pattern for pattern in patterns if pattern])
@@ -95,26 +98,26 @@ def _touched(environment: Mapping[str, str], settings: Settings) -> JobChoice:
         return JobChoice(boards, f"{everything}: this event has no commit to compare with.", complete=True)
     if not have(base, fetch=_flag(environment, "FETCH_BASE", default=False)):
         return JobChoice(boards, f"{everything}: commit {base[:12]} is not in this clone.", complete=True)
-    shared = [relative_to_run(str(path))[0] for path in (settings.config, settings.baseline) if path]
+    shared = [relative_to_run(str(path))[0] for path in (request.config, request.baseline) if path]
     changed = touched(boards, base, shared)
     return JobChoice(
         changed, f"{len(changed)} of {count(len(boards), 'board')} changed since {base[:12]}.", complete=False
     )
 
 
-def _settings(environment: Mapping[str, str]) -> Settings:
+def _request(environment: Mapping[str, str]) -> CheckRequest:
     fail_on = environment.get(f"{PREFIX}FAIL_ON", "").strip() or None
     known = get_args(get_args(CheckOptions.model_fields["fail_on"].annotation)[0])
     if fail_on is not None and fail_on not in known:
         raise ConfigError("fail-on", f'"{fail_on}" is no severity', did_you_mean(fail_on, known))
-    return Settings(
-        profile=environment.get(f"{PREFIX}PROFILE", "").strip() or None,
+    profile = environment.get(f"{PREFIX}PROFILE", "").strip() or None
+    return CheckRequest(
+        Overrides(profile, suppress=_flag(environment, "SUPPRESSIONS", default=True)),
         config=_path(environment, "CONFIG"),
         fail_on=fail_on,
         min_coverage_pct=_percent(environment),
         baseline=_path(environment, "BASELINE"),
         against=_base(environment) if _flag(environment, "AGAINST_BASE", default=False) else None,
-        suppress=_flag(environment, "SUPPRESSIONS", default=True),
     )
 
 

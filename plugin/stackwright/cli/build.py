@@ -1,4 +1,4 @@
-"""The command line on the way to the fab: apply, compare, fab-pack."""
+"""The command line on the way to the fab: `fit`, `suggest`, `apply`, `new`, `fab-pack`, `compare`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,40 @@ from typing import Annotated
 
 import typer
 
+from stackwright.cli import names
+from stackwright.cli.options import (
+    BOARD,
+    BoardArg,
+    ConfigOption,
+    FormOption,
+    HtmlFlag,
+    InterfacesOption,
+    JsonFlag,
+    LaminatesOption,
+    LayersOption,
+    LengthsOption,
+    NeededBoardArg,
+    OpenOption,
+    OutputOption,
+    ProfileOption,
+    ThicknessOption,
+    format_option,
+    one_format,
+    overrides,
+    words,
+)
+
 APPLY_EPILOG = """
 \b
 Examples:
-  stackwright stackup card.kicad_pcb --plan --output card.stackwright-plan.toml
+  stackwright stackup card.kicad_pcb --format plan --output card.stackwright-plan.toml
   stackwright apply card.stackwright-plan.toml card.kicad_pcb
   stackwright apply card.stackwright-plan.toml card.kicad_pcb --write --change-stackup
 
 \b
 Exit codes:
-  0  shown, or written
-  2  the plan does not fit, KiCad has the board open, or nothing may be written; every file is as it was
+  0  the changes were shown or written
+  2  the plan does not fit, KiCad has the board open, or a file cannot be written; all files are unchanged
 """
 
 
@@ -26,16 +49,16 @@ COMPARE_EPILOG = """
 Examples:
   stackwright compare card.kicad_pcb fab.csv
   stackwright compare card.kicad_pcb - < pasted.txt
-  stackwright compare card.kicad_pcb fab.csv --json
+  stackwright compare card.kicad_pcb fab.csv --format json
 
 \b
 Columns, in any order and under their usual names: layer, type, thickness (mm, um, mil, inch), material, Dk, Df,
-copper oz; optional width, gap and impedance of the lines on a layer.
+copper oz; optional width, gap and impedance of the traces on a layer.
 
 \b
 Exit codes:
-  0  the fab builds what the board states
-  1  something differs, or cannot be compared
+  0  the fab's stackup agrees with the board's
+  1  a value differs, or cannot be compared
   2  the table or the board cannot be read, or they do not match
 """
 
@@ -50,7 +73,7 @@ Examples:
 \b
 Exit codes:
   0  board, project, design rules and settings are written
-  2  something is there already, or the plan makes no board; nothing is written
+  2  a file exists already, or the plan makes no valid board; nothing is written
 """
 
 
@@ -60,15 +83,15 @@ Examples:
   stackwright suggest --profile training-b200
   stackwright suggest --profile inference-pcie --form pcie-fhhl --length pcie5=120
   stackwright suggest card.kicad_pcb --profile inference-pcie --plan card.stackwright-plan.toml
-  stackwright suggest card.kicad_pcb --html --output stackups.html
+  stackwright suggest card.kicad_pcb --format html --output stackups.html
 
 \b
 Exit codes:
   0  there is a stackup that meets the goals
-  1  there is none: it says which goals fight, and what comes nearest
-  2  the board cannot be read, or an option makes no sense
+  1  there is none; the output shows which goals conflict, and the nearest stackups
+  2  the board cannot be read, or an option is not valid
 
-Options left out are taken from [goals] in stackwright.toml, then from profile, form and board.
+Defaults come from [goals] in stackwright.toml, then from the workload, the form factor and the board.
 """
 
 
@@ -77,106 +100,112 @@ FIT_EPILOG = """
 Examples:
   stackwright fit card.kicad_pcb
   stackwright fit card.kicad_pcb --profile training-b200 --suggest
-  stackwright fit card.kicad_pcb --form pcie-fhhl --json
-  stackwright fit card.kicad_pcb --html --output fit.html
+  stackwright fit card.kicad_pcb --form pcie-fhhl --format json
+  stackwright fit card.kicad_pcb --format html --output fit.html
 
 \b
-A workload whose clauses wait for facts is "not proven": it is never counted as fit.
+A workload with missing data is "not proven": it never counts as fit.
 
 \b
 Exit codes:
-  0  the board was judged, whatever it is fit for
-  2  the board or its settings cannot be read, or a rule broke
+  0  the board was judged, whatever the verdicts
+  2  the board or its settings cannot be read, or a rule crashed
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    app.command(short_help="What a board is fit for, and how far from the rest.", epilog=FIT_EPILOG)(fit)
+    app.command(short_help="Judge a board against all workloads.", epilog=FIT_EPILOG)(fit)
     app.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)(suggest)
-    app.command(short_help="Bring a planned stackup into a board.", epilog=APPLY_EPILOG)(apply)
-    app.command(short_help="Begin a board: its stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
-    app.command("fab-pack", short_help="Tables and notes for the fab.")(fab_pack)
+    app.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)(apply)
+    app.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
+    app.command("fab-pack", short_help="Write tables and notes for the fab.")(fab_pack)
     app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
 
 
 def fit(
-    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    board: BoardArg = Path(),
     *,
     profile: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Tell of this workload in full; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Report this workload in full. Repeatable.", autocompletion=names.profiles),
     ] = None,
-    form: Annotated[str | None, typer.Option(metavar="NAME", help="Judge every workload in this form factor.")] = None,
+    form: FormOption = None,
     suggest: Annotated[
         bool | None,
         typer.Option(
-            "--suggest/--no-suggest", help="Look for stackups for all workloads that are told of, or for none."
+            "--suggest/--no-suggest",
+            help="Search stackups for all reported workloads or none (default: the first).",
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="A page for people, all workloads in full.")] = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "html", "json")] = None,
+    json: JsonFlag = False,
+    html: HtmlFlag = False,
+    output: OutputOption = None,
+    open_page: OpenOption = False,
 ) -> int:
-    """Judge a board against every workload: what it is fit for, what lies between it and the rest, what would help.
+    """Judge a board against all workloads: which it is fit for, what it lacks for the others, and how to fix that.
 
-    By default a stackup is looked for that brings it to the nearest workload it is not fit for.
+    By default, a stackup is searched that makes the board fit for the nearest workload.
     """
     from stackwright.commands.fit.command import FitRequest, show_fitness
 
-    if json and html:
-        raise typer.BadParameter("--json and --html exclude each other")
-    wanted = FitRequest(
+    request = FitRequest(
         profiles=tuple(profile or ()),
-        form=form,
         suggest=suggest,
-        as_json=json,
-        as_html=html,
+        overrides=overrides(form=form),
         config=config,
+        format=one_format(format_, open_page=open_page, json=json, html=html),
         output=output,
+        open_page=open_page,
     )
-    return show_fitness(board, wanted)
+    return show_fitness(board, request)
 
 
 def suggest(
     board: Annotated[
-        Path | None, typer.Argument(metavar="[BOARD]", help="Board, project or folder; none begins from the workload.")
+        Path | None, typer.Argument(metavar="[BOARD]", help=f"{BOARD} Without one, a stackup for the workload.")
     ] = None,
     *,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="Workload; see `stackwright profiles`.")] = None,
-    form: Annotated[str | None, typer.Option(metavar="NAME", help="Form factor.")] = None,
-    interface: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; may be repeated.")
+    profile: ProfileOption = None,
+    form: FormOption = None,
+    interface: InterfacesOption = None,
+    length: LengthsOption = None,
+    layers: LayersOption = None,
+    thickness_mm: ThicknessOption = None,
+    laminate: LaminatesOption = None,
+    drill_mm: Annotated[
+        float | None, typer.Option("--drill-mm", metavar="MM", help="Drill diameter of the smallest through via.")
     ] = None,
-    length: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=MM", help="Longest line of an interface; may be repeated.")
+    power_oz: Annotated[
+        float | None, typer.Option("--power-oz", metavar="OZ", help="Copper weight of the power planes.")
     ] = None,
-    layers: Annotated[int | None, typer.Option(min=4, max=40, help="Copper layers.")] = None,
-    thickness_mm: Annotated[float | None, typer.Option("--thickness-mm", help="Finished thickness.")] = None,
-    laminate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this laminate; may be repeated.")
+    build_ups: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=10, help="HDI build-up layers on each side.")
     ] = None,
-    drill_mm: Annotated[float | None, typer.Option("--drill-mm", help="Drill of the smallest through via.")] = None,
-    power_oz: Annotated[float | None, typer.Option("--power-oz", help="Copper weight of power planes.")] = None,
-    build_ups: Annotated[int | None, typer.Option(min=0, max=10, help="HDI layers on either side.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=20, help="Answers at most.")] = 5,
-    pick: Annotated[int, typer.Option(min=1, max=20, help="The answer to draw, and to write with --plan.")] = 1,
-    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the plan for `apply` and `new`.")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="A page: the stackups side by side.")] = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Maximum number of stackups.")] = 5,
+    pick: Annotated[
+        int, typer.Option(metavar="N", min=1, max=20, help="Number of the stackup to draw and to write with --plan.")
+    ] = 1,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
+    ] = None,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "html", "json")] = None,
+    json: JsonFlag = False,
+    html: HtmlFlag = False,
+    output: OutputOption = None,
+    open_page: OpenOption = False,
 ) -> int:
-    """Suggest stackups that meet what a workload asks, ranked; for a board its least change first.
+    """Suggest stackups that meet the requirements of a workload, ranked; for a board, its smallest change first.
 
-    Nothing of the board is written: --plan writes a file that `stackwright apply` shows and applies.
+    The board is not changed: --plan writes a file that `stackwright apply` applies.
     """
     from stackwright.commands.suggest.command import suggest_stackups
     from stackwright.commands.suggest.model import SuggestRequest
     from stackwright.commands.suggest.options import choices_of
 
-    if json and html:
-        raise typer.BadParameter("--json and --html exclude each other")
     choices = choices_of(
         interfaces=interface,
         lengths=length,
@@ -187,26 +216,39 @@ def suggest(
         power_copper_oz=power_oz,
         build_ups=build_ups,
     )
-    wanted = SuggestRequest(board, profile, form, choices, limit, plan, pick, json, config, html, output)
-    return suggest_stackups(wanted)
+    request = SuggestRequest(
+        board,
+        choices,
+        limit,
+        plan,
+        pick,
+        overrides=overrides(profile, form),
+        config=config,
+        format=one_format(format_, open_page=open_page, json=json, html=html),
+        output=output,
+        open_page=open_page,
+    )
+    return suggest_stackups(request)
 
 
 def apply(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --plan`.")],
-    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    plan: Annotated[
+        Path, typer.Argument(metavar="PLAN", help="Plan file, e.g. from `stackwright stackup --format plan`.")
+    ],
+    board: BoardArg = Path(),
     *,
-    write: Annotated[
-        bool, typer.Option("--write", help="Change the files; without it they are only compared.")
-    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only compare.")] = False,
     change_stackup: Annotated[
-        bool, typer.Option("--change-stackup", help="With --write: what is built may change.")
+        bool, typer.Option("--change-stackup", help="With --write: allow changes to copper and dielectrics.")
     ] = False,
-    layers: Annotated[bool, typer.Option("--layers", help="Copper layers may be added or removed.")] = False,
-    classes: Annotated[bool, typer.Option("--classes", help="The plan's net classes too, into the project.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="The plan's design rules too, into the .kicad_dru.")] = False,
-    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copy of the former files.")] = False,
+    layers: Annotated[bool, typer.Option("--layers", help="Allow copper layers to be added or removed.")] = False,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="Also write the plan's net classes to the project.")
+    ] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Also write the plan's design rules to .kicad_dru.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copies of the former files.")] = False,
 ) -> int:
-    """Compare a plan with a board: what would change in its files, and what that does to its lines; write on demand."""
+    """Compare a plan with a board: what would change in its files and traces; with --write, change the files."""
     from stackwright.commands.apply.apply import PlanParts, apply_plan
 
     parts = PlanParts(
@@ -221,42 +263,38 @@ def apply(
 
 
 def new(
-    board: Annotated[Path, typer.Argument(metavar="BOARD", help="The board to begin: a .kicad_pcb that is not there.")],
+    board: Annotated[Path, typer.Argument(metavar="BOARD", help="The .kicad_pcb file to create.")],
     *,
-    profile: Annotated[str, typer.Option(metavar="NAME", help="Workload that it is for; see `stackwright profiles`.")],
-    form: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Form factor, where the profile does not say it.")
-    ] = None,
-    interface: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="It carries this one, e.g. pcie5; repeatable."),
-    ] = None,
-    layers: Annotated[int | None, typer.Option(metavar="N", help="So many copper layers.")] = None,
-    thickness_mm: Annotated[float | None, typer.Option(metavar="MM", help="Finished thickness.")] = None,
-    laminate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only of this laminate; repeatable.")
-    ] = None,
-    length: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=MM", help="Longest line of an interface, e.g. pcie5=150; repeatable."),
-    ] = None,
-    pick: Annotated[int, typer.Option(metavar="N", min=1, help="Not the best suggestion but this one.")] = 1,
+    profile: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Workload of the board; `stackwright profiles` lists them.",
+            autocompletion=names.profiles,
+        ),
+    ],
+    form: FormOption = None,
+    interface: InterfacesOption = None,
+    layers: LayersOption = None,
+    thickness_mm: ThicknessOption = None,
+    laminate: LaminatesOption = None,
+    length: LengthsOption = None,
+    pick: Annotated[int, typer.Option(metavar="N", min=1, help="Number of the suggestion to use (default: 1).")] = 1,
     plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN", help="Begin from this plan, not from the best suggestion.")
+        Path | None, typer.Option(metavar="PLAN", help="Use this plan instead of the best suggestion.")
     ] = None,
     finish: Annotated[str | None, typer.Option(metavar="NAME", help="Copper finish, e.g. ENIG.")] = None,
 ) -> int:
-    """Begin an empty board: .kicad_pcb with the stackup, .kicad_pro with net classes, design rules, settings.
+    """Create an empty board: .kicad_pcb with the stackup, .kicad_pro with net classes, design rules, settings.
 
-    Nothing that is there is replaced; all files are written or none.
+    Existing files are not replaced; all files are written or none.
     """
     from stackwright.commands.apply.new import NewRequest, new_board
 
-    said = tuple(word for part in interface or () for word in part.replace(",", " ").split())
-    wanted = NewRequest(
+    request = NewRequest(
         profile=profile,
         form=form,
-        interfaces=said,
+        interfaces=words(interface),
         plan=plan,
         pick=pick,
         layers=layers,
@@ -265,32 +303,37 @@ def new(
         lengths=tuple(length or ()),
         finish=finish,
     )
-    return new_board(board, wanted)
+    return new_board(board, request)
 
 
 def fab_pack(
-    board: Annotated[Path, typer.Argument(metavar="[BOARD]", help="Board, project or folder.")] = Path(),
+    board: BoardArg = Path(),
     *,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go; made when it is not there.")],
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; created if missing.")
+    ],
+    config: ConfigOption = None,
 ) -> int:
-    """Write stackup, impedance and backdrill tables and notes for the fab; what nobody states is NOT STATED."""
+    """Write stackup, impedance and backdrill tables and notes for the fab; missing data reads NOT STATED."""
     from stackwright.commands.fab.fab_pack import write_fab_pack
 
     return write_fab_pack(board, output, config)
 
 
 def compare(
-    board: Annotated[Path, typer.Argument(metavar="BOARD", help="Board, project or folder.")],
+    board: NeededBoardArg,
     table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="The fab's stackup as CSV or text; - for pasted text.")
+        Path, typer.Argument(metavar="TABLE", help="The fab's stackup as CSV or text; - for standard input.")
     ],
     *,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings, as for check.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a file.")] = None,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "json")] = None,
+    json: JsonFlag = False,
+    output: OutputOption = None,
 ) -> int:
-    """Compare a fab's stackup with the board's, layer by layer, and say what each difference does to the lines."""
+    """Compare a fab's stackup with the board's, layer by layer, and show how each difference affects the traces."""
     from stackwright.commands.fab.compare import compare_tables
+    from stackwright.commands.request import BoardRequest
 
-    return compare_tables(board, table, config=config, as_json=json, output=output)
+    request = BoardRequest(config=config, format=one_format(format_, json=json), output=output)
+    return compare_tables(board, table, request)

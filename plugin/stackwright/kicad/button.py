@@ -7,15 +7,18 @@ import time
 from pathlib import Path
 from typing import Protocol
 
+from drc_rules.facts.declared import Overrides
 from stackup_lib.core.errors import StackwrightError
-from stackwright.commands.check.command import Settings, check_one
+from stackwright.commands.check.command import check_one
+from stackwright.commands.check.request import CheckRequest
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.live import PLUGIN, connect, is_there, reconnect
 from stackwright.kicad.markers import Canvas, markers_of, replace
-from stackwright.kicad.report_file import opener, show_report, write_report
+from stackwright.kicad.report_file import write_report
 from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
 from stackwright.kicad.single import noted, running_session
+from stackwright.run.browser import open_in_browser, opener
 from stackwright.run.limits import SINGLE_THREAD
 from stackwright.text.output import complain
 
@@ -56,7 +59,7 @@ def run() -> int:
         return press(live)
     url = running_session(live.path)
     if url is not None:
-        show_report(url)
+        open_in_browser(url)
         return DONE
     return serve(live)
 
@@ -78,7 +81,7 @@ def serve(live: ButtonBoard) -> int:
     with server, noted(live.path, server):
         session.check()
         try:
-            show_report(server.opening_url())
+            open_in_browser(server.opening_url())
             wait(session)
         except StackwrightError:
             session.stop()
@@ -111,7 +114,7 @@ def press(live: ButtonBoard) -> int:
     Raises:
         StackwrightError: the check could not be made.
     """
-    outcome, _ = check_one(live.path, Settings(profile=_profile(live.path)), live=live.content())
+    outcome, _ = check_one(live.path, CheckRequest(Overrides(profile=_profile(live.path))), live=live.content())
     page = write_report(outcome)
     problems = []
     try:
@@ -119,7 +122,7 @@ def press(live: ButtonBoard) -> int:
     except StackwrightError as error:
         problems.append(StackwrightError("no markers were set", f"{error.where} {error.what}", error.next_step))
     try:
-        show_report(page)
+        open_in_browser(page)
     except StackwrightError as error:
         problems.append(error)
     for problem in problems:

@@ -122,13 +122,13 @@ def _parts(plan: Plan, *, consent: bool) -> PlanParts:
 
 def _suggested(copy: Path, profile: str | None) -> Suggested:
     from drc_rules.engine.check import find_config
-    from drc_rules.facts.declared import CommandLine
+    from drc_rules.facts.declared import Overrides
     from drc_rules.stackup_design.goals import project_of
     from stackup_lib.kicad import read_board
     from stackwright.commands.suggest.model import suggestion_for
 
     where = "the stackup"
-    project = project_of(read_board(copy), find_config(copy, None), CommandLine(profile=profile))
+    project = project_of(read_board(copy), find_config(copy, None), Overrides(profile=profile))
     profile, form = project.context.profile, project.context.form
     if profile is None:
         raise StackwrightError(where, "cannot be judged without a workload", "choose one first")

@@ -1,30 +1,19 @@
-"""The report as a file outside the project, and the program that shows it."""
+"""The report as a file outside the project."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 from stackwright.kicad.errors import KicadError
 from stackwright.reporters import html, json_
 from stackwright.reporters.json_ import Checked
-from stackwright.run.programs import opening_command
 from stackwright.text.output import write_file
-
-OPENER = "STACKWRIGHT_OPEN"
-"""Environment variable: the command that opens a report; empty to open none."""
-
-OPENING_S = 5
-"""An opener that has not complained by then has done its work, or is the browser itself."""
 
 MOST_NAME = 50
 """Characters of a board's name in the names of its files in the cache; one takes up to four bytes."""
-
-KICADS_OWN = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "KICAD_API_TOKEN")
-"""Variables that KiCad sets for plugins, and that would mislead a browser or are not its business."""
 
 
 def write_report(outcome: Checked) -> Path:
@@ -63,37 +52,3 @@ def cache_folder() -> Path:
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "stackwright"
     return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "stackwright"
-
-
-def show_report(page: Path | str) -> None:
-    """Open the report, a file or an address, in the user's browser.
-
-    Raises:
-        KicadError: that cannot be done; says where the report is.
-    """
-    command = opener()
-    if not command:
-        return
-    environment = {key: value for key, value in os.environ.items() if key not in KICADS_OWN}
-    where = (str(page), "is the report, but no browser could be opened")
-    try:
-        opening = subprocess.Popen(  # noqa: S603 - the user's own choice of a program, no shell
-            [*command, str(page)],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        failed = opening.wait(OPENING_S) != 0
-    except subprocess.TimeoutExpired:
-        return
-    except OSError as error:
-        raise KicadError(*where, f"open it yourself ({command[0]}: {error.strerror})") from error
-    if failed:
-        raise KicadError(*where, f"open it yourself ({command[0]} failed)")
-
-
-def opener() -> list[str]:
-    """Return the program that opens a file for this user; empty where nothing is to be opened."""
-    return opening_command(os.environ.get(OPENER))

@@ -47,12 +47,14 @@ def _say(kind: str, value: object) -> None:
 
 
 def _check(job: Mapping[str, str]) -> dict[str, object]:
-    from stackwright.commands.check.command import Settings, check_one
+    from drc_rules.facts.declared import Overrides
+    from stackwright.commands.check.command import check_one
+    from stackwright.commands.check.request import CheckRequest
     from stackwright.kicad.markers import markers_of
     from stackwright.kicad.report_file import write_report
 
-    settings = Settings(profile=job.get("profile") or None)
-    outcome, _ = check_one(Path(job["board"]), settings, live=read_board_bytes(Path(job["live"])))
+    request = CheckRequest(Overrides(profile=job.get("profile") or None))
+    outcome, _ = check_one(Path(job["board"]), request, live=read_board_bytes(Path(job["live"])))
     _say("doing", "report")
     page = write_report(outcome)
     report = outcome.report

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NoReturn
 
 from stackup_lib.core.errors import BoardFileError, did_you_mean
 from stackup_lib.core.files.file_names import as_stored, composed
 from stackup_lib.core.files.plain_file import refuse_unplain
+from stackwright.text.words import some
 
 BOARD = ".kicad_pcb"
 PROJECT = ".kicad_pro"
+SKIPPED_FOLDERS = (".*", "_autosave-*", "*-backups", "*-bak*", "node_modules")
+"""Folders that hold no board to check: hidden ones, backups of KiCad and of people, packages of programs."""
+
+MOST_NAMED = 12
+"""As many boards of a folder as an error names."""
 
 
 def relative_to_run(path: str) -> tuple[str, bool]:
@@ -30,6 +40,44 @@ def as_git_has_it(name: str, platform: str = sys.platform) -> str:
     return composed(name) if platform == "darwin" else name
 
 
+def boards_of(typed: Iterable[Path]) -> list[Path]:
+    """Return the boards meant by files and folders, each once; a folder is searched with the folders below it.
+
+    A folder without boards stays as it is, for `find_board` to refuse.
+    """
+    found: dict[str, Path] = {}
+    for path in typed:
+        for board in _below(path) or [path]:
+            found.setdefault(os.path.realpath(board), board)
+    return list(found.values())
+
+
+def _below(path: Path) -> list[Path]:
+    try:
+        return boards_below(path) if path.is_dir() else []
+    except OSError:  # `find_board` says what is wrong with it
+        return []
+
+
+def boards_below(folder: Path) -> list[Path]:
+    """Return the boards of a folder and of those below it, by path; not those of backups, and links are not followed.
+
+    Raises:
+        BoardFileError: the folder cannot be read.
+    """
+    found = []
+    for root, folders, files in os.walk(as_stored(folder), onerror=_refuse):
+        folders[:] = [name for name in folders if not any(fnmatchcase(name, one) for one in SKIPPED_FOLDERS)]
+        found += [Path(root, name) for name in files if _is_board_name(name) and Path(root, name).is_file()]
+    return sorted(found)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise BoardFileError(
+        str(error.filename), f"cannot be read ({error.strerror})", "check its rights, or name the boards"
+    ) from error
+
+
 def find_board(typed: Path) -> Path:
     """Return the board meant by a board file, a project file or a folder with one board, as the disk spells it.
 
@@ -38,7 +86,7 @@ def find_board(typed: Path) -> Path:
     """
     try:
         if typed.is_dir():
-            return as_stored(_board_in(typed))
+            return _board_in(typed)
         if typed.suffix == PROJECT:
             return as_stored(_board_of_project(typed))
         if not typed.exists():
@@ -52,13 +100,14 @@ def find_board(typed: Path) -> Path:
 
 
 def _board_in(folder: Path) -> Path:
-    boards = _boards(folder)
+    """Return the only board of a folder, else the only one below it."""
+    boards = _boards(folder) or boards_below(folder)
     if not boards:
         raise BoardFileError(str(folder), "holds no .kicad_pcb file", "give the board file")
     if len(boards) > 1:
-        names = ", ".join(board.name for board in boards)
+        names = some((os.path.relpath(board, folder) for board in boards), MOST_NAMED)
         raise BoardFileError(str(folder), f"holds {len(boards)} boards ({names})", "give the one you mean")
-    return boards[0]
+    return as_stored(boards[0])
 
 
 def _board_of_project(project: Path) -> Path:
@@ -71,8 +120,11 @@ def _board_of_project(project: Path) -> Path:
 
 def _boards(folder: Path) -> list[Path]:
     """Boards of a folder by name, without hidden files and KiCad's autosaves."""
-    files = folder.glob(f"*{BOARD}")
-    return sorted(f for f in files if f.is_file() and not f.name.startswith((".", "_autosave-")))
+    return sorted(file for file in folder.iterdir() if _is_board_name(file.name) and file.is_file())
+
+
+def _is_board_name(name: str) -> bool:
+    return name.endswith(BOARD) and not name.startswith((".", "_autosave-"))
 
 
 def _nearest(path: Path) -> str:

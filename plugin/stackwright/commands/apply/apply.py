@@ -9,7 +9,7 @@ from pathlib import Path
 from drc_rules.analysis.impedance.line_effects import line_effects, planned_lines
 from drc_rules.engine.check import config_file, find_config, prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.stackup_design.plan_changes import (
     PlanChange,
@@ -29,8 +29,9 @@ from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackwright.commands.apply.effects_page import effects_block, planned_block
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.text.output import STDOUT, check_target, former_of, show, write_over
+from stackwright.text.output import check_target, former_of, show, write_over
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
 
@@ -234,8 +235,8 @@ def _write(pending: list[FileChange], parts: PlanParts) -> tuple[Written, ...]:
 
 
 def _contexts(proposal: Proposal) -> tuple[Context, Context]:
-    before, _, _ = prepare(proposal.before, proposal.settings_before, CommandLine())
-    after, _, _ = prepare(proposal.after, proposal.settings_after, CommandLine())
+    before, _, _ = prepare(proposal.before, proposal.settings_before, Overrides())
+    after, _, _ = prepare(proposal.after, proposal.settings_after, Overrides())
     return before, after
 
 
@@ -306,21 +307,22 @@ def _written_page(proposal: Proposal, written: tuple[Written, ...]) -> Page:
     return page
 
 
-def write_plan_of_board(typed: Path, output: Path | None) -> int:
+def write_plan_of_board(typed: Path, request: BoardRequest) -> int:
     """Write the plan that a board's files state already, to be edited.
 
     Raises:
         StackwrightError: the board cannot be read or states no stackup, or the file cannot be written.
     """
     board_path = find_board(typed)
-    former = former_of(output) if output not in (None, STDOUT) else None
+    output = request.file()
+    former = former_of(output) if output else None
     board = read_board(board_path)
-    config = find_config(board_path, None)
-    context, _, _ = prepare(board, config, CommandLine())
+    config = request.config_of(board_path)
+    context, _, _ = prepare(board, config, request.overrides)
     text = write_plan(plan_of(board, config), title=board_path.name)
     if context.is_default_stackup:
         text = "".join(f"# {line}\n" for line in _default_warning()) + text
-    if output is None or output == STDOUT:
+    if output is None:
         show(text)
         return 0
     check_target(output, [typed, board_path])

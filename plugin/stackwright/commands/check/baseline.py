@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from drc_rules.engine.baseline import Rewritten, board_name, load_baseline, rewrite
 from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
-from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, Settings, check_one
+from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, check_one
+from stackwright.commands.check.request import CheckRequest
 from stackwright.run.paths import find_board
 from stackwright.text.output import check_target, complain, former_of, show, write_over
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
 
 
-def write_baseline(typed: Sequence[Path], target: Path, settings: Settings, *, grow: bool) -> int:
+def write_baseline(typed: Sequence[Path], target: Path, request: CheckRequest, *, update: bool) -> int:
     """Check every board and write the baseline; return 1 when new findings were refused, 2 when nothing was written."""
     former = former_of(target)
     old = load_baseline(target) if target.exists() else None
-    check_target(target, [*typed, *([settings.config] if settings.config else [])])
+    check_target(target, [*typed, *([request.config] if request.config else [])])
     reports: dict[str, Report] = {}
     broken = False
     for path in typed:
         try:
             board = find_board(path)
-            checked, _ = check_one(board, replace(settings, baseline=None))
+            checked, _ = check_one(board, request)
             reports[board_name(board, target)] = _complete(checked.report)
         except StackwrightError as error:
             complain(error)
             broken = True
     if broken:
         return BROKEN
-    done = rewrite(old, reports, grow=grow)
+    done = rewrite(old, reports, grow=update)
     write_over(target, done.baseline.text(), former=former)
     show(_page(target, done).text(terminal_console()))
     return FOUND if done.refused else CLEAN
@@ -57,5 +57,5 @@ def _page(target: Path, done: Rewritten) -> Page:
     rows += [(styled("new", "bold red"), f"{one.code} {one.title}") for one in done.refused]
     out.rows([Column(), Column(wraps=True)], rows)
     if done.refused:
-        out.line(f"{count(len(done.refused), 'new finding')} not added: mend what is new, or add it with --grow")
+        out.line(f"{count(len(done.refused), 'new finding')} not added: fix what is new, or add it with --update")
     return out

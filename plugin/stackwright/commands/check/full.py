@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.engine.check import CheckUp
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import Config
@@ -43,7 +43,7 @@ class Full:
 
 
 def in_full(
-    board_path: Path, checked: CheckUp, config: Config, said: CommandLine, settings_path: Path | None = None
+    board_path: Path, checked: CheckUp, config: Config, said: Overrides, settings_path: Path | None = None
 ) -> Full:
     """Judge a checked board against every workload, and look for stackups where its own is at fault.
 

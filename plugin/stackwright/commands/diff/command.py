@@ -12,21 +12,19 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from drc_rules.engine.board_diff import BoardDiff, board_diff
-from drc_rules.engine.check import CheckUp, check_up, find_config
-from drc_rules.facts.declared import CommandLine
+from drc_rules.engine.check import CheckUp, check_up
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackwright.commands.diff.page import page
+from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest
 from stackwright.reporters import pull_request
 from stackwright.run.paths import find_board
 from stackwright.run.revisions import board_at, is_revision
 from stackwright.run.watched import watched
-from stackwright.text.output import STDOUT, check_target, show, write_file
-from stackwright.text.page import terminal_console
+from stackwright.text.output import show
 
 CLEAN, FOUND = 0, 1
-TEXT, JSON, MARKDOWN, HTML = "text", "json", "markdown", "html"
 
 
 class DiffError(StackwrightError):
@@ -47,15 +45,14 @@ class State:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the command line says beside the two states."""
+class DiffRequest(BoardRequest):
+    """What the command line asks beside the two states; `config` is for both.
 
-    profile: str | None = None
-    form: str | None = None
-    config: Path | None = None
+    Attributes:
+        fail_on: lowest severity of a new finding that makes the exit code 1; None for that of `[check]`.
+    """
+
     fail_on: str | None = None
-    format: str = TEXT
-    output: Path | None = None
 
 
 class DiffDocument(Frozen):
@@ -68,26 +65,20 @@ class DiffDocument(Frozen):
     diff: BoardDiff
 
 
-def diff_boards(old: str, new: str | None, typed: Path | None, options: Options) -> int:
+def diff_boards(old: str, new: str | None, typed: Path | None, request: DiffRequest) -> int:
     """Show what lies between two states; exit code 1 when a finding is new that fails the check.
 
     Raises:
         StackwrightError: a board cannot be checked, or it is not clear which one is meant.
     """
     before, after = states(old, new, typed)
-    target = options.output if options.output != STDOUT else None
-    if target:
-        check_target(target, [before.board, after.board])
+    request.check_file(before.board, after.board, board=after.board)
     with watched(after.board.name):
-        found, was, now = _compare(before, after, options)
-    written = _written(found, was, now, options)
-    if target:
-        write_file(target, written)
+        found, was, now = _compare(before, after, request)
+    if request.file(after.board):
         show(f"{' -> '.join(found.headlines)}: {len(found.new)} new, {len(found.fixed)} fixed\n")
-        show(f"report written to {target}\n")
-    else:
-        show(written)
-    wanted = options.fail_on or find_config(after.board, options.config).check.fail_on or "error"
+    request.deliver(_written(found, was, now, request), "report", board=after.board)
+    wanted = request.fail_on or request.config_of(after.board).check.fail_on or "error"
     failing = wanted != "never" and any(f.severity.rank >= Severity(wanted).rank for f in found.new)
     return FOUND if failing else CLEAN
 
@@ -113,11 +104,10 @@ def _state(word: str, board: Path) -> State:
     raise DiffError(word, "is neither a file nor a commit that git knows here", "give two boards, or OLD NEW BOARD")
 
 
-def _compare(before: State, after: State, options: Options) -> tuple[BoardDiff, CheckUp, CheckUp]:
-    said = CommandLine(options.profile, options.form)
+def _compare(before: State, after: State, request: DiffRequest) -> tuple[BoardDiff, CheckUp, CheckUp]:
     with ExitStack() as stack:
-        was = _checked(stack.enter_context(_laid_out(before)), before, options, said)
-        now = _checked(stack.enter_context(_laid_out(after)), after, options, said)
+        was = _checked(stack.enter_context(_laid_out(before)), before, request)
+        now = _checked(stack.enter_context(_laid_out(after)), after, request)
         return board_diff(was, now), was, now
 
 
@@ -130,19 +120,19 @@ def _laid_out(state: State) -> Iterator[Path]:
             yield path
 
 
-def _checked(path: Path, state: State, options: Options, said: CommandLine) -> CheckUp:
-    checked = check_up(path, config_path=options.config, command_line=said)
+def _checked(path: Path, state: State, request: DiffRequest) -> CheckUp:
+    checked = check_up(path, config=request.config_of(path), overrides=request.overrides)
     facts = checked.report.board.model_copy(update={"path": state.title})
     return CheckUp(checked.context, checked.report.model_copy(update={"board": facts}))
 
 
-def _written(found: BoardDiff, was: CheckUp, now: CheckUp, options: Options) -> str:
-    if options.format == JSON:
+def _written(found: BoardDiff, was: CheckUp, now: CheckUp, request: DiffRequest) -> str:
+    if request.format == JSON:
         return json.dumps(DiffDocument(diff=found).model_dump(mode="json"), indent=2) + "\n"
-    if options.format == MARKDOWN:
+    if request.format == MARKDOWN:
         return pull_request.render(found, now.report)
-    if options.format == HTML:
+    if request.format == HTML:
         from stackwright.commands.diff.html import html_of
 
         return html_of(found, was.report, now.report)
-    return page(found).text(terminal_console() if options.output is None else None)
+    return request.laid_out(page(found))

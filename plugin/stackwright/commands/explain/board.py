@@ -11,10 +11,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from drc_rules.analysis.targets.impedance_option import impedance_said
-from drc_rules.engine.check import find_config
 from drc_rules.explain.explain_trace import BoardWorkings, ClauseWorkings, Decided, FactUsed, Working, workings
-from drc_rules.facts.declared import CommandLine
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, substituted
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Clause
@@ -24,9 +21,9 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.commands.lookup.shipped import shipped_clauses
+from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.text.output import STDOUT, check_target, show, write_file
-from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
 FORMAT, VERSION = "stackwright-explanation", 1
@@ -42,17 +39,15 @@ VERDICT_STYLE = {
 
 
 @dataclass(frozen=True)
-class ExplainRequest:
-    """What the command line asks: a rule or clause of one board, with the options of `check`."""
+class ExplainRequest(BoardRequest):
+    """What the command line asks: a rule or clause of one board, with the options of `check`.
+
+    Attributes:
+        verbose: show all objects, not the first of each clause.
+    """
 
     word: str
-    profile: str | None = None
-    form: str | None = None
-    config: Path | None = None
-    impedance: tuple[str, ...] = ()
-    show_all: bool = False
-    as_json: bool = False
-    output: Path | None = None
+    verbose: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,32 +64,22 @@ class Asked:
         return self.rule is not None and clause.kind in self.rule.kinds
 
 
-def explain_board(typed: Path, question: ExplainRequest) -> int:
+def explain_board(typed: Path, request: ExplainRequest) -> int:
     """Print how one board answers a rule or a clause.
 
     Raises:
         StackwrightError: no such rule or clause, or the board or its settings cannot be read.
     """
     path = find_board(typed)
-    target = question.output if question.output != STDOUT else None
-    if target:
-        check_target(target, [typed, path])
-    options = CommandLine(
-        profile=question.profile, form=question.form, impedance=tuple(map(impedance_said, question.impedance))
-    )
-    asked = _asked(question.word)
-    found = workings(read_board(path), find_config(path, question.config), options, asked.wants)
+    request.check_file(typed, path)
+    asked = _asked(request.word)
+    found = workings(read_board(path), request.config_of(path), request.overrides, asked.wants)
     asked = _known(asked, found)
-    if question.as_json:
+    if request.format == JSON:
         text = json.dumps(as_data(path, asked, found), indent=2, ensure_ascii=True) + "\n"
     else:
-        page = _page(path, asked, found, show_all=question.show_all)
-        text = page.text(None if target else terminal_console())
-    if target is None:
-        show(text)
-    else:
-        write_file(target, text)
-        show(f"explanation written to {target}\n")
+        text = request.laid_out(_page(path, asked, found, show_all=request.verbose))
+    request.deliver(text, "explanation")
     return 0
 
 

@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
-from drc_rules.engine.check import find_config, prepare
+from drc_rules.engine.check import prepare
 from drc_rules.fab_exchange.fab_compare import (
     Compared,
     CompareOutcome,
@@ -24,7 +24,6 @@ from drc_rules.fab_exchange.fab_compare import (
     match_stackups,
 )
 from drc_rules.fab_exchange.fab_text import read_fab_table
-from drc_rules.facts.declared import CommandLine
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import MOST_BYTES, other_encoding
@@ -32,9 +31,10 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.text.output import STDOUT, check_target, show, write_file
-from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.output import STDOUT
+from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
 
 CLEAN, FOUND = 0, 1
@@ -54,20 +54,18 @@ class ComparisonDocument(Frozen):
     widths: tuple[WidthJudged, ...]
 
 
-def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bool, output: Path | None) -> int:
+def compare_tables(typed: Path, table: Path, request: BoardRequest) -> int:
     """Show how a fab's table differs from a board; exit code 1 when something differs or cannot be compared.
 
     Raises:
         StackwrightError: the board or the table cannot be read, or they do not match.
     """
     board_path = find_board(typed)
-    if output and output != STDOUT:
-        check_target(output, [typed, board_path, table])
+    request.check_file(typed, board_path, table)
     where = "the pasted table" if table == STDOUT else str(table)
     fab = read_fab_table(_text(table), where)
     content = read_bytes(board_path)
-    settings = find_config(board_path, config)
-    context, _, _ = prepare(read_board(board_path, text=content), settings, CommandLine())
+    context, _, _ = prepare(read_board(board_path, text=content), request.config_of(board_path), request.overrides)
     try:
         matched = match_stackups(context, fab, content, where)
     except MissingFact as missing:
@@ -75,19 +73,14 @@ def compare_tables(typed: Path, table: Path, *, config: Path | None, as_json: bo
         raise StackwrightError(
             str(board_path), f"{missing.name} is not known, so there is nothing to compare", step
         ) from None
-    theirs, _, _ = prepare(matched.board, matched.config, CommandLine())
+    theirs, _, _ = prepare(matched.board, matched.config, request.overrides)
     effects = line_effects(context, theirs)
     widths = judge_widths(theirs, fab.widths, where)
-    if as_json:
+    if request.format == JSON:
         text = _json(board_path, content, matched, effects, widths)
     else:
-        page = _page(board_path.name, where, matched, effects, widths)
-        text = page.text(terminal_console() if output is None else None)
-    if output is None or output == STDOUT:
-        show(text)
-    else:
-        write_file(output, text)
-        show(f"comparison written to {output}\n")
+        text = request.laid_out(_page(board_path.name, where, matched, effects, widths))
+    request.deliver(text, "comparison")
     said = {match.outcome for match in matched.layers if match.lines} | {one.outcome for one in widths}
     return CLEAN if said == {CompareOutcome.ACCEPT} else FOUND
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.fab_exchange.fab_tables import NOT_STATED, FabTable, fab_tables, proposed_drills
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.drawing.tables import in_csv
@@ -28,7 +28,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None) -> int
     """
     board_path = find_board(typed)
     content = read_bytes(board_path)
-    context, _, _ = prepare(read_board(board_path, text=content), find_config(board_path, config), CommandLine())
+    context, _, _ = prepare(read_board(board_path, text=content), find_config(board_path, config), Overrides())
     tables = fab_tables(context)
     _make(folder)
     origin = f"{board_path.name}, SHA-256 {hashlib.sha256(content).hexdigest()}"

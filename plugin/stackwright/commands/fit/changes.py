@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import Config
@@ -69,7 +69,7 @@ def way_to(
     if failing & LAYERS and not new:
         return Way(profile=row.profile, needs_new=True)
     form = _form(row)
-    project = project_of(board, config, CommandLine(row.profile, form), settings_path=settings_path)
+    project = project_of(board, config, Overrides(row.profile, form), settings_path=settings_path)
     try:
         found = suggestion_for(board_path, project, row.profile, form, new=new)
     except StackwrightError as error:
@@ -111,7 +111,7 @@ def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     plan = found.plans[0].model_copy(update={"net_class": (), "rule": ()})
     proposal = propose(plan, board_path, PlanParts(), found.settings_path)
     judged = fitness_of(
-        proposal.after, proposal.settings_after, CommandLine(row.profile, _form(row)), profiles=(row.profile,)
+        proposal.after, proposal.settings_after, Overrides(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]
     way = Way(
         profile=row.profile,

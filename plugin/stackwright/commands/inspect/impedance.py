@@ -24,9 +24,8 @@ from drc_rules.analysis.lines.sites import BoardSite, layer_of, named_references
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.lines.uncertainty import LineUncertainty
 from drc_rules.analysis.targets.controlled import USUAL_TOLERANCE_PCT
-from drc_rules.engine.check import find_config, prepare
+from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
 from drc_rules.report.process_rows import ProcessView
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.errors import ConfigError
@@ -35,8 +34,8 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.text.output import STDOUT, check_target, show, write_file
 from stackwright.text.page import Column, Page, styled, terminal_console
 
 MM_PER_INCH = 25.4
@@ -44,7 +43,7 @@ CLEAN, FOUND = 0, 1
 
 
 @dataclass(frozen=True)
-class ImpedanceRequest:
+class ImpedanceRequest(BoardRequest):
     """What the command line asks."""
 
     layer: str | None = None
@@ -56,78 +55,68 @@ class ImpedanceRequest:
     references: tuple[str, ...] = ()
     frequencies_ghz: tuple[float, ...] = ()
     interface: str | None = None
-    config: Path | None = None
-    as_json: bool = False
-    output: Path | None = None
 
 
-def show_impedance(typed: Path, question: ImpedanceRequest) -> int:
+def show_impedance(typed: Path, request: ImpedanceRequest) -> int:
     """Print the impedance table of a board, or one line of it; exit code 1 when something asked for has no answer.
 
     Raises:
         StackwrightError: the board cannot be read, an option makes no sense, or a line cannot exist.
     """
     board_path = find_board(typed)
-    if question.output and question.output != STDOUT:
-        check_target(question.output, [typed, board_path])
-    for option, gap_mm in (("--gap", question.gap_mm), ("--coplanar-gap", question.coplanar_gap_mm)):
+    request.check_file(typed, board_path)
+    for option, gap_mm in (("--gap", request.gap_mm), ("--coplanar-gap", request.coplanar_gap_mm)):
         if gap_mm is not None and not 0 <= gap_mm < math.inf:
             raise ConfigError(option, f"{gap_mm:g} mm is no gap", "give millimetres, e.g. 0.15")
-    context, _, _ = prepare(read_board(board_path), find_config(board_path, question.config), CommandLine())
+    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
     lines = Lines(context)
-    if question.width_mm is not None:
-        report = _one_line(lines, question)
-        process = _process_of_line(lines, question)
-        text = _json(board_path, process, line=report) if question.as_json else _line_page(report, process, question)
+    if request.width_mm is not None:
+        report = _one_line(lines, request)
+        process = _process_of_line(lines, request)
+        text = (
+            _json(board_path, process, line=report) if request.format == JSON else _line_page(report, process, request)
+        )
         code = CLEAN
     else:
-        rows = _table(lines, question)
-        process = view_of(context, _solved_lines(lines, rows, question.references))
-        if question.as_json:
+        rows = _table(lines, request)
+        process = view_of(context, _solved_lines(lines, rows, request.references))
+        if request.format == JSON:
             text = _json(board_path, process, rows=rows)
         else:
-            text = _table_page(rows, process, board_path, question)
+            text = _table_page(rows, process, board_path, request)
         code = CLEAN if rows and all(row.width_mm is not None for row in rows) else FOUND
-    _deliver(text, question.output)
+    request.deliver(text, "impedances")
     return code
 
 
-def _deliver(text: str, output: Path | None) -> None:
-    if output is None or output == STDOUT:
-        show(text)
-    else:
-        write_file(output, text)
-        show(f"impedances written to {output}\n")
-
-
-def _one_line(lines: Lines, question: ImpedanceRequest) -> LineReport:
-    if question.layer is None:
+def _one_line(lines: Lines, request: ImpedanceRequest) -> LineReport:
+    if request.layer is None:
         raise ConfigError("--width", "says nothing without a layer", "add --layer, e.g. --layer In2.Cu")
-    index = layer_of(lines.ctx, question.layer)
+    index = layer_of(lines.ctx, request.layer)
     try:
         return line_report(
             lines,
             index,
-            width_mm=question.width_mm or 0.0,
-            gap_mm=question.gap_mm,
-            coplanar_gap_mm=question.coplanar_gap_mm,
-            target_ohm=question.target_se_ohm if question.gap_mm is None else question.target_diff_ohm,
-            frequencies_ghz=question.frequencies_ghz,
-            references=_references(lines.ctx, index, question),
+            width_mm=request.width_mm or 0.0,
+            gap_mm=request.gap_mm,
+            coplanar_gap_mm=request.coplanar_gap_mm,
+            target_ohm=request.target_se_ohm if request.gap_mm is None else request.target_diff_ohm,
+            frequencies_ghz=request.frequencies_ghz,
+            references=_references(lines.ctx, index, request),
         )
     except MissingFact as missing:
         cure = "; ".join(missing.how_to_give.splitlines()) or "declare it in stackwright.toml"
-        raise ConfigError(question.layer, f"{missing.name} is not known", cure) from None
+        raise ConfigError(request.layer, f"{missing.name} is not known", cure) from None
 
 
-def _references(ctx: Context, index: int, question: ImpedanceRequest) -> tuple[int | None, int | None] | None:
-    return named_references(ctx, index, question.references) if question.references else None
+def _references(ctx: Context, index: int, request: ImpedanceRequest) -> tuple[int | None, int | None] | None:
+    return named_references(ctx, index, request.references) if request.references else None
 
 
-def _process_of_line(lines: Lines, question: ImpedanceRequest) -> ProcessView | None:
-    index = layer_of(lines.ctx, question.layer or "")
-    planes = _references(lines.ctx, index, question)
-    width, gap, ground = question.width_mm or 0.0, question.gap_mm, question.coplanar_gap_mm
+def _process_of_line(lines: Lines, request: ImpedanceRequest) -> ProcessView | None:
+    index = layer_of(lines.ctx, request.layer or "")
+    planes = _references(lines.ctx, index, request)
+    width, gap, ground = request.width_mm or 0.0, request.gap_mm, request.coplanar_gap_mm
     return view_of(lines.ctx, [(lines.site(index, planes), lines.uncertainty(index, width, gap, planes, ground))])
 
 
@@ -142,14 +131,14 @@ def _solved_lines(
             yield lines.site(index, planes), lines.uncertainty(index, row.width_mm, row.gap_mm, planes)
 
 
-def _table(lines: Lines, question: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
+def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
     ctx = lines.ctx
     targets = target_from_words(
-        target_diff_ohm=question.target_diff_ohm,
-        target_se_ohm=question.target_se_ohm,
-        gap_mm=question.gap_mm,
-        interface_id=question.interface,
-        frequency_ghz=question.frequencies_ghz[0] if question.frequencies_ghz else None,
+        target_diff_ohm=request.target_diff_ohm,
+        target_se_ohm=request.target_se_ohm,
+        gap_mm=request.gap_mm,
+        interface_id=request.interface,
+        frequency_ghz=request.frequencies_ghz[0] if request.frequencies_ghz else None,
     ) or board_targets(ctx)
     if not targets:
         raise ConfigError(
@@ -157,10 +146,10 @@ def _table(lines: Lines, question: ImpedanceRequest) -> tuple[ImpedanceRow, ...]
             "no net of this board asks for an impedance",
             "give --target-diff or --target-se, or declare an [[interface]] in stackwright.toml",
         )
-    if question.layer is not None:
-        index = layer_of(ctx, question.layer)
-        return tuple(ImpedanceTable(lines).rows([index], targets, _references(ctx, index, question)))
-    if question.references:
+    if request.layer is not None:
+        index = layer_of(ctx, request.layer)
+        return tuple(ImpedanceTable(lines).rows([index], targets, _references(ctx, index, request)))
+    if request.references:
         raise ConfigError("--reference", "holds for one layer", "add --layer")
     return tuple(ImpedanceTable(lines).rows(signal_layers(ctx), targets))
 
@@ -206,7 +195,7 @@ def _process(page: Page, process: ProcessView | None) -> None:
 
 
 def _table_page(
-    rows: Sequence[ImpedanceRow], process: ProcessView | None, board: Path, question: ImpedanceRequest
+    rows: Sequence[ImpedanceRow], process: ProcessView | None, board: Path, request: ImpedanceRequest
 ) -> str:
     page = Page()
     page.line(styled("Impedance", "bold"), f"  {board.name}: widths and gaps at the base of the trace, in mm")
@@ -222,7 +211,7 @@ def _table_page(
     page.gap()
     one_line = f"stackwright impedance {shlex.quote(str(board))} --layer L --width W --gap G"
     page.line(f"next: {one_line} shows one line with all its figures")
-    return page.text(terminal_console() if question.output is None else None)
+    return page.text(terminal_console() if request.output is None else None)
 
 
 def _group(row: ImpedanceRow) -> LineTarget:
@@ -305,7 +294,7 @@ def _range(total: Interval | None) -> str:
     return f"{total.low:.2f}-{total.high:.2f}" if total else ""
 
 
-def _line_page(report: LineReport, process: ProcessView | None, question: ImpedanceRequest) -> str:
+def _line_page(report: LineReport, process: ProcessView | None, request: ImpedanceRequest) -> str:
     page = Page()
     gap = "" if report.gap_mm is None else f" / {report.gap_mm:g}"
     kind = "trace" if report.gap_mm is None else "pair"
@@ -327,7 +316,7 @@ def _line_page(report: LineReport, process: ProcessView | None, question: Impeda
         page.heading("assumed", "because no file states it")
         for text in report.assumptions:
             page.line(text, indent=2)
-    return page.text(terminal_console() if question.output is None else None)
+    return page.text(terminal_console() if request.output is None else None)
 
 
 def _figures(report: LineReport) -> list[tuple[str, str, str]]:

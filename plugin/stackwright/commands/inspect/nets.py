@@ -7,17 +7,16 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from drc_rules.engine.check import find_config, prepare
+from drc_rules.engine.check import prepare
 from drc_rules.explain.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
 from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, find_net, nets_view
-from drc_rules.facts.declared import CommandLine
 from drc_rules.requirements.interfaces import family
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import find_links
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
-from stackwright.text.output import STDOUT, check_target, show, write_file
-from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
 RAILS_SHOWN = 12
@@ -31,40 +30,30 @@ SURE = {"high": "green", "medium": "yellow", "low": "dim"}
 
 
 @dataclass(frozen=True)
-class NetsRequest:
-    """What the command line asks."""
+class NetsRequest(BoardRequest):
+    """What the command line asks: all nets, or everything about one."""
 
     explain: str | None = None
-    as_json: bool = False
-    config: Path | None = None
-    output: Path | None = None
 
 
-def show_nets(typed: Path, question: NetsRequest) -> int:
+def show_nets(typed: Path, request: NetsRequest) -> int:
     """Print what the nets of a board were taken for, or all about one net.
 
     Raises:
         StackwrightError: the board cannot be read, there is no such net, or the file cannot be written.
     """
     board_path = find_board(typed)
-    target = question.output if question.output != STDOUT else None
-    if target:
-        check_target(target, [typed, board_path])
-    board, config = read_board(board_path), find_config(board_path, question.config)
-    context, _, _ = prepare(board, config, CommandLine())
+    request.check_file(typed, board_path)
+    board, config = read_board(board_path), request.config_of(board_path)
+    context, _, _ = prepare(board, config, request.overrides)
     links = find_links(board)
-    if question.explain is not None:
-        told = explain_net(context, links, config, find_net(board, question.explain))
+    if request.explain is not None:
+        told = explain_net(context, links, config, find_net(board, request.explain))
         page, data = _told_page(told), {"net": told.model_dump(mode="json")}
     else:
         view = nets_view(context, links)
         page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
-    text = _json(board_path, data) if question.as_json else page.text(None if target else terminal_console())
-    if target is None:
-        show(text)
-    else:
-        write_file(target, text)
-        show(f"nets written to {target}\n")
+    request.deliver(_json(board_path, data) if request.format == JSON else request.laid_out(page), "nets")
     return 0
 
 

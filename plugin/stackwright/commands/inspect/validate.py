@@ -14,8 +14,8 @@ from rich.text import Text
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.validation.case_files import CaseFileError, read_cases
 from stackup_lib.validation.compare import CaseOutcome, Summary, summarize, validate
-from stackwright.text.output import STDOUT, check_target, show, write_file
-from stackwright.text.page import Column, Page, styled, terminal_console
+from stackwright.commands.request import JSON, OutputRequest
+from stackwright.text.page import Column, Page, styled
 
 CLEAN, FOUND = 0, 1
 FORMAT, VERSION = "stackwright-validation", 1
@@ -23,35 +23,31 @@ STYLES = {"within": "green", "in limit": "green", "off": "bold red", "not solved
 
 
 @dataclass(frozen=True)
-class ValidateRequest:
+class ValidateRequest(OutputRequest):
     """What the command line asks."""
 
     limit_pct: float = 0.1
-    as_json: bool = False
-    output: Path | None = None
 
 
-def validate_cases(path: Path, question: ValidateRequest) -> int:
+def validate_cases(path: Path, request: ValidateRequest) -> int:
     """Solve a file of cases and print the comparison; exit code 1 when a row is off or could not be solved.
 
     Raises:
         StackwrightError: the file cannot be read, or nothing in it can be solved.
     """
-    if not (math.isfinite(question.limit_pct) and question.limit_pct > 0):
-        raise ConfigError("--limit-pct", f"{question.limit_pct:g} is no limit", "give a percentage above 0")
-    if question.output is not None and question.output != STDOUT:
-        check_target(question.output, [path])
-    outcomes = list(validate(read_cases(path), question.limit_pct))
-    summary = summarize(outcomes, question.limit_pct)
+    if not (math.isfinite(request.limit_pct) and request.limit_pct > 0):
+        raise ConfigError("--limit-pct", f"{request.limit_pct:g} is no limit", "give a percentage above 0")
+    request.check_file(path)
+    outcomes = list(validate(read_cases(path), request.limit_pct))
+    summary = summarize(outcomes, request.limit_pct)
     if not summary.solved and not summary.not_solved:
         raise CaseFileError(
             str(path), f"all {summary.rows} rows are skipped ({outcomes[0].reason})", "give board lines"
         )
-    text = _json(path, outcomes, summary) if question.as_json else _page(path, outcomes, summary, question)
-    if question.output is None or question.output == STDOUT:
-        show(text)
-    else:
-        write_file(question.output, text)
+    is_json = request.format == JSON
+    request.deliver(
+        _json(path, outcomes, summary) if is_json else request.laid_out(_page(path, outcomes, summary)), "comparison"
+    )
     return CLEAN if summary.agrees else FOUND
 
 
@@ -66,7 +62,7 @@ def _json(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> str:
     return json.dumps(data, indent=2, ensure_ascii=True) + "\n"
 
 
-def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary, question: ValidateRequest) -> str:
+def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary) -> Page:
     page = Page()
     page.line(styled("Validation", "bold"), f"  {path.name}: {summary.rows} values, limit {summary.limit_pct:g} %")
     page.gap()
@@ -79,7 +75,7 @@ def _page(path: Path, outcomes: Sequence[CaseOutcome], summary: Summary, questio
             page.line(styled(f"{outcome.id} {outcome.quantity}: ", "bold"), outcome.reason, indent=2)
     _skipped(page, outcomes)
     _summary(page, summary)
-    return page.text(terminal_console() if question.output is None else None)
+    return page
 
 
 def _cells(outcome: CaseOutcome) -> tuple[str | Text, ...]:

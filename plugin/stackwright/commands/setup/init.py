@@ -12,7 +12,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.engine.missing_inputs import proofs
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.forms import load_form
 from drc_rules.requirements.interfaces import family
@@ -58,7 +58,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     if profile is not None:
         text = _for_workload(path, profile, form, (former or b"").decode("utf-8") if exists else None)
     else:
-        context, _, _ = prepare(read_board(path), Config(), CommandLine())
+        context, _, _ = prepare(read_board(path), Config(), Overrides())
         show(_inferred(context).text(terminal_console()))
         answers = (
             _asked(context, InitAnswers()) if ask and sys.stdin.isatty() and sys.stdout.isatty() else InitAnswers()
@@ -87,7 +87,7 @@ def _for_workload(path: Path, profile: str, form: str | None, settings: str | No
     if given.profile not in (None, profile):
         next_step = f"give --profile {given.profile}, or edit the file"
         raise ConfigError(FILE_NAME, f'is for "{given.profile}", not for "{profile}"', next_step)
-    context, requirements, _ = prepare(read_board(path), given, CommandLine(profile=profile, form=form))
+    context, requirements, _ = prepare(read_board(path), given, Overrides(profile=profile, form=form))
     needed = proofs(context, run(context, requirements.clauses, all_rules(), all_rules()))
     if settings is not None:
         return settings_file.add_to(settings, profile, needed)

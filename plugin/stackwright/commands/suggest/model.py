@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from drc_rules.engine.check import find_config, prepare
+from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import Outcome, run
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.rules.rule import all_rules
 from drc_rules.stackup_design.goals import (
@@ -31,30 +31,29 @@ from stackup_lib.kicad import read_board
 from stackup_lib.synthesis import Answers, CandidateStackup, Change, Evaluated, LeastChange, least_change, suggest
 from stackwright.commands.apply.apply import PlanParts, propose
 from stackwright.commands.apply.new_plan import plan_of_answer
+from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.words import shortened
 
 FOUND, NOT_REACHED = 0, 1
 
 
 @dataclass(frozen=True)
-class SuggestRequest:
-    """What the command line says.
+class SuggestRequest(BoardRequest):
+    """What the command line asks.
 
     Attributes:
+        board: what the user typed; None asks for a stackup for the workload alone.
+        choices: goals in place of those of the settings.
+        limit: maximum number of stackups.
+        plan: file to write one of them to.
         pick: number of the answer that `plan` is written of, as the table numbers them.
     """
 
     board: Path | None = None
-    profile: str | None = None
-    form: str | None = None
     choices: GoalChoices = field(default_factory=GoalChoices)
     limit: int = 5
     plan: Path | None = None
     pick: int = 1
-    as_json: bool = False
-    config: Path | None = None
-    as_html: bool = False
-    output: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -115,20 +114,19 @@ class Suggested:
         return (*(one.result for one in self.changes), *self.answers.ranked)
 
 
-def project_for(board_path: Path, wanted: SuggestRequest) -> BoardProject:
+def project_for(board_path: Path, request: SuggestRequest) -> BoardProject:
     """Read a board with its settings, and what the command line says of it."""
-    options = CommandLine(profile=wanted.profile, form=wanted.form)
-    config = find_config(board_path, wanted.config)
-    return project_of(read_board(board_path), config, options, wanted.choices.interfaces, wanted.config)
+    config = request.config_of(board_path)
+    return project_of(read_board(board_path), config, request.overrides, request.choices.interfaces, request.config)
 
 
-def names_of(wanted: SuggestRequest, project: BoardProject | None) -> tuple[str | None, str | None]:
+def names_of(request: SuggestRequest, project: BoardProject | None) -> tuple[str | None, str | None]:
     """Return profile and form factor; raises `ConfigError` where neither board nor command line names a workload."""
     if project is not None:
         return project.context.profile, project.context.form
-    if wanted.profile is None:
+    if request.overrides.profile is None:
         raise ConfigError("suggest", "knows neither a board nor a workload", "give --profile NAME, or a board")
-    return wanted.profile, wanted.form
+    return request.overrides.profile, request.overrides.form
 
 
 def suggestion_for(
@@ -233,7 +231,7 @@ def _after(selection: Selection, plan: Plan, board_path: Path, settings_path: Pa
     only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
     proposal = propose(only_rows, board_path, PlanParts(), settings_path)
     names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
-    context, _, _ = prepare(proposal.after, proposal.settings_after, CommandLine(*names))
+    context, _, _ = prepare(proposal.after, proposal.settings_after, Overrides(*names))
     return _outcome(selection, context)
 
 

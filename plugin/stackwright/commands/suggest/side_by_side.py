@@ -11,7 +11,7 @@ from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.board_diff import row_changes, row_pairs
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.stackup_rows import Figure, RowFoil, StackupRow, StackupView
 from drc_rules.stackup_design.goals import BoardProject
 from drc_rules.stackup_design.plan_file import Plan
@@ -172,7 +172,7 @@ def _after(result: Suggested, plan: Plan, board: Path) -> Context:
     names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
     only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
     proposal = propose(only_rows, board, PlanParts(), result.settings_path)
-    return prepare(proposal.after, proposal.settings_after, CommandLine(*names))[0]
+    return prepare(proposal.after, proposal.settings_after, Overrides(*names))[0]
 
 
 def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:

@@ -10,7 +10,7 @@ import pytest
 from drc_rules.analysis.targets.clock_links import family_named
 from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
 from drc_rules.engine.check import prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
@@ -31,7 +31,7 @@ def target(folder: Path, clock: str, *parts: Sequence[str], config: str = "") ->
     """What is asked of a clock on a board with such parts."""
     made = {"size_mm": [80, 60], "parts": [part(f"J{n}", nets, 10 * n + 5) for n, nets in enumerate(parts)]}
     board = read_board(write(MiniBoard.model_validate(made), folder, "board"))
-    ctx = prepare(board, parse_config(config), CommandLine())[0]
+    ctx = prepare(board, parse_config(config), Overrides())[0]
     net = board.nets.index(clock)
     return next(asked for asked, nets in ctx.get(nets_by_target).items() if net in nets)
 
@@ -129,7 +129,7 @@ def test_what_is_asked_of_the_clock_itself_goes_first(tmp_path: Path) -> None:
 
     board = {"size_mm": [80, 60], "parts": [part("J0", [*ours, *PCIE], 5)]}
     read = read_board(write(MiniBoard.model_validate(board), tmp_path, "board"))
-    targets = prepare(read, parse_config(GEN5 + asked), CommandLine())[0].get(nets_by_target)
+    targets = prepare(read, parse_config(GEN5 + asked), Overrides())[0].get(nets_by_target)
 
     assert {t.ohm for t, nets in targets.items() if read.nets.index(ours[0]) in nets} == {95}
 

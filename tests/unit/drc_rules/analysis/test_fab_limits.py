@@ -9,7 +9,7 @@ import pytest
 from drc_rules.analysis.fabrication.fab_limits import OWN, Bar, bar, bar_of, is_replaced
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
@@ -32,7 +32,7 @@ def clause(tier: str | None) -> Clause:
 
 def context(folder: Path, config: str = "") -> Context:
     path = write(MiniBoard.model_validate({"copper_layers": 2}), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+    return prepare(read_board(path), parse_config(config), Overrides())[0]
 
 
 @pytest.mark.parametrize("tier", [None, "best", "advanced", "standard"])

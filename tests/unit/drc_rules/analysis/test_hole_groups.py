@@ -11,7 +11,7 @@ from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, pla
 from drc_rules.analysis.via.hole_groups import PLACES_SHOWN, depth_mm, hole_groups, is_wide_for_any_board
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.rules.via._drilled_pads import pads_near
@@ -28,7 +28,7 @@ def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick: copper at 0 to 0.03, 0.13, 0.35, 0.67, 1.09 to 1.11, and 1.21 to 1.24."""
     config = str(board.pop("config", ""))
     path = write(MiniBoard.model_validate({"size_mm": (60, 40), "stackup": SIX_LAYERS, **board}), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+    return prepare(read_board(path), parse_config(config), Overrides())[0]
 
 
 def via(x: float, **fields: object) -> dict[str, object]:

@@ -13,7 +13,7 @@ from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.via.fast_vias import grouped_stubs
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
@@ -40,7 +40,7 @@ def context(folder: Path, **keys: object) -> Context:
     """A board of 1.5 mm of Megtron 6 with ground inside."""
     board = {"size_mm": (130, 40), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": FOUR_LAYERS, **keys}
     path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), parse_config(CONFIG), CommandLine())[0]
+    return prepare(read_board(path), parse_config(CONFIG), Overrides())[0]
 
 
 def only(ctx: Context) -> LinkLoss:

@@ -13,7 +13,7 @@ from drc_rules.analysis.lines.uncertainty import Cause, LineUncertainty
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.engine.missing_inputs import paste_lines
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.impedance._model import line_numbers
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
@@ -50,7 +50,7 @@ def context_of(stackup: str, folder: Path, config: str = "") -> Context:
     """A board with ground on In1 and In3."""
     board = {"size_mm": [60, 40], "stackup": stackup, "planes": {"In1.Cu": "GND", "In3.Cu": "GND"}, "config": config}
     path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), find_config(path, None), CommandLine())[0]
+    return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 
 def found_on(layer: int, stackup: str, folder: Path, config: str = "") -> LineUncertainty:

@@ -15,7 +15,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import copper_as_declared
 from drc_rules.analysis.return_path.return_paths import USUAL_DK, ReturnPaths
 from drc_rules.engine.check import prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
@@ -102,7 +102,7 @@ def test_one_ply_of_unknown_thickness_or_dk_leaves_the_usual_dk(tmp_path: Path) 
     """Nothing is known of dielectric 2: from F.Cu to In2 the usual Dk stands in, to In1 the stated one counts."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', 'core 0.20 "Unobtainium"')
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
-    paths = ReturnPaths(prepare(board, parse_config(""), CommandLine())[0])
+    paths = ReturnPaths(prepare(board, parse_config(""), Overrides())[0])
 
     assert paths.dk(0, 2) == USUAL_DK
     assert paths.dk(0, 1) == pytest.approx(4.1)
@@ -125,7 +125,7 @@ def test_a_pair_tells_the_dk_of_its_odd_mode(tmp_path: Path) -> None:
     """In one dielectric that is its Dk, with c / sqrt(Dk) of delay; on the surface more of the field runs in air."""
     text = re.sub(r"dk=[0-9.]+", "dk=4.0", SIX.replace("mask 0.015\n", "").replace("mask 0.015 dk=3.3\n", ""))
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
-    lines = Lines(prepare(board, parse_config(""), CommandLine())[0])
+    lines = Lines(prepare(board, parse_config(""), Overrides())[0])
 
     inner, outer, alone = lines.solved(2, 0.1, 0.12), lines.solved(0, 0.18, 0.15), lines.solved(0, 0.18)
 

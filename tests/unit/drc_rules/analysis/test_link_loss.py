@@ -17,7 +17,7 @@ from drc_rules.analysis.loss.loss_shares import FILE, assumed_allowances, share_
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.interfaces import families, interface
 from drc_rules.requirements.profiles.profile import load_profile
@@ -49,7 +49,7 @@ def context(folder: Path, *, form: str | None = None, config: str = CONFIG, **ke
         ],
     }
     path = write(MiniBoard.model_validate(board | keys), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine(form=form))[0]
+    return prepare(read_board(path), parse_config(config), Overrides(form=form))[0]
 
 
 def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:

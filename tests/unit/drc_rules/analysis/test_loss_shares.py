@@ -10,7 +10,7 @@ from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_shares import declaration_lines, declarations_by_net, form_of, share_of
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.interfaces import interface
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
@@ -47,7 +47,7 @@ def context(
         "parts": [pad(5, "U1"), pad(105, "J1")],
     }
     path = write(MiniBoard.model_validate(board | keys), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine(form=form, profile=profile))[0]
+    return prepare(read_board(path), parse_config(config), Overrides(form=form, profile=profile))[0]
 
 
 def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import LinkLossRow
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Clause
@@ -42,7 +42,7 @@ def checked(
         ],
     }
     path = write(MiniBoard.model_validate(board | keys), folder, "board")
-    return check_board(path, command_line=CommandLine(profile=profile))
+    return check_board(path, overrides=Overrides(profile=profile))
 
 
 def only(report: Report) -> LinkLossRow:

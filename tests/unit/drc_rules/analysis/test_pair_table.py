@@ -10,7 +10,7 @@ import pytest
 from drc_rules.analysis.impedance.pair_table import MOST_SOLVED, NO_PLANE, NOT_SOLVED, pair_rows
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import LARGE_BYTES, check_up, prepare
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from drc_rules.settings.config import Config
 from fixtures.miniboard import MiniBoard, write
@@ -113,7 +113,7 @@ def test_geometries_that_nothing_judges_are_solved_as_far_as_is_allowed(tmp_path
     )
 
     def solved(most: int) -> dict[str, str]:
-        ctx = prepare(read_board(path), Config(), CommandLine())[0]
+        ctx = prepare(read_board(path), Config(), Overrides())[0]
         Lines(ctx).solved(0, 0.174, 0.15, (None, 1))
         return {row.name: only(row).problem for row in pair_rows(ctx, most_solved=most)}
 

@@ -15,7 +15,7 @@ from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, largest
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
@@ -49,7 +49,7 @@ def context_of(folder: Path, config: str, **keys: object) -> Context:
         **keys,
     }
     path = write(MiniBoard.model_validate(mini), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+    return prepare(read_board(path), parse_config(config), Overrides())[0]
 
 
 def solved(folder: Path, config: str, **keys: object) -> SolvedRail:

@@ -11,7 +11,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_table import rail_rows
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
@@ -46,7 +46,7 @@ def context_of(folder: Path, config: str, *parts: Mapping[str, object], **keys: 
         **keys,
     }
     path = write(MiniBoard.model_validate(mini), folder, "board")
-    return prepare(read_board(path), parse_config(config), CommandLine())[0]
+    return prepare(read_board(path), parse_config(config), Overrides())[0]
 
 
 def rail(lines: str, net: str = "+5V", volts: float = 5.0) -> str:

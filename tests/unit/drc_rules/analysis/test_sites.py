@@ -11,7 +11,7 @@ import pytest
 from drc_rules.analysis.lines.sites import board_site, layer_of, named_references
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
@@ -49,7 +49,7 @@ GROUNDS = 'planes = { "In1.Cu" = "GND", "In3.Cu" = "+3V3", "In4.Cu" = "GND" }\n'
 
 def mini(folder: Path, extra: str = GROUNDS, *, config: str = "") -> Context:
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(SIX + extra)), folder, "board"))
-    return prepare(board, parse_config(config), CommandLine())[0]
+    return prepare(board, parse_config(config), Overrides())[0]
 
 
 def test_copper_sinks_into_the_sheet_that_it_touches(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_mask_that_kicad_writes_into_every_stackup_declares_nothing(tmp_path
     text = SIX.replace("mask 0.015\nF.Cu", "mask 0.01\nF.Cu")
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
 
-    found = board_site(prepare(board, parse_config(""), CommandLine())[0], 0)
+    found = board_site(prepare(board, parse_config(""), Overrides())[0], 0)
 
     assert found.site.mask is not None
     assert (found.site.mask.on_trace_mm, found.site.mask.on_laminate_mm) == (0.0152, 0.0304)
@@ -146,7 +146,7 @@ def test_a_missing_dk_and_laminate_are_asked_for(tmp_path: Path) -> None:
     """No Dk in the file and a material that nobody knows: not verifiable, with the lines to write."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', 'core 0.20 "Unobtainium"')
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
-    ctx = prepare(board, parse_config(""), CommandLine())[0]
+    ctx = prepare(board, parse_config(""), Overrides())[0]
 
     with pytest.raises(MissingFact, match="Dk of dielectric 2"):
         board_site(ctx, 2)

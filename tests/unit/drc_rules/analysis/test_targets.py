@@ -11,7 +11,7 @@ from drc_rules.analysis.targets.impedance_option import impedance_said
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets, target_of_name
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
@@ -102,7 +102,7 @@ def context(
     path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
     if rules:
         path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
-    line = CommandLine(impedance=tuple(map(impedance_said, said)))
+    line = Overrides(impedance=tuple(map(impedance_said, said)))
     return prepare(read_board(path), parse_config(config), line)[0]
 
 
@@ -227,7 +227,7 @@ def test_a_wrong_impedance_of_the_command_line_is_one_line(text: str) -> None:
 def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> None:
     """One command may serve several boards: a note, no error."""
     path = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "b")
-    line = CommandLine(impedance=(impedance_said("USB*=90"),))
+    line = Overrides(impedance=(impedance_said("USB*=90"),))
 
     notes = prepare(read_board(path), parse_config(""), line)[0].declarations.notes
 

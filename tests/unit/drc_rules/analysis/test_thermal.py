@@ -19,7 +19,7 @@ from drc_rules.analysis.thermal.hot_parts import (
 )
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Severity, Source
 from drc_rules.rules.thermal._thermal_path import connected_layers, heat_path, in_words
 from drc_rules.settings.config import parse_config
@@ -48,7 +48,7 @@ def context(folder: Path, **changes: object) -> Context:
     base = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
     data = {**base, "vias": [NINE], "config": HOT, **changes}
     config = parse_config(str(data["config"]))
-    return prepare(read_board(write(MiniBoard.model_validate(data), folder, "board")), config, CommandLine())[0]
+    return prepare(read_board(write(MiniBoard.model_validate(data), folder, "board")), config, Overrides())[0]
 
 
 def only(ctx: Context) -> HotPartOnBoard:

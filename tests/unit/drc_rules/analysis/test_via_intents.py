@@ -12,7 +12,7 @@ from drc_rules.engine.check import find_config, prepare
 from drc_rules.engine.decide import run
 from drc_rules.explain.net_explained import ViaSaid, explain_net
 from drc_rules.explain.nets_view import find_net
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.rules.intent._design_rule_reach import Names, idle_parts, never_applies
 from drc_rules.rules.rule import all_rules
@@ -170,7 +170,7 @@ def test_a_project_that_goes_during_the_check_breaks_no_rule(tmp_path: Path) -> 
     path = board_with(tmp_path, {"name": "FAST", "nets": ["/CLK"], "via_diameter_mm": 0.15, "via_drill_mm": 0.05})
     found = []
     for is_there in (True, False):
-        context, requirements, _ = prepare(read_board(path), find_config(path, None), CommandLine())
+        context, requirements, _ = prepare(read_board(path), find_config(path, None), Overrides())
         if not is_there:
             path.with_suffix(".kicad_pro").unlink()
         outcome = run(context, requirements.clauses, all_rules(), all_rules())
@@ -228,7 +228,7 @@ def test_a_net_is_told_the_via_that_wins_and_from_where(tmp_path: Path) -> None:
         design_rules='(version 1)\n(rule "fine" (constraint hole_size (min 0.15mm) (opt 0.25mm)))',
     )
     board, config = read_board(path), find_config(path, None)
-    context, _, _ = prepare(board, config, CommandLine())
+    context, _, _ = prepare(board, config, Overrides())
 
     diameter, hole, ring = explain_net(context, find_links(board), config, find_net(board, "/CLK")).via
 

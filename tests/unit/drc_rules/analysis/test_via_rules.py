@@ -17,7 +17,7 @@ from drc_rules.analysis.via.backdrill_table import backdrill_table
 from drc_rules.analysis.via.fast_vias import grouped_stubs
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.rules.via._drilled_pads import to_copper_mm
 from fixtures.miniboard import MiniBoard, write
@@ -44,7 +44,7 @@ def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick, ready to be asked."""
     text = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "planes": {"In3.Cu": "GND"}, **board}
     path = write(MiniBoard.model_validate(text), folder, "board")
-    return prepare(read_board(path), find_config(path, None), CommandLine())[0]
+    return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 
 def pair(layer: str, **via: object) -> dict[str, object]:

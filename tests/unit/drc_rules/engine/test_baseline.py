@@ -22,7 +22,8 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.commands.check.baseline import write_baseline
-from stackwright.commands.check.command import Settings, exit_code
+from stackwright.commands.check.command import exit_code
+from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import json_, text
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
@@ -144,7 +145,7 @@ def test_a_board_is_known_by_its_path_from_the_baseline(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
-    assert write_baseline([board], target, Settings(), grow=False) == 0
+    assert write_baseline([board], target, CheckRequest(), update=False) == 0
     before = load_baseline(target)
     codes = [one.code for one in before.boards[f"{LOSSY}/{LOSSY}.kicad_pcb"]]
     assert codes == ["FAB005", "MAT001", "MAT001"]
@@ -152,22 +153,25 @@ def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.C
     half = with_row_of(worse, "dielectric 5", "dielectric 7")
     board.write_text(with_row_of(half, "dielectric 23", "dielectric 7"), encoding="utf-8")
     capsys.readouterr()
-    assert write_baseline([board], target, Settings(), grow=False) == 0
+    assert write_baseline([board], target, CheckRequest(), update=False) == 0
     assert "1 finding known, 2 gone and removed" in capsys.readouterr().out
     board.write_text(worse, encoding="utf-8")
-    assert write_baseline([board], target, Settings(), grow=False) == 1
+    assert write_baseline([board], target, CheckRequest(), update=False) == 1
     said = capsys.readouterr().out
     assert "dielectric 5 " in said
     assert "2 new findings not added" in said
     assert [one.code for one in load_baseline(target).boards[f"{LOSSY}/{LOSSY}.kicad_pcb"]] == codes[:1]
-    assert write_baseline([board], target, Settings(), grow=True) == 0
+    assert write_baseline([board], target, CheckRequest(), update=True) == 0
     assert load_baseline(target) == before
 
 
 @pytest.mark.slow
 def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
     target = tmp_path / "b.json"
-    assert write_baseline([copied(LOSSY, tmp_path), tmp_path / "none.kicad_pcb"], target, Settings(), grow=False) == 2
+    assert (
+        write_baseline([copied(LOSSY, tmp_path), tmp_path / "none.kicad_pcb"], target, CheckRequest(), update=False)
+        == 2
+    )
     assert not target.exists()
 
 
@@ -247,7 +251,7 @@ def git(folder: Path, *arguments: str) -> None:
 def test_a_baseline_of_one_commit_gates_only_what_the_next_one_adds(tmp_path: Path) -> None:
     board, target = copied(LOSSY, tmp_path), tmp_path / "stackwright-baseline.json"
     git(tmp_path, "init", "-q")
-    assert write_baseline([board], target, Settings(), grow=False) == 0
+    assert write_baseline([board], target, CheckRequest(), update=False) == 0
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "a board with two errors, and its baseline")
     text = board.read_text(encoding="utf-8")

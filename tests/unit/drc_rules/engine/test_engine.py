@@ -11,7 +11,7 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import coverage_of, headline_of, run
 from drc_rules.engine.missing_inputs import in_general, paste_lines, proofs
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
@@ -27,7 +27,7 @@ Check = Callable[[Context, Clause, object], Iterator[Draft]]
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
     board = read_board(write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board"))
-    return prepare(board, Config(), CommandLine())[0]
+    return prepare(board, Config(), Overrides())[0]
 
 
 def clause(severity: Severity = Severity.ERROR, *, kind: str = "test", name: str = "t.one") -> Clause:
@@ -429,7 +429,7 @@ def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: 
         {"net": f"/PCIE_TX0_{s}", "layer": "F.Cu", "path_mm": [[5, y], [40, y]]} for s, y in (("P", 10), ("N", 10.3))
     ]
     board = read_board(write(MiniBoard.model_validate({"copper_layers": 2, "tracks": pair}), tmp_path, "board"))
-    without, stated = (prepare(board, Config(), CommandLine(profile=name))[0] for name in (None, "edge"))
+    without, stated = (prepare(board, Config(), Overrides(profile=name))[0] for name in (None, "edge"))
     outcome = run(without, clauses, [one], [one])
 
     assert [v.verdict.value for v in outcome.verdicts] == [

@@ -9,7 +9,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.one_finding import of_clause
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from fixtures.miniboard import MiniBoard, write
@@ -112,7 +112,7 @@ def cut(folder: Path, *, ignore: tuple[str, ...] = (), **more: object) -> Report
         "tracks": tracks,
         **more,
     }
-    return check_board(write(MiniBoard.model_validate(board), folder, "board"), command_line=CommandLine(ignore=ignore))
+    return check_board(write(MiniBoard.model_validate(board), folder, "board"), overrides=Overrides(ignore=ignore))
 
 
 CUT_TIERS = ("board.fab.hole_to_copper", "board.fab.hole_to_copper_advanced", "board.fab.hole_to_copper_standard")

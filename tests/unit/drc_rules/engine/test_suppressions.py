@@ -11,7 +11,7 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.engine.suppressions import accept
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Place, Report, Verdict
 from drc_rules.settings.config import CheckOptions, parse_config
 from drc_rules.settings.suppression import Suppression
@@ -46,8 +46,8 @@ def lossy(tmp_path: Path) -> Check:
             f'\n[[suppress]]\nreason = "ten boards for the lab"\nowner = "R. Keller"\n{table}\n' for table in tables
         ]
         settings.write_text(before + "".join(rows), encoding="utf-8")
-        options = CommandLine(select=("STK", "MAT"), suppress=suppress)
-        return check_board(folder / f"{LOSSY}.kicad_pcb", command_line=options, today=today)
+        options = Overrides(select=("STK", "MAT"), suppress=suppress)
+        return check_board(folder / f"{LOSSY}.kicad_pcb", overrides=options, today=today)
 
     return check
 

@@ -10,7 +10,8 @@ import pytest
 
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.stopwatch import OTHER, Stopwatch, measuring, stretch, timed
-from stackwright.commands.check.command import CheckRequest, Settings, check_boards
+from stackwright.commands.check.command import check_boards
+from stackwright.commands.check.request import CheckRequest, ReportRequest
 from stackwright.run.watched import Patience, shares_of, timing_lines, watched
 
 
@@ -88,7 +89,7 @@ def test_json_holds_the_timing_only_when_it_is_asked_for(board: Path, capsys: py
     """Without it, two runs give the same bytes; with it, the rest is the same."""
     texts = []
     for timing in (False, False, True):
-        check_boards([board], Settings(wanted=(CheckRequest("json"),), timing=timing))
+        check_boards([board], CheckRequest(reports=(ReportRequest("json"),), timing=timing))
         captured = capsys.readouterr()
         assert captured.err == ""
         texts.append(captured.out)
@@ -103,9 +104,9 @@ def test_json_holds_the_timing_only_when_it_is_asked_for(board: Path, capsys: py
 
 def test_text_shows_the_timing_on_the_error_stream(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is piped on is the report alone."""
-    check_boards([board], Settings())
+    check_boards([board], CheckRequest())
     plain = capsys.readouterr()
-    check_boards([board], Settings(timing=True))
+    check_boards([board], CheckRequest(timing=True))
     timed_run = capsys.readouterr()
 
     assert plain.err == ""

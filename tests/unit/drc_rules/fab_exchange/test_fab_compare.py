@@ -17,7 +17,7 @@ from drc_rules.fab_exchange.fab_compare import (
     match_stackups,
 )
 from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import LayerKind
@@ -98,7 +98,7 @@ def fab_rows(**changes: dict[str, object]) -> list[FabRow]:
 
 def matched(folder: Path, rows: list[FabRow]) -> Matched:
     path = write(MiniBoard.model_validate({"stackup": FOUR}), folder, "board")
-    ctx = prepare(read_board(path), Config(), CommandLine())[0]
+    ctx = prepare(read_board(path), Config(), Overrides())[0]
     return match_stackups(ctx, FabStackup(rows=tuple(rows)), path.read_bytes(), "fab.csv")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
@@ -25,7 +25,7 @@ def core(folder: Path, declared: str = "", *, material: str = "370HR") -> Dielec
     """The ply of dielectric 2, with these lines for it."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', f'core 0.20 "{material}"') + GROUNDS
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text)), folder, "board"))
-    return prepare(board, parse_config(CORE + declared if declared else ""), CommandLine())[0].plies[1]
+    return prepare(board, parse_config(CORE + declared if declared else ""), Overrides())[0].plies[1]
 
 
 def test_the_class_of_a_ply_is_its_laminates(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def with_nets(folder: Path, classes: list[dict[str, object]]) -> Context:
     board = MiniBoard.model_validate(
         {"size_mm": (60, 40), "copper_layers": 4, "tracks": tracks, "net_classes": classes}
     )
-    return prepare(read_board(write(board, folder, "board")), parse_config(""), CommandLine())[0]
+    return prepare(read_board(write(board, folder, "board")), parse_config(""), Overrides())[0]
 
 
 def test_nets_of_an_unsaid_generation_are_chosen_by_their_class_and_others_by_name(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import families
 from drc_rules.requirements.profiles.profile import Form, forms, load_profile, profile_names
@@ -182,7 +182,7 @@ def nominal_mm(form: Form) -> float | None:
 
 def checked(folder: Path, board: dict[str, object], profile: str, form: str | None) -> Report:
     path = write(MiniBoard.model_validate(board), folder, "board")
-    report = check_board(path, command_line=CommandLine(profile=profile, form=form))
+    report = check_board(path, overrides=Overrides(profile=profile, form=form))
     assert report.crashes == ()
     return report
 

@@ -12,7 +12,7 @@ import pytest
 
 from drc_rules.analysis.loss.loss_shares import documented_share
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface, families, family, interface
@@ -167,7 +167,7 @@ def judged(one: str, profile: str) -> dict[str, list[ClauseVerdict]]:
     }
     path = write(MiniBoard.model_validate(board), Path(tempfile.mkdtemp()), "board")
     found: dict[str, list[ClauseVerdict]] = {}
-    for verdict in check_board(path, command_line=CommandLine(profile=profile)).verdicts:
+    for verdict in check_board(path, overrides=Overrides(profile=profile)).verdicts:
         found.setdefault(verdict.clause.kind, []).append(verdict)
     return found
 

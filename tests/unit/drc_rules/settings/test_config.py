@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.facts.declared import CommandLine, gather, purpose_of
+from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.settings.config import load_config, parse_config
 from drc_rules.settings.net_selection import chosen_nets
 from fixtures.miniboard import MiniBoard, write
@@ -103,9 +103,9 @@ def test_command_line_wins_over_toml_and_toml_over_text_variables(tmp_path: Path
     subject = board(tmp_path, text_variables={"STACKWRIGHT_PROFILE": "training", "STACKWRIGHT_FORM": "oam"})
     config = parse_config('profile = "inference"')
 
-    all_three = purpose_of(subject, config, CommandLine(profile="edge"))
-    two = purpose_of(subject, config, CommandLine())
-    one = purpose_of(subject, parse_config(""), CommandLine())
+    all_three = purpose_of(subject, config, Overrides(profile="edge"))
+    two = purpose_of(subject, config, Overrides())
+    one = purpose_of(subject, parse_config(""), Overrides())
 
     assert (all_three.profile.value, all_three.profile.origin) == ("edge", Origin.COMMAND_LINE)
     assert (two.profile.value, two.profile.origin) == ("inference", Origin.DECLARED)
@@ -118,7 +118,7 @@ def test_a_text_variable_that_should_be_a_number_says_so(tmp_path: Path) -> None
     subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": "five"})
 
     with pytest.raises(ConfigError, match='"five": a number from 1 to 50 is needed'):
-        gather(subject, parse_config(""), CommandLine())
+        gather(subject, parse_config(""), Overrides())
 
 
 def test_declarations_of_another_stackup_are_stale(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_declarations_of_another_stackup_are_stale(tmp_path: Path) -> None:
     assert subject.stackup is not None
     text = '[declared]\nimpedance_tolerance_pct = 5\nstackup_hash = "{}"'
 
-    fresh = gather(subject, parse_config(text.format(subject.stackup.digest)), CommandLine())
-    stale = gather(subject, parse_config(text.format("0123456789ab")), CommandLine())
+    fresh = gather(subject, parse_config(text.format(subject.stackup.digest)), Overrides())
+    stale = gather(subject, parse_config(text.format("0123456789ab")), Overrides())
 
     assert fresh.impedance_tolerance_pct.known
     assert not stale.impedance_tolerance_pct.known
@@ -169,9 +169,9 @@ def test_a_declared_backdrill_names_layers_of_the_board_where_it_has_nets(tmp_pa
     table = '[[backdrill]]\nnets = ["{}"]\nfrom = "B.Cu"\nmust_cut = "{}"'
 
     with pytest.raises(ConfigError, match=r'the board has no layer "FCu"; did you mean "F\.Cu"'):
-        gather(subject, parse_config(table.format("/A", "FCu")), CommandLine())
-    assert gather(subject, parse_config(table.format("/Z", "FCu")), CommandLine()).backdrills == ()
-    assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), CommandLine()).backdrills) == 1
+        gather(subject, parse_config(table.format("/A", "FCu")), Overrides())
+    assert gather(subject, parse_config(table.format("/Z", "FCu")), Overrides()).backdrills == ()
+    assert len(gather(subject, parse_config(table.format("/A", "F.Cu")), Overrides()).backdrills) == 1
 
 
 @pytest.mark.parametrize("written", ["nan", "-5", "0.05", "5 %"])
@@ -180,7 +180,7 @@ def test_text_variables_hold_to_the_ranges_of_the_settings(written: str, tmp_pat
     subject = board(tmp_path, text_variables={"STACKWRIGHT_IMPEDANCE_TOLERANCE_PCT": written})
 
     with pytest.raises(ConfigError, match="a number from 1 to 50 is needed"):
-        gather(subject, parse_config(""), CommandLine())
+        gather(subject, parse_config(""), Overrides())
 
 
 def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
     text = '[declared]\nfoil = "HVLP9"\n[declared.copper."F.Cu"]\nfoil = "smooth"\n'
     text += '[declared.copper."B.Cu"]\nfoil = "HVLP2"\n'
 
-    notes = gather(board(tmp_path), parse_config(text), CommandLine()).notes
+    notes = gather(board(tmp_path), parse_config(text), Overrides()).notes
 
     assert [note.partition(";")[0] for note in notes] == [
         'stackwright.toml, [declared]: no foil "HVLP9" is known',
@@ -205,7 +205,7 @@ def test_tables_for_layers_that_the_board_does_not_have_are_told(tmp_path: Path)
         f'[declared.dielectric."dielektric 1"]\ndk = 4\n[declared.dielectric."{rows[0]}"]\ndk = 4\n'
     )
 
-    notes = gather(subject, parse_config(text), CommandLine()).notes
+    notes = gather(subject, parse_config(text), Overrides()).notes
 
     assert len(notes) == 2
     assert notes[0].endswith('[declared.copper."F_Cu"]: the board has no such copper layer; did you mean "F.Cu"?')

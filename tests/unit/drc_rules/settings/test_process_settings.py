@@ -16,7 +16,7 @@ from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.board_process import BoardProcess, declared_finish
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.facts.row_faults import mask_is_possible
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.settings.config import Config, parse_config
@@ -54,7 +54,7 @@ def context_of(config: str, folder: Path, stackup: str = STACKUP) -> Context:
     """A board of three layers over ground on In1."""
     board = {"size_mm": [60, 40], "stackup": stackup, "planes": {"In1.Cu": "GND"}, "config": config}
     path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), find_config(path, None), CommandLine())[0]
+    return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 
 # --- what the table takes
@@ -318,7 +318,7 @@ def test_the_range_of_one_line_holds_mask_and_finished_copper() -> None:
 
 def test_init_offers_the_table() -> None:
     """As comments; with the marks taken off it is valid."""
-    context, _, _ = prepare(read_board(EDGE / f"{EDGE.name}.kicad_pcb"), Config(), CommandLine())
+    context, _, _ = prepare(read_board(EDGE / f"{EDGE.name}.kicad_pcb"), Config(), Overrides())
     text = compose(context, InitAnswers())
     lines = text[text.index("# [process]") :].split("\n\n")[0].splitlines()
 
@@ -376,7 +376,7 @@ def test_the_candidate_of_a_board_has_the_sections_of_its_check(tmp_path: Path) 
     context, _, _ = prepare(
         read_board(board_with(tmp_path, '\n[process]\npreset = "jlcpcb"\n')),
         find_config(tmp_path / "board" / f"{EDGE.name}.kicad_pcb", None),
-        CommandLine(),
+        Overrides(),
     )
     candidate = candidate_of(context)
     for index in (0, context.board.layer_count - 1):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import find_config
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.profiles.profile import profile_names
 from drc_rules.settings.config import Config, parse_config
@@ -41,7 +41,7 @@ def candidate(board: str) -> CandidateStackup:
     """The stackup of a fixture board."""
     folder = BOARDS / board
     path = folder / f"{board}.kicad_pcb"
-    return candidate_of(project_of(read_board(path), find_config(path, None), CommandLine()).context)
+    return candidate_of(project_of(read_board(path), find_config(path, None), Overrides()).context)
 
 
 def test_b200_goals_are_the_numbers_of_its_clauses() -> None:
@@ -166,7 +166,7 @@ def test_a_foil_that_nobody_declares_is_not_met() -> None:
 def test_a_board_gives_its_own_numbers() -> None:
     """Layers, lengths and drill of a routed board are the board's, and say so."""
     path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
-    project = project_of(read_board(path), find_config(path, None), CommandLine())
+    project = project_of(read_board(path), find_config(path, None), Overrides())
     found = goals_for(selection_for("inference-pcie", None, None, project), project)
     assert found.goals.layer_count == project.board.layer_count
     assert origin_of(found, "layers")[0] is From.BOARD
@@ -177,8 +177,8 @@ def test_the_generation_of_a_boards_nets_can_be_said() -> None:
     """Without settings nobody says which PCIe it is; named with the goals, its routed nets are of that generation."""
     path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
     board = read_board(path)
-    unsaid = project_of(board, Config(), CommandLine())
-    said = project_of(board, Config(), CommandLine(), ("pcie4",))
+    unsaid = project_of(board, Config(), Overrides())
+    said = project_of(board, Config(), Overrides(), ("pcie4",))
     assert "pcie4" not in unsaid.context.assignment.interfaces()
     assert len(said.context.nets_of("pcie4")) > 0
 
@@ -190,7 +190,7 @@ def test_an_impedance_that_the_board_asks_for_is_the_goal() -> None:
         '[[interface]]\nis = "pcie5"\nnet_classes = ["85Ohm-diff_PCIE"]\n'
         '[[impedance]]\nnet_classes = ["85Ohm-diff_PCIE"]\nohm = 92\nkind = "differential"\n'
     )
-    project = project_of(read_board(path), config, CommandLine())
+    project = project_of(read_board(path), config, Overrides())
     found = goals_for(selection_for("inference-pcie", None, None, project), project)
     (line,) = [one for one in found.goals.lines if found.interfaces.get(one.name) == "pcie5"]
     assert line.target.ohm == 92
@@ -213,7 +213,7 @@ def test_choices_of_the_command_line_win_over_the_settings() -> None:
 def test_build_ups_are_those_of_the_boards_microvias() -> None:
     """A 2-N-2 board is suggested 2-N-2, its own stackup counts as pressed three times; the user's word wins."""
     path = BOARDS / "inference_hdi_2n2_fit" / "inference_hdi_2n2_fit.kicad_pcb"
-    project = project_of(read_board(path), find_config(path, None), CommandLine())
+    project = project_of(read_board(path), find_config(path, None), Overrides())
     selection = selection_for("inference-pcie", None, None, project)
     found = goals_for(selection, project)
     assert found.goals.build_ups == 2

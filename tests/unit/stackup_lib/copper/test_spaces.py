@@ -13,7 +13,7 @@ import shapely
 
 from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import find_rule
 from drc_rules.settings.config import parse_config
 from fixtures.miniboard import MiniBoard, write
@@ -277,7 +277,7 @@ B.Cu 0.105
 
 def told(variant: metamorphic.Variant) -> list[tuple[str, str, list[tuple[float, float]]]]:
     """What the rule finds: severity, words and places, as they are on the board before it was put otherwise."""
-    context, requirements, _ = prepare(variant.board, parse_config(""), CommandLine())
+    context, requirements, _ = prepare(variant.board, parse_config(""), Overrides())
     rule = find_rule("FAB013")
     outcome = run(context, [c for c in requirements.clauses if c.kind in rule.kinds], [rule], [rule])
     assert not outcome.crashes

@@ -12,7 +12,7 @@ import pytest
 
 from drc_rules.engine.check import check_board, prepare
 from drc_rules.engine.decide import Outcome, run
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
@@ -54,7 +54,7 @@ class Watched:
 
 def decide(board: Board, name: str, codes: frozenset[str] | None = None) -> Outcome:
     config = parse_config((BOARDS / name / "stackwright.toml").read_text(encoding="utf-8"))
-    context, requirements, _ = prepare(board, config, CommandLine())
+    context, requirements, _ = prepare(board, config, Overrides())
     rules = [rule for rule in all_rules() if codes is None or rule.code in codes]
     kinds = {kind for rule in rules for kind in rule.kinds}
     return run(context, [c for c in requirements.clauses if c.kind in kinds], all_rules(), rules)

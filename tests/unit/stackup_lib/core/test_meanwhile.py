@@ -14,13 +14,15 @@ import pytest
 
 from drc_rules.engine import decide as engine
 from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule
 from stackup_lib.core import background_process as meanwhile
 from stackup_lib.core.background_process import MOST_PIECES, Meanwhile, Tray, sharing_cores
 from stackup_lib.core.stopwatch import Stopwatch, measuring, stretch
 from stackwright.commands.check import command as check
-from stackwright.commands.check.command import CheckRequest, Settings, check_boards
+from stackwright.commands.check.command import check_boards
+from stackwright.commands.check.request import CheckRequest, ReportRequest
 
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 forks = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
@@ -169,10 +171,10 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
     reports = []
     for jobs in (1, None):
         target = tmp_path / f"{jobs}.json"
-        wanted = (CheckRequest("json", target),)
+        wanted = (ReportRequest("json", target),)
         check_boards(
             [BOARDS / name / f"{name}.kicad_pcb"],
-            Settings(profile="training", wanted=wanted, jobs=jobs, fail_on="never"),
+            CheckRequest(Overrides(profile="training"), reports=wanted, jobs=jobs, fail_on="never"),
         )
         reports.append(target.read_bytes())
     assert reports[0] == reports[1]
@@ -262,8 +264,8 @@ def test_what_a_failed_copy_took_with_it_is_decided_here(
             if harm == "no pipe":
                 monkeypatch.setattr(os, "pipe", refused)
         target = tmp_path / f"{jobs}.json"
-        wanted = (CheckRequest("json", target),)
+        wanted = (ReportRequest("json", target),)
         board = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
-        check_boards([board], Settings(wanted=wanted, jobs=jobs, fail_on="never"))
+        check_boards([board], CheckRequest(reports=wanted, jobs=jobs, fail_on="never"))
         reports.append(target.read_bytes())
     assert reports[0] == reports[1]

@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 from drc_rules.engine.check import check_board
-from drc_rules.facts.declared import CommandLine
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Headline, Verdict
 from stackup_lib.board.board import Board, Ints, ViaKind
 from stackup_lib.core.errors import BoardFileError, StackwrightError
@@ -137,9 +137,9 @@ def test_the_check_says_the_same_of_both_files(tmp_path: Path, kicad_cli: KicadC
     """Every verdict is that of the file KiCad 10 makes, but for what its upgrade on the command line loses: classes."""
     paths = [written(tmp_path, whole_board(), name) for name in ("old", "new")]
     kicad_cli("pcb", "upgrade", paths[1])
-    options = CommandLine(profile="inference-pcie")
+    options = Overrides(profile="inference-pcie")
     old, new = (
-        {v.clause.id: (v.verdict, v.checked, v.undecided) for v in check_board(path, command_line=options).verdicts}
+        {v.clause.id: (v.verdict, v.checked, v.undecided) for v in check_board(path, overrides=options).verdicts}
         for path in paths
     )
     of_classes = {"board.project", "board.nets.in_classes", "board.impedance.intended", "board.via.class_allowed"}
@@ -269,7 +269,7 @@ def test_holes_that_close_under_the_pen_are_copper() -> None:
 def test_without_a_stackup_nothing_is_proven_and_nothing_is_passed(tmp_path: Path) -> None:
     """STK says that no stackup is stated; thickness and materials are not verifiable, and the board is never fit."""
     path = written(tmp_path, whole_board())
-    report = check_board(path, command_line=CommandLine(profile="edge"))
+    report = check_board(path, overrides=Overrides(profile="edge"))
     verdicts = {v.clause.id: v for v in report.verdicts}
     assert report.headline is Headline.NOT_PROVEN
     assert verdicts["board.stackup.declared"].verdict is Verdict.FAILED

@@ -1,0 +1,65 @@
+"""What came of each board, and the table of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from drc_rules.requirements.clauses import Severity
+from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.reporters.text import HEADLINE_STYLE
+from stackwright.text.page import Page, styled
+from stackwright.text.words import clean
+
+HEAD = ("board", "verdict", "errors", "warnings", "exit code")
+NOT_CHECKED = "NOT CHECKED"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A board's outcome, why its exit code is not plainly about findings, and the code."""
+
+    outcome: Checked | Unchecked
+    code: int
+    reason: str = ""
+
+
+def verdict_table(answers: Sequence[Answer]) -> Page:
+    """Lay out the verdict of each board, its findings counted, and why its exit code is what it is."""
+    rows = [tuple(map(clean, _cells(answer))) for answer in answers]
+    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
+    page = Page()
+    page.heading("Boards")
+    lines = [_line(row, widths, _style(answer)) for row, answer in zip(rows, answers, strict=True)]
+    page.verbatim([_line(HEAD, widths, "dim", "dim"), *lines])
+    return page
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], style: str, others: str = "") -> Text:
+    board, verdict, errors, warnings, reason = cells
+    counts = f"  {errors.rjust(widths[2])}  {warnings.rjust(widths[3])}  {reason}"
+    return Text.assemble(
+        styled(f"{board.ljust(widths[0])}  ", others), styled(verdict.ljust(widths[1]), style), styled(counts, others)
+    )
+
+
+def _style(answer: Answer) -> str:
+    return "bold red" if isinstance(answer.outcome, Unchecked) else HEADLINE_STYLE[answer.outcome.report.headline]
+
+
+def _cells(answer: Answer) -> tuple[str, str, str, str, str]:
+    outcome = answer.outcome
+    if isinstance(outcome, Unchecked):
+        return outcome.path, NOT_CHECKED, "", "", f"{answer.code}: {outcome.error.what}"
+    report = outcome.report
+    severities = [finding.severity for finding in report.findings]
+    reason = answer.reason or (f"findings, {outcome.fail_on} or above" if answer.code else "")
+    return (
+        report.board.path,
+        report.headline.value.upper(),
+        str(severities.count(Severity.ERROR)),
+        str(severities.count(Severity.WARNING)),
+        f"{answer.code}: {reason}" if reason else str(answer.code),
+    )

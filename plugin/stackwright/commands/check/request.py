@@ -1,0 +1,119 @@
+"""What `stackwright check` and `stackwright baseline` are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from drc_rules.facts.declared import Overrides
+from drc_rules.settings.config import CheckOptions
+from stackup_lib.core.errors import StackwrightError
+from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT
+from stackwright.text.output import STDOUT
+
+SHOW_PAIRS = (JSON, HTML, MARKDOWN)
+"""Formats that list every pair: of a large board the impedances that no rule asks for take a second."""
+
+
+class OptionsError(StackwrightError):
+    """Options that contradict one another."""
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """One report: its format, and its file; without one it goes to standard output, as to `-`."""
+
+    format: str = TEXT
+    output: Path | None = None
+
+    @property
+    def is_read_here(self) -> bool:
+        """True for the text that the terminal shows board by board."""
+        return self.format == TEXT and self.file is None
+
+    @property
+    def file(self) -> Path | None:
+        """The file to write; None for standard output."""
+        return None if self.output == STDOUT else self.output
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """What the command line asks; None or empty where it says nothing.
+
+    Attributes:
+        overrides: what it says in place of the settings.
+        config: settings file instead of the one beside each board.
+        fail_on, min_coverage_pct: in place of those of `[check]`.
+        reports: the reports to make.
+        verbose: show all findings, not those that matter most.
+        quiet: show one line per board.
+        clauses: list every clause with its verdict.
+        baseline, against: file and commit whose findings do not count.
+        jobs: boards checked in parallel; None for one per core.
+        timing: tell where the time goes.
+        full: compare all workloads and stackups too, for a page.
+        kicad_drc: run KiCad's own check too.
+        open_page: show the page in the browser.
+    """
+
+    overrides: Overrides = field(default_factory=Overrides)
+    config: Path | None = None
+    fail_on: str | None = None
+    min_coverage_pct: float | None = None
+    reports: tuple[ReportRequest, ...] = (ReportRequest(),)
+    verbose: bool = False
+    quiet: bool = False
+    clauses: bool = False
+    baseline: Path | None = None
+    against: str | None = None
+    jobs: int | None = None
+    timing: bool = False
+    full: bool = False
+    kicad_drc: bool = False
+    open_page: bool = False
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats of the reports."""
+        return tuple(report.format for report in self.reports)
+
+    @property
+    def solves_every_pair(self) -> bool:
+        """True where a report lists the impedance of pairs that no clause judges."""
+        return self.verbose or any(format_ in SHOW_PAIRS for format_ in self.formats)
+
+    def options(self, defaults: CheckOptions) -> CheckOptions:
+        """Return what decides over the exit code: the command line's, and what it leaves out from `[check]`."""
+        given = {"fail_on": self.fail_on, "min_coverage_pct": self.min_coverage_pct}
+        return defaults.model_copy(update={key: value for key, value in given.items() if value is not None})
+
+    def with_page_file(self, page: Path) -> CheckRequest:
+        """Return this with a file for the HTML page that is given none: a terminal can not show it."""
+        reports = (replace(r, output=page) if (r.format, r.output) == (HTML, None) else r for r in self.reports)
+        return replace(self, reports=tuple(reports))
+
+
+def requested_reports(
+    formats: Sequence[str], outputs: Sequence[Path], *, json: bool = False
+) -> tuple[ReportRequest, ...]:
+    """Pair formats with files, in order; one format more than files goes to standard output, as `-` does.
+
+    Raises:
+        OptionsError: more files than formats, two reports for one file or for the terminal, `--json` beside another.
+    """
+    if json and any(form != JSON for form in formats):
+        raise OptionsError("--json", f"and --format {formats[0]} exclude each other", "leave one of them out")
+    asked = list(formats) or [JSON if json else TEXT]
+    if not len(outputs) <= len(asked) <= len(outputs) + 1:
+        what = f"{len(asked)} of --format and {len(outputs)} of --output do not pair"
+        raise OptionsError("options", what, "give one --output per --format; the last may be left out for the terminal")
+    files: list[Path | None] = [*outputs, *[None] * (len(asked) - len(outputs))]
+    reports = tuple(ReportRequest(form, file) for form, file in zip(asked, files, strict=True))
+    targets = [report.file for report in reports]
+    for target in {*targets}:
+        if targets.count(target) > 1:
+            name = "the terminal" if target is None else str(target)
+            raise OptionsError("--output", f"{name} is named twice", "give every report a file of its own")
+    return reports

@@ -1,0 +1,232 @@
+"""Options that commands share: one spelling each, former spellings that work as before, and their help."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from stackwright.cli.app import app, run
+from tests.cli.test_cli import run as run_process
+
+BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
+NAME = "edge_unmirrored_copper"
+BOARD = BOARDS / NAME / f"{NAME}.kicad_pcb"
+FAB = "layer,type,thickness mm\nF.Cu,copper,0.035\n"
+HIDDEN = {"--json", "--html", "--markdown", "--svg", "--csv", "--all", "--grow", "--clauses"}
+ODD = re.compile(
+    r"\b(so many|for machines|begin a|mend|cure|nobody|told|as for check|taken for|beside)\b", re.IGNORECASE
+)
+
+Read = Callable[..., str]
+
+
+@pytest.fixture
+def read(capsys: pytest.CaptureFixture[str]) -> Read:
+    """Return a function that runs a command line and returns what it prints."""
+
+    def ran(*words: str, code: int = 0) -> str:
+        assert run(list(words)) == code
+        return capsys.readouterr().out
+
+    return ran
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command by its words."""
+    for name, command in sorted(getattr(typer.main.get_command(app), "commands", {}).items()):
+        inner = getattr(command, "commands", None)
+        yield from ((f"{name} {word}", one) for word, one in inner.items()) if inner else [(name, command)]
+
+
+def options_of(command: Any) -> Iterator[Any]:
+    return (one for one in command.params if one.param_type_name == "option")
+
+
+@pytest.mark.parametrize(("name", "command"), [pytest.param(n, c, id=n) for n, c in commands()])
+def test_a_command_spells_its_output_as_all_commands_do(name: str, command: Any) -> None:
+    """`--format FORMAT` and `-o/--output`; former spellings are accepted and not shown."""
+    shown = {word for one in options_of(command) if not one.hidden for word in one.opts}
+    formats = [one for one in options_of(command) if "--format" in one.opts]
+    assert not shown & HIDDEN
+    assert "--output" not in shown or "-o" in shown
+    assert all(one.metavar == "FORMAT" and one.help.startswith("Output format: text (default)") for one in formats)
+    hidden = {word.removeprefix("--") for one in options_of(command) if one.hidden for word in one.opts}
+    listed = formats[0].help if formats else ""
+    assert all(word in listed for word in hidden - {"all", "grow", "clauses"})
+
+
+@pytest.mark.parametrize(("name", "command"), [pytest.param(n, c, id=n) for n, c in commands()])
+def test_the_help_of_a_command_is_plain(name: str, command: Any) -> None:
+    """Every option says what it does, in the field's words."""
+    texts = [command.help, command.short_help or "", command.epilog or ""]
+    for one in options_of(command):
+        assert one.hidden or one.help
+        texts.append(one.help or "")
+    assert not [found[0] for text in texts for found in ODD.finditer(text)]
+
+
+def test_an_option_that_commands_share_has_one_text() -> None:
+    """It is declared once."""
+    texts: dict[str, set[str]] = {}
+    for name, command in commands():
+        for one in options_of(command):
+            if not one.hidden and (name, one.opts[0]) not in OF_THEIR_OWN:
+                texts.setdefault(one.opts[0], set()).add(one.help)
+    assert {word: said for word, said in texts.items() if len(said) > 1} == {}
+
+
+OF_THEIR_OWN = {
+    *((name, "--format") for name, _ in commands()),
+    ("check", "--output"),
+    ("baseline", "--output"),
+    ("fab-pack", "--output"),
+    ("fit", "--profile"),
+    ("new", "--profile"),
+    ("new", "--plan"),
+    ("new", "--pick"),
+    ("apply", "--layers"),
+    ("profiles", "--layers"),
+    ("impedance", "--interface"),
+}
+"""Options that mean something else there."""
+
+
+@pytest.mark.parametrize(
+    ("words", "format_"),
+    [
+        (["nets", "BOARD"], "json"),
+        (["impedance", "BOARD", "--layer", "F.Cu", "--width", "0.2"], "json"),
+        (["stackup", "BOARD"], "json"),
+        (["stackup", "BOARD"], "svg"),
+        (["stackup", "BOARD"], "csv"),
+        (["stackup", "BOARD"], "markdown"),
+        (["stackup", "BOARD"], "plan"),
+        (["explain", "VIA001", "--board", "BOARD"], "json"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0],
+)
+def test_the_former_spelling_of_a_format_gives_the_same(read: Read, words: list[str], format_: str) -> None:
+    """`--json` is `--format json`."""
+    given = [str(BOARD) if word == "BOARD" else word for word in words]
+
+    assert read(*given, f"--{format_}") == read(*given, "--format", format_) != ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nets", ".", "--format", "html"], "'html' is not one of text, json"),
+        (["stackup", ".", "--svg", "--csv"], "--svg and --csv exclude each other"),
+        (["stackup", ".", "--format", "svg", "--json"], "--format svg and --json exclude each other"),
+        (["stackup", ".", "--to-scale"], "--to-scale goes with --format svg"),
+        (["check", ".", "--verbose", "--quiet"], "--verbose and --quiet exclude each other"),
+        (["check", ".", "--open"], "--open goes with --format html"),
+        (["fit", ".", "--open"], "--open goes with --format html"),
+        (["check", ".", "--full"], "--full goes with --format html"),
+        (["check", ".", "--impedance", "nonsense"], "--impedance"),
+    ],
+    ids=" ".join,
+)
+def test_options_that_exclude_each_other_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    """Before anything is read."""
+    from stackwright.__main__ import guarded
+
+    assert guarded(lambda: run(words)) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_quiet_shows_the_headline_and_verbose_is_the_former_all(read: Read) -> None:
+    """`-q` one line per board; `-v` as `--all` did."""
+    quiet = read("check", str(BOARD), "-q")
+    every = read("check", str(BOARD), "-v")
+
+    assert quiet.count("\n") == 1
+    assert quiet.partition("  ")[0] == every.partition("  ")[0] == "FIT"
+    assert every == read("check", str(BOARD), "--all") != quiet
+
+
+def test_a_page_for_a_terminal_goes_to_a_file_of_its_own(
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody reads HTML there; the file is named after the board, and `--open` shows it."""
+    shown = tmp_path / "shown"
+    opener = tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\necho "$1" > "{shown}"\n', encoding="utf-8")
+    opener.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STACKWRIGHT_OPEN", str(opener))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+
+    out = read("diff", str(BOARD), str(BOARD), "--format", "html")
+
+    page = tmp_path / f"{NAME}-stackwright.html"
+    assert f"report written to {page.name}\n" in out
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert not shown.exists()
+    if os.name == "posix":
+        read("check", str(BOARD), "--format", "html", "--open")
+        assert shown.read_text(encoding="utf-8").strip() == str(page)
+        assert "Provenance" in page.read_text(encoding="utf-8")
+    assert read("diff", str(BOARD), str(BOARD), "--format", "html", "--output", "-").startswith("<!DOCTYPE html>")
+
+
+def test_a_page_for_a_pipe_goes_to_it(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As before: `> page.html`."""
+    monkeypatch.chdir(tmp_path)
+
+    assert read("check", str(BOARD), "--format", "html").startswith("<!DOCTYPE html>")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_check_reads_each_file_once(read: Read, tmp_path: Path) -> None:
+    """The settings are read, checked, searched for the lines of suppressions and named from one reading."""
+    folder = tmp_path / NAME
+    shutil.copytree(BOARD.parent, folder)
+    settings = folder / "stackwright.toml"
+    stale = '\n[[suppress]]\ncode = "VIA001"\nreason = "none"\nowner = "me"\nobject = "*"\n'
+    settings.write_text(settings.read_text(encoding="utf-8") + stale, encoding="utf-8")
+    opened: list[str] = []
+    is_watching = True
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if is_watching and event == "open" and str(arguments[0]).startswith(str(folder)):
+            opened.append(Path(str(arguments[0])).name)
+
+    sys.addaudithook(watch)  # cannot be taken away again, so it is told to look away
+    out = read("check", str(folder))
+    is_watching = False
+
+    assert "VIA001" in out
+    assert sorted(opened) == [f"{NAME}.kicad_pcb", f"{NAME}.kicad_pro", "stackwright.toml"]
+
+
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [
+        ("check --profile inf", "inference-pcie"),
+        ("check --form pcie", "pcie-card"),
+        ("check --select VIA", "VIA001"),
+        ("explain VIA", "VIA001"),
+        ("suggest --interface pcie", "pcie5"),
+        ("diff --format m", "markdown"),
+        ("sugg", "suggest"),
+    ],
+)
+def test_the_shell_completes_names(line: str, some: str) -> None:
+    """Every answer begins with what was typed."""
+    words = f"stackwright {line}"
+    ran = run_process(_STACKWRIGHT_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(words.count(" ")))
+
+    answers = ran.out.split()
+    assert some in answers
+    assert all(answer.startswith(words.rpartition(" ")[2]) for answer in answers)

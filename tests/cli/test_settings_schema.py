@@ -1,0 +1,73 @@
+"""The JSON schema of `stackwright.toml`: what the program reads passes it, what the program refuses does not."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from stackwright.cli.app import run
+from stackwright.commands.setup.settings_schema import settings_schema
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "plugin" / "docs" / "pages" / "texts").glob("*.md"))]
+
+
+def validator() -> jsonschema.Draft202012Validator:
+    schema = settings_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def examples() -> Iterator[tuple[str, str]]:
+    """Settings of our own boards, and those that the pages show."""
+    for path in sorted((ROOT / "fixtures").rglob("stackwright.toml")):
+        yield path.parent.name, path.read_text(encoding="utf-8")
+    for page in PAGES:
+        blocks = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        yield from ((f"{page.stem} {n}", block) for n, block in enumerate(blocks))
+
+
+def problems(text: str) -> list[str]:
+    data = json.loads(json.dumps(tomllib.loads(text), default=date.isoformat))
+    return [f"{error.json_path}: {error.message}" for error in validator().iter_errors(data)]
+
+
+def test_every_key_of_the_examples_passes() -> None:
+    """An editor underlines nothing that the program reads."""
+    texts = dict(examples())
+    assert len(texts) > 25
+    assert {name: found for name, text in texts.items() if (found := problems(text))} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'profil = "edge"',
+        "[declared]\ntg_c = 1000",
+        '[[interface]]\nnets = ["x"]',
+        '[check]\nfail_on = "eror"',
+        '[[suppress]]\ncode = "VIA001"\nreason = "r"\nowner = "o"\nobject = 3',
+        "[[fab]]\nspread_glass = true",
+    ],
+)
+def test_what_the_program_refuses_is_underlined(text: str) -> None:
+    """Unknown keys, values out of range, what is missing."""
+    assert problems(text)
+
+
+def test_the_command_writes_the_schema_with_the_meaning_of_keys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Editors show it."""
+    assert run(["schema", "--output", str(tmp_path / "s.json")]) == 0
+    assert capsys.readouterr().out.endswith("s.json\n")
+    schema = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert schema == settings_schema()
+    assert schema["properties"]["form"]["description"] == "form factor, where it is not the profile's."
