@@ -165,7 +165,7 @@ def fit(
 
 def suggest(
     board: Annotated[
-        Path | None, typer.Argument(metavar="[BOARD]", help=f"{BOARD} Without one, a stackup for the workload.")
+        Path | None, typer.Argument(metavar="BOARD", help=f"{BOARD} Without one, a stackup for the workload.")
     ] = None,
     *,
     profile: ProfileOption = None,

@@ -48,10 +48,10 @@ def register(app: typer.Typer) -> None:
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A board, or a git commit of the board.")],
     new: Annotated[
-        str | None, typer.Argument(metavar="[NEW]", help="A board, or a git commit. Default: the file on disk.")
+        str | None, typer.Argument(metavar="NEW", help="A board, or a git commit. Default: the file on disk.")
     ] = None,
     board: Annotated[
-        Path | None, typer.Argument(metavar="[BOARD]", help="Board, project or folder, where OLD and NEW are commits.")
+        Path | None, typer.Argument(metavar="BOARD", help="Board, project or folder, where OLD and NEW are commits.")
     ] = None,
     *,
     profile: ProfileOption = None,

@@ -34,7 +34,7 @@ def rules() -> int:
 
 def materials(
     query: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUERY]", help="A material name as entered in KiCad.")
+        list[str] | None, typer.Argument(metavar="QUERY", help="A material name as entered in KiCad.")
     ] = None,
 ) -> int:
     """List the laminates, or show which laminate a material name is recognised as, with Dk, Df and Tg."""
@@ -46,7 +46,7 @@ def materials(
 def profiles(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Show the clauses of this workload.", autocompletion=names.profiles),
+        typer.Argument(metavar="NAME", help="Show the clauses of this workload.", autocompletion=names.profiles),
     ] = None,
     *,
     workload: Annotated[

@@ -30,7 +30,9 @@ def one_of(*names: str) -> Callable[[str], str]:
 SEVERITIES = ("error", "warning", "info", "never")
 BOARD = "Board (.kicad_pcb), project (.kicad_pro) or folder with one board."
 
-BoardArg = Annotated[Path, typer.Argument(metavar="[BOARD]", help=f"{BOARD} Default: the current folder.")]
+BoardArg = Annotated[
+    Path, typer.Argument(metavar="BOARD", help=f"{BOARD} Default: the current folder.", show_default=False)
+]
 NeededBoardArg = Annotated[Path, typer.Argument(metavar="BOARD", help=BOARD)]
 BoardsArg = Annotated[
     list[Path], typer.Argument(metavar="BOARD", help="Boards, projects, or folders to search with their subfolders.")
