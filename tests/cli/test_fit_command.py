@@ -304,11 +304,11 @@ def run_error(arguments: list[str]) -> str:
 
 @pytest.mark.slow
 def test_the_report_goes_into_a_file_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--output writes the page without colour and prints nothing; a design file is never the target."""
+    """--output writes the page without colour and says where; a design file is never the target."""
     target = tmp_path / "fit.txt"
     assert run(["fit", str(path_of(LOW_TG)), "--no-suggest", "--output", str(target)]) == 0
     assert target.read_text(encoding="utf-8").startswith("FIT FOR NONE")
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"report written to {target}\n"
 
 
 def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names(

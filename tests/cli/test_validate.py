@@ -89,10 +89,10 @@ def test_json_follows_its_schema(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_output_goes_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--output writes the comparison, and never over the cases themselves."""
+    """--output writes the comparison and says where, and never over the cases themselves."""
     path = table(tmp_path / "mine.csv", COHN)
     assert run(["validate", str(path), "--output", str(tmp_path / "out.txt")]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == f"comparison written to {tmp_path / 'out.txt'}\n"
     assert "agrees" in (tmp_path / "out.txt").read_text(encoding="utf-8")
     with pytest.raises(StackwrightError, match="is an input"):
         run(["validate", str(path), "--output", str(path)])
