@@ -82,7 +82,7 @@ class CheckRequest:
     @property
     def solves_every_pair(self) -> bool:
         """True where a report lists the impedance of pairs that no clause judges."""
-        return self.verbose or any(format_ in SHOW_PAIRS for format_ in self.formats)
+        return self.full or any(format_ in SHOW_PAIRS for format_ in self.formats)
 
     def options(self, defaults: CheckOptions) -> CheckOptions:
         """Return what decides over the exit code: the command line's, and what it leaves out from `[check]`."""
