@@ -15,8 +15,9 @@ from stackup_lib.materials import ounce_class
 from stackup_lib.synthesis import CandidateRow, CandidateStackup
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.candidates import Use
-from stackup_lib.synthesis.constructions import DF_GHZ, DK_GHZ
+from stackup_lib.synthesis.constructions import DF_GHZ
 from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.vias.build_ups import build_ups
 
 LETTERS: Mapping[Use, str] = {"outer": "O", "ground": "G", "fast": "F", "signal": "S", "power": "P"}

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.light import LIGHT_M_PER_S
 from stackup_lib.field_solver.sections import GeometryError
 
-SPEED_OF_LIGHT_M_PER_S = 299792458.0
 VACUUM_IMPEDANCE_OHM = 376.730313668
-EPS0_F_PER_M = 1.0 / (VACUUM_IMPEDANCE_OHM * SPEED_OF_LIGHT_M_PER_S)
-MU0_H_PER_M = VACUUM_IMPEDANCE_OHM / SPEED_OF_LIGHT_M_PER_S
+EPS0_F_PER_M = 1.0 / (VACUUM_IMPEDANCE_OHM * LIGHT_M_PER_S)
+MU0_H_PER_M = VACUUM_IMPEDANCE_OHM / LIGHT_M_PER_S
 
 Matrix = NDArray[np.float64]
 
@@ -191,4 +191,4 @@ class LineSolution:
 
 def delay_ps_per_mm(eps_eff: float) -> float:
     """Delay of a wave in a medium of this effective permittivity: sqrt(eps_eff) / c."""
-    return float(np.sqrt(eps_eff)) / SPEED_OF_LIGHT_M_PER_S * 1e9
+    return float(np.sqrt(eps_eff)) / LIGHT_M_PER_S * 1e9

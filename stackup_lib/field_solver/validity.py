@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-LIGHT_MM_GHZ = 299.792458
+from stackup_lib.core.light import LIGHT_MM_GHZ
 
 CUTOFF_SHARE = 0.5
 """A quasi-static answer is given up to this share of the first cut-off."""

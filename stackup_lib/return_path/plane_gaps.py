@@ -17,6 +17,7 @@ from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Sta
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.kicad.read.items.shapes import arc
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, Stretches, refuse_untrue_fills
 from stackup_lib.return_path.runs import Run, joined_runs
@@ -37,8 +38,6 @@ cut-out under that pad. KiCad's own default for the clearance of a zone."""
 MOST_POINTS, MOST_CELLS = 100_000, 2_000_000
 """Points at which a gap of more than 10 m is looked at, and the largest table of points and holes: no file fills the
 memory."""
-
-LIGHT_MM_PER_PS = 0.299792458
 
 
 class GapKind(StrEnum):

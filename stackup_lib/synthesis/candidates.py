@@ -12,9 +12,10 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import copper_weights
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
-from stackup_lib.synthesis.constructions import DF_GHZ, DK_GHZ, Sold
+from stackup_lib.synthesis.constructions import DF_GHZ, Sold
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.finish import LineFinish
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.transmission_lines.site import LineSite
 
 SIGNAL_COVERAGE = 0.3

@@ -9,9 +9,7 @@ from stackup_lib.core.facts import Confidence, least
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import Construction, ConstructionKind, Laminate, Match, catalogue
 from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
-
-DK_GHZ = 1.0
-"""Where Dk is read for an impedance: a coupon's TDR edge holds 1 to 3 GHz."""
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 
 DF_GHZ = 10.0
 

@@ -6,29 +6,17 @@ from functools import lru_cache
 from math import pi, sqrt
 
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.materials import FoilGrade, catalogue, find_foil
+from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.materials import catalogue
 from stackup_lib.synthesis.candidates import CandidateStackup
-from stackup_lib.synthesis.constructions import DK_GHZ
-from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials
-from stackup_lib.transmission_lines.materials.dielectric_models import PermittivityModel, loss_tangent
-from stackup_lib.transmission_lines.materials.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
-from stackup_lib.transmission_lines.materials.laminate_models import laminate_model, samples_of, through_point
-from stackup_lib.transmission_lines.materials.roughness import Roughness
-from stackup_lib.transmission_lines.site import LineSite, Sheet
-
-DF_SLACK = 0.1
-"""A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
-
-UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0, high_um=GRADE_RZ_UM[FoilGrade.STD][1])
-"""Foil that nobody has asked for: from the smoothest to the roughest on the market."""
+from stackup_lib.transmission_lines.loss import DB_PER_NEPER
+from stackup_lib.transmission_lines.lossy import LineMaterials
+from stackup_lib.transmission_lines.material_range import LineCopper, Models, material_range, permittivity_range
+from stackup_lib.transmission_lines.materials.laminate_models import samples_of
+from stackup_lib.transmission_lines.site import LineSite
 
 SMALLEST_DK_SHARE = 0.9
 """A causal Dk at Nyquist keeps at least this share of the one at 1 GHz: laminates lose 1 to 3 % per decade."""
-
-LIGHT_MM_GHZ = 299.792458
-
-Triple = tuple[Roughness, Roughness, Roughness]
-Models = tuple[PermittivityModel, PermittivityModel, PermittivityModel]
 
 
 class DfUnknownError(StackwrightError):
@@ -44,27 +32,16 @@ def materials_of(
         DfUnknownError: a Df is not known at the frequency.
     """
     texts = construction_of(candidate)
-    models = [sheet_models(texts[s.name], s.dk, frequency_ghz) for s in site.sheets]
     foils = {c.name: c.foil for c in candidate.copper}
-    copper = {c.name: c.thickness_mm for c in candidate.copper}
-    below, above = site.reference_below, site.reference_above
-    faces = (
-        _roughness(candidate.copper[index].foil, FoilFace.BONDED),
-        _roughness(candidate.copper[index].foil, FoilFace.OTHER),
-        _roughness(foils.get(below or "", ""), _face_toward(site.below[0] if site.below else None)),
-        _roughness(foils.get(above or "", ""), _face_toward(site.above[-1] if site.above else None)),
+    thickness_mm = {c.name: c.thickness_mm for c in candidate.copper}
+    planes = (site.reference_below or "", site.reference_above or "")
+    copper = LineCopper(
+        foil=candidate.copper[index].foil,
+        plane_foils=(foils.get(planes[0], ""), foils.get(planes[1], "")),
+        plane_mm=(thickness_mm.get(planes[0], site.copper_mm), thickness_mm.get(planes[1], site.copper_mm)),
     )
-    coat = through_point(site.mask.er, candidate.finish.mask_df, frequency_ghz) if site.mask else None
-
-    def at(k: int) -> LineMaterials:
-        return LineMaterials(
-            sheets=tuple(model[k] for model in models),
-            mask=coat,
-            faces=CopperFaces(*(face[k] for face in faces)),
-            plane_copper_mm=(copper.get(below or "", site.copper_mm), copper.get(above or "", site.copper_mm)),
-        )
-
-    return at(0), at(1), at(2)
+    sheets = [sheet_models(texts[s.name], s.dk, frequency_ghz) for s in site.sheets]
+    return material_range(site, sheets, copper, candidate.finish.mask_df, frequency_ghz)
 
 
 def construction_of(candidate: CandidateStackup) -> dict[str, str]:
@@ -85,7 +62,7 @@ def loss_key(candidate: CandidateStackup, site: LineSite, index: int) -> tuple[o
 
 @lru_cache(maxsize=1024)
 def sheet_models(text: str, dk: float, frequency_ghz: float) -> Models:
-    """Return permittivities of a dielectric with its least, nominal and greatest Df.
+    """Return permittivities of a dielectric with its lowest, nominal and highest Df.
 
     Raises:
         DfUnknownError: no figure of the catalogue reaches the frequency.
@@ -98,11 +75,7 @@ def sheet_models(text: str, dk: float, frequency_ghz: float) -> Models:
     if match.laminate is not None and not match.style:
         spread = match.laminate.df_range_at(frequency_ghz).value
         low, high = (min(spread.low, df), max(spread.high, df)) if spread else (df, df)
-    nominal = laminate_model(samples_of(match), dk, DK_GHZ, df, frequency_ghz)
-    smooth = loss_tangent(nominal, frequency_ghz)
-    low, high = min(low, smooth * (1 - DF_SLACK)), max(high, smooth * (1 + DF_SLACK))
-    ends = [laminate_model((), dk, DK_GHZ, value, frequency_ghz) for value in (low, high)]
-    return ends[0], nominal, ends[1]
+    return permittivity_range(samples_of(match), dk, df, (low, high), frequency_ghz)
 
 
 def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_ghz: float) -> float | None:
@@ -119,22 +92,9 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
         return None
     dk = min(d.dk for d in beside if d.dk is not None) * SMALLEST_DK_SHARE
     nepers_per_mm = pi * frequency_ghz / LIGHT_MM_GHZ * sqrt(dk) * min(known)
-    return nepers_per_mm * 8.685889638 * 25.4
+    return nepers_per_mm * DB_PER_NEPER * 25.4
 
 
 @lru_cache(maxsize=4096)
 def _df(text: str, frequency_ghz: float) -> float | None:
     return catalogue().find(text).df_at(frequency_ghz).value
-
-
-@lru_cache(maxsize=64)
-def _roughness(foil: str, face: FoilFace) -> Triple:
-    if not foil:
-        rz = UNKNOWN_FOIL if face is FoilFace.BONDED else UNKNOWN_FOIL.model_copy(update={"low_um": 0.0})
-        return rz.laws()
-    return (face_roughness(find_foil(foil), face, "the layer").value or UNKNOWN_FOIL).laws()
-
-
-def _face_toward(beside: Sheet | None) -> FoilFace:
-    """Tell which face of a plane looks at the trace: the bonded one where a core lies between."""
-    return FoilFace.BONDED if beside is not None and beside.kind == "core" else FoilFace.OTHER

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stackup_lib.core.light import LIGHT_M_PER_S
 from stackup_lib.transmission_lines.materials.conductor_models import (
     COPPER,
     Metal,
@@ -27,7 +28,6 @@ from stackup_lib.transmission_lines.materials.roughness import Roughness, Smooth
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-LIGHT_M_PER_S = 299792458.0
 DB_PER_NEPER = 20 / math.log(10)
 
 _AT_REST_GHZ = 1e-9

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.transmission_lines.site import LineSite
 
@@ -75,5 +76,5 @@ def pair_coupling(site: LineSite, width_mm: float, gaps_mm: tuple[float, float],
     return PairCoupling(
         inductive=float(own_l[0, 1] / math.sqrt(own_l[0, 0] * own_l[1, 1])),
         capacitive=float(own_p[0, 1] / math.sqrt(own_p[0, 0] * own_p[1, 1])),
-        delay_ps_per_mm=1 / (0.299792458 * speed),
+        delay_ps_per_mm=1 / (LIGHT_MM_PER_PS * speed),
     )

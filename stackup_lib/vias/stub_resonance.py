@@ -17,8 +17,8 @@ from pydantic import Field, model_validator
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.light import LIGHT_MM_GHZ
 
-LIGHT_MM_GHZ = 299.792458
 """Speed of light in mm GHz."""
 
 COAX_OHM = 376.730313668 / (2 * math.pi)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from drc_rules.analysis.lines.solved_lines import DF_SLACK, UNKNOWN_FOIL, limit_of
+from drc_rules.analysis.lines.solved_lines import limit_of
 from stackup_lib.field_solver.perturbation import Mode, perturb
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.field_solver.validity import microstrip_eps_eff
@@ -22,6 +22,7 @@ from stackup_lib.materials import find_foil
 from stackup_lib.transmission_lines.buildup import OUTER_TAPER_PER_COPPER
 from stackup_lib.transmission_lines.loss import Face, Filling, line_from_impedance, loss_per_length, trace_depth_mm
 from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
+from stackup_lib.transmission_lines.material_range import DF_SLACK, UNKNOWN_FOIL
 from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
 from stackup_lib.transmission_lines.materials.dielectric_models import (
     ConstantDielectric,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drc_rules.analysis.lines.sites import IMPEDANCE_GHZ
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt, limit_of, production_process
 from drc_rules.analysis.lines.uncertainty import Cause, Contribution, LineUncertainty
 from stackup_lib.core.facts import MissingFact
@@ -10,6 +9,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.field_solver.solver import TOLERANCE
 from stackup_lib.transmission_lines.lossy import SolvedLine, solve_line
 from stackup_lib.transmission_lines.materials.dielectric_models import DielectricDataError
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
 
 USUAL_GHZ = (1.0, 4.0, 8.0, 16.0, 26.56)
@@ -140,7 +140,7 @@ def line_report(
                 kind=sheet.kind,
                 thickness_mm=sheet.thickness_mm,
                 dk=sheet.dk,
-                dk_source=ply.dk_at(IMPEDANCE_GHZ).source,
+                dk_source=ply.dk_at(DK_GHZ).source,
                 material=ply.stated,
             )
             for ply, sheet in zip(where.plies, where.site.sheets, strict=True)

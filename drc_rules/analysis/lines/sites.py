@@ -14,10 +14,8 @@ from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.transmission_lines.site import LineSite
-
-IMPEDANCE_GHZ = 1.0
-"""Where a catalogue Dk is read for an impedance: a coupon's TDR edge of 0.1 to 0.3 ns holds 1 to 3 GHz."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ def _rows(ctx: Context, index: int, until: int) -> list[BuildupRow]:
 
 def _row(ctx: Context, ply: DielectricPly) -> BuildupRow:
     kind: Literal["core", "prepreg"] = "core" if ply.kind is LayerKind.CORE else "prepreg"
-    dk = ctx.need(ply.dk_at(IMPEDANCE_GHZ))
+    dk = ctx.need(ply.dk_at(DK_GHZ))
     thickness = ctx.need(ply.thickness)
     return BuildupRow(name=ply.row, kind=kind, thickness_mm=thickness, dk=dk, label=ply.label)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from drc_rules.analysis.lines.routed import RoutedLine
-from drc_rules.analysis.lines.sites import IMPEDANCE_GHZ, BoardSite, board_site
+from drc_rules.analysis.lines.sites import BoardSite, board_site
 from drc_rules.analysis.lines.uncertainty import LineUncertainty, Uncertainties
 from drc_rules.facts.context import Context
 from drc_rules.requirements.fabs import Tier
@@ -14,32 +14,21 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.field_solver.validity import ValidityLimit, microstrip_limit, stripline_limit
-from stackup_lib.materials import FoilGrade, find_foil
-from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, SolvedLine, loss_of, solve_line
-from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
-from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample, PermittivityModel, loss_tangent
-from stackup_lib.transmission_lines.materials.foil_roughness import GRADE_RZ_UM, FoilFace, RzInterval, face_roughness
-from stackup_lib.transmission_lines.materials.laminate_models import laminate_model, samples_of, through_point
-from stackup_lib.transmission_lines.materials.roughness import Roughness
+from stackup_lib.transmission_lines.lossy import LineMaterials, SolvedLine, loss_of, solve_line
+from stackup_lib.transmission_lines.material_range import LineCopper, Models, material_range, permittivity_range
+from stackup_lib.transmission_lines.materials.dielectric_models import DielectricSample
+from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ, laminate_model, samples_of
 from stackup_lib.transmission_lines.process import Process
-from stackup_lib.transmission_lines.site import LineSite, Sheet
-
-DF_SLACK = 0.1
-"""A data sheet's Df is good to this share: methods and resin contents differ by that where no spread is tabulated."""
+from stackup_lib.transmission_lines.site import LineSite
 
 LINE_TOLERANCE = 1e-3
 """Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
-
-UNKNOWN_FOIL = RzInterval(low_um=GRADE_RZ_UM[FoilGrade.HVLP][0], nominal_um=4.0, high_um=GRADE_RZ_UM[FoilGrade.STD][1])
-"""Foil that nobody has declared: from the smoothest to the roughest on the market."""
 
 WIDEST_MM = 20.0
 """No line of a signal is wider, nor farther from its partner; the field solver's work grows with the width."""
 
 DRAW_IT = "give the track, its class or its rule a width and a gap of a line in KiCad"
 
-Triple = tuple[Roughness, Roughness, Roughness]
-Models = tuple[PermittivityModel, PermittivityModel, PermittivityModel]
 Key = tuple[int, float, float | None, tuple[int | None, int | None] | None]
 
 
@@ -166,7 +155,7 @@ class Lines:
         if df_factor != 1.0:
             dfs = (df_factor * self.ctx.need(ply.df_at(frequency_ghz)) for ply in where.plies)
             sheets = (
-                laminate_model((), sheet.dk, IMPEDANCE_GHZ, df, frequency_ghz)
+                laminate_model((), sheet.dk, DK_GHZ, df, frequency_ghz)
                 for sheet, df in zip(where.site.sheets, dfs, strict=True)
             )
             materials = replace(materials, sheets=tuple(sheets))
@@ -183,52 +172,22 @@ class Lines:
             self.ctx.get(_models, ply.label, sheet.dk, frequency_ghz)
             for ply, sheet in zip(where.plies, where.site.sheets, strict=True)
         ]
-        faces = self._faces(where, foil)
-        below, above = self._plane_copper_mm(where)
-        mask = where.site.mask
-        coat = through_point(mask.er, self.ctx.process.mask_df().value, frequency_ghz) if mask else None
-        nickel = (NICKEL_LOW, NickelGold().nickel, NICKEL_HIGH)
-        bare = self._is_enig() and mask is None
-
-        def at(k: int) -> LineMaterials:
-            return LineMaterials(
-                sheets=tuple(model[k] for model in models),
-                mask=coat,
-                faces=CopperFaces(*(face[k] for face in faces)),
-                plane_copper_mm=(below, above),
-                finish=NickelGold(nickel=nickel[k]) if bare else None,
-            )
-
-        return at(0), at(1), at(2)
-
-    def _faces(self, where: BoardSite, foil: str | None) -> tuple[Triple, Triple, Triple, Triple]:
-        """Roughness of the trace's base, its other faces, and of the planes' faces toward the trace."""
-        site = where.site
-        first, last = (where.above, where.below) if site.is_turned else (where.below, where.above)
-        return (
-            self._roughness(where.index, FoilFace.BONDED, foil),
-            self._roughness(where.index, FoilFace.OTHER, foil),
-            self._roughness(first, _face_toward(site.below[0] if site.below else None), foil),
-            self._roughness(last, _face_toward(site.above[-1] if site.above else None), foil),
+        first, last = (where.above, where.below) if where.site.is_turned else (where.below, where.above)
+        copper = LineCopper(
+            foil=foil or self._foil(where.index),
+            plane_foils=(foil or self._foil(first), foil or self._foil(last)),
+            plane_mm=(self._plane_mm(where, first), self._plane_mm(where, last)),
+            is_enig=self._is_enig(),
         )
+        return material_range(where.site, models, copper, self.ctx.process.mask_df().value, frequency_ghz)
 
-    def _roughness(self, index: int | None, face: FoilFace, foil: str | None) -> Triple:
-        if index is None:
-            return UNKNOWN_FOIL.laws()
-        stated = self.ctx.foil_name(index)
-        name = foil or (stated.value if stated.known else None)
-        if name is None:
-            rz = UNKNOWN_FOIL if face is FoilFace.BONDED else UNKNOWN_FOIL.model_copy(update={"low_um": 0.0})
-            return rz.laws()
-        fact = face_roughness(find_foil(name), face, self.ctx.board.copper_layers[index].name)
-        return (fact.value or UNKNOWN_FOIL).laws()
+    def _foil(self, index: int | None) -> str:
+        stated = None if index is None else self.ctx.foil_name(index)
+        return stated.value or "" if stated is not None and stated.known else ""
 
-    def _plane_copper_mm(self, where: BoardSite) -> tuple[float, float]:
-        above, below = (
-            (self.ctx.copper_thickness_mm(k).value or where.site.copper_mm) if k is not None else where.site.copper_mm
-            for k in (where.above, where.below)
-        )
-        return (above, below) if where.site.is_turned else (below, above)
+    def _plane_mm(self, where: BoardSite, plane: int | None) -> float:
+        stated = None if plane is None else self.ctx.copper_thickness_mm(plane).value
+        return stated or where.site.copper_mm
 
     def _is_enig(self) -> bool:
         finish = self.ctx.stackup().copper_finish or ""
@@ -262,12 +221,7 @@ def _models(ctx: Context, label: str, dk: float, frequency_ghz: float) -> Models
     """Return the least lossy, the nominal and the lossiest permittivity that a ply may have, by its label."""
     ply = next(one for one in ctx.plies if one.label == label)
     df = ctx.need(ply.df_at(frequency_ghz))
-    spread = ply.df_spread_at(frequency_ghz)
-    nominal = laminate_model(ctx.get(_samples, label), dk, IMPEDANCE_GHZ, df, frequency_ghz)
-    smooth = loss_tangent(nominal, frequency_ghz)
-    low, high = min(spread[0], smooth * (1 - DF_SLACK)), max(spread[1], smooth * (1 + DF_SLACK))
-    ends = [laminate_model((), dk, IMPEDANCE_GHZ, value, frequency_ghz) for value in (low, high)]
-    return ends[0], nominal, ends[1]
+    return permittivity_range(ctx.get(_samples, label), dk, df, ply.df_spread_at(frequency_ghz), frequency_ghz)
 
 
 def _samples(ctx: Context, label: str) -> tuple[DielectricSample, ...]:
@@ -289,11 +243,6 @@ def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
 def production_process() -> Process:
     """Return the tolerances of a typical production, as long as nobody declares those of the fab."""
     return typical_processes()[Tier.STANDARD].process
-
-
-def _face_toward(beside: Sheet | None) -> FoilFace:
-    """Tell which face of a plane looks at the trace: the bonded one where a core lies between."""
-    return FoilFace.BONDED if beside is not None and beside.kind == "core" else FoilFace.OTHER
 
 
 def limit_of(line: SolvedLine) -> ValidityLimit:

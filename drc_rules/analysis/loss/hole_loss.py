@@ -13,9 +13,10 @@ from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.routes import Route
 from stackup_lib.vias.plated_holes import PlatedHole, copper_heights_mm
-from stackup_lib.vias.stub_resonance import LIGHT_MM_GHZ, ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
+from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
 
 SAME_MM = 0.001
 """Positions that differ by less are one hole."""

@@ -11,10 +11,11 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Interface, interface
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.light import LIGHT_MM_GHZ
 
 LUMPED_SHARE = 0.1
 """A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
-MM_GHZ_PER_WAVELENGTH = 299.792458 / 2.0
+MM_GHZ_PER_WAVELENGTH = LIGHT_MM_GHZ / 2.0
 """Speed of light in mm GHz over sqrt(Dk) with Dk 4: wavelength in mm is this over the frequency in GHz."""
 
 

@@ -20,6 +20,7 @@ from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
 from stackup_lib.copper.stale_fills import REFILL
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.diff_pairs import NO_PAIR
 from stackup_lib.return_path.plane_gaps import Gap, ReturnPath, plane_height_mm, plane_share
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
@@ -35,7 +36,6 @@ REAL_SHARE = 0.1
 LUMPED_SHARE = 0.1
 """What is shorter than this share of a wavelength at Nyquist is lumped: it spoils the edge no more than a pad does."""
 
-LIGHT_MM_GHZ = 299.792458
 
 USUAL_DK = 4.0
 """Dk where none is known; a wavelength goes with its square root."""

@@ -53,7 +53,8 @@ from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import Draft, rule
-from stackup_lib.vias.stub_resonance import LIGHT_MM_GHZ, loading
+from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.vias.stub_resonance import loading
 
 WORST = "stub_resonance_worst"
 

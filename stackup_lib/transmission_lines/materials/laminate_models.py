@@ -21,6 +21,9 @@ from stackup_lib.transmission_lines.materials.dielectric_models import (
     wideband_debye,
 )
 
+DK_GHZ = 1.0
+"""Where a Dk is read for an impedance: a coupon's TDR edge of 0.1 to 0.3 ns holds 1 to 3 GHz."""
+
 AGREES = 0.25
 """A causal fit stands for the data when it meets the Df in question within this share: no Df that is read off the
 points lies farther off, so that one curve answers at every frequency. A Df from elsewhere decides alone."""
