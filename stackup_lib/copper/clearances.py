@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints, Pads
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
 from stackup_lib.copper.fill_to_fill import diagonals, facing_edges
@@ -175,7 +176,7 @@ class SpaceFinder:
         radius = posts.radius_mm.copy()
         radius[is_via] = np.nan_to_num(board.vias.pad_size_mm[posts.row[is_via], layer]) / 2
         has = radius > 0
-        has[~is_via] = (board.pads.layers[posts.row[~is_via]] >> np.uint64(layer)) & np.uint64(1) != 0
+        has[~is_via] = holds_layer(board.pads.layers[posts.row[~is_via]], layer)
         columns = [getattr(posts, name) for name in Pieces.__slots__]
         columns[Pieces.__slots__.index("radius_mm")] = radius
         return Pieces(*columns), has
@@ -265,7 +266,7 @@ class SpaceFinder:
         board, near = self.copper.board, self.posts.near(layer)
         vias, pads = board.vias, board.pads
         drill = np.concatenate([vias.drill_mm, np.fmin(pads.drill_x_mm, pads.drill_y_mm)])
-        on_layer = np.append(vias.drill_mm > 0, (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0)
+        on_layer = np.append(vias.drill_mm > 0, holds_layer(pads.layers, layer))
         inside = on_layer[near.post] & (near.distance_mm < drill[near.post] / 2 - TOUCH_MM)
         post, fill_net = near.post[inside], self.copper.edges(layer).net[near.edge[inside]]
         x, y, net = (

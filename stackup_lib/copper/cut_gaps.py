@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
@@ -101,7 +102,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     pads = pads.where(np.union1d(near(pads)[0], _beyond(area, pads)))
     found = []
     for layer in range(board.layer_count if len(cuts) else 0):
-        on_layer = (board.pads.layers[pads.row] >> np.uint64(layer)) & np.uint64(1) != 0
+        on_layer = holds_layer(board.pads.layers[pads.row], layer)
         pieces = joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
         one, cut = near(pieces)
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stackup_lib.board.board import Floats, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 
 CORNER = 0.25
@@ -18,7 +19,7 @@ def pads_beside_fills_mm2(copper: CopperMap, layer: int) -> float:
     """
     board = copper.board
     pads, vias = board.pads, board.vias
-    on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+    on_layer = holds_layer(pads.layers, layer)
     lands = np.flatnonzero(on_layer & (pads.kind != PadKind.NON_PLATED))
     spans = np.flatnonzero((vias.start_layer <= layer) & (vias.end_layer >= layer))
     x = np.concatenate([pads.x_mm[lands], vias.x_mm[spans]])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.shapes import Piece, Pieces, copper_pads, pad_pieces
 from stackup_lib.core.facts import MissingFact
 
@@ -107,10 +108,10 @@ def _points(board: Board, layer: int, all_pads: Pieces) -> Iterator[Foreign]:
         yield _rows(Item.TRACK, routed, layer, tracks.net[routed], (x[routed], y[routed]))
     spans = np.flatnonzero((vias.start_layer <= layer) & (vias.end_layer >= layer))
     yield _rows(Item.VIA, spans, layer, vias.net[spans], (vias.x_mm[spans], vias.y_mm[spans]))
-    here = all_pads.where((pads.layers[all_pads.row] >> np.uint64(layer)) & np.uint64(1) != 0)
+    here = all_pads.where(holds_layer(pads.layers[all_pads.row], layer))
     yield pieces_in_fills(here, layer, here.net)
     # KiCad keeps fills off a hole on the layers of its pad alone; one that is not plated keeps off those of every net
-    on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+    on_layer = holds_layer(pads.layers, layer)
     holes = np.flatnonzero(on_layer & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
     net = np.where(pads.kind[holes] == PadKind.NON_PLATED, -1, pads.net[holes])
     yield _rows(Item.HOLE, holes, layer, net, (pads.x_mm[holes], pads.y_mm[holes]))

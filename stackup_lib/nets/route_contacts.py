@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.flat_pairs import Runs, pairs, runs
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.nets.route_graph import Edge, Graph, Node, NodeKind
 
 TOUCH_MM = 1e-3
@@ -148,7 +149,7 @@ class _Builder:
         which, found = self.hub[hub], np.zeros(len(points), dtype=np.bool_)
         masks = self.board.pads.layers[self.pads]
         at_pad = np.flatnonzero(which < len(self.pads))
-        at_pad = at_pad[((masks[which[at_pad]] >> layers[at_pad].astype(np.uint64)) & np.uint64(1)) != 0]
+        at_pad = at_pad[holds_layer(masks[which[at_pad]], layers[at_pad])]
         found[at_pad] = self._in_pads(points[at_pad], which[at_pad], grown[at_pad])
         at_via = np.flatnonzero(which >= len(self.pads))
         via = which[at_via] - len(self.pads)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes
 from stackup_lib.copper.stale_fills import REFILL, need_true_fills
@@ -73,7 +74,7 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
     """
     board, zones = copper.board, copper.board.zones
     name = board.copper_layers[layer].name
-    asked = (zones.is_rule_area == 0) & ((zones.layers >> np.uint64(layer)) & np.uint64(1) != 0)
+    asked = (zones.is_rule_area == 0) & holds_layer(zones.layers, layer)
     if not copper.is_filled(layer) or np.any(asked & (zones.is_filled == 0)):
         raise MissingFact(f"the filled copper of {name}", REFILL)
     if board.format_version < PEN_DRAWN:

@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.frozen import Frozen
@@ -253,7 +254,7 @@ class ReturnPath:
     def _under_pads(self, points: Complexes, layer: int, net: int) -> bool:
         """Tell whether all points lie under pads of a net on a layer, or hardly beyond; boards cut planes out there."""
         pads = self.board.pads
-        on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+        on_layer = holds_layer(pads.layers, layer)
         rows = np.flatnonzero(on_layer & (pads.net == net))
         return all(self._all_under(rows, some) for some in _some_at_a_time(points, len(rows)))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, LayerKind, PadKind, Stackup
+from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.interval import Interval
 
 
@@ -303,7 +304,7 @@ class _Copper:
         layers = set(self.layer[near].tolist())
         on_pad = np.hypot(self.pad_x - x_mm, self.pad_y - y_mm) <= np.maximum(self.pad_reach, reach_mm)
         for mask in self.pad_layers[on_pad].tolist():
-            layers |= {bit for bit in range(64) if int(mask) >> bit & 1}
+            layers.update(layers_of(int(mask)))
         return layers
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, own_fab
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
 from drc_rules.facts.context import Context
@@ -11,6 +9,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, TrackSpace, track_spaces
 from drc_rules.requirements.fabs.limits import limit_of
 from stackup_lib.board.board import Board
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.board.project import Project
 from stackup_lib.copper.clearances import SpaceFinder
 from stackup_lib.copper.hole_to_fill import PostFills
@@ -122,9 +121,9 @@ def layers_with_spaces(board: Board) -> tuple[int, ...]:
         nets = [
             tracks.net[tracks.layer == layer],
             vias.net[(vias.start_layer <= layer) & (vias.end_layer >= layer)],
-            pads.net[has_copper & ((pads.layers >> np.uint64(layer)) & np.uint64(1) != 0)],
+            pads.net[has_copper & holds_layer(pads.layers, layer)],
             zones.net[zones.fill_zone[zones.fill_layer == layer]],
-            zones.net[(zones.is_rule_area == 0) & ((zones.layers >> np.uint64(layer)) & np.uint64(1) != 0)],
+            zones.net[(zones.is_rule_area == 0) & holds_layer(zones.layers, layer)],
         ]
         there = [column for column in nets if len(column)]
         if there and min(int(column.min()) for column in there) != max(int(column.max()) for column in there):

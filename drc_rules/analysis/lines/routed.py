@@ -11,6 +11,7 @@ from pydantic import Field
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.flat_pairs import pairs, runs
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.coupling import TrackPieces, pair_gaps, pieces_of
 from stackup_lib.core.frozen import Frozen
@@ -153,8 +154,8 @@ def _beyond_pads(board: Board, pieces: TrackPieces) -> NDArray[np.bool_]:
         piece, pad = each[near], its[near]
         apart = (dx[near] + 1j * dy[near]) * np.exp(1j * np.radians(pads.rotation_deg[pad]))
         inside = (np.abs(apart.real) <= pads.size_x_mm[pad] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[pad] / 2)
-        shared = (pads.layers[pad] >> pieces.layer[piece].astype(np.uint64)) & np.uint64(1)
-        beyond[piece[inside & (shared > 0)]] = False
+        shared = holds_layer(pads.layers[pad], pieces.layer[piece])
+        beyond[piece[inside & shared]] = False
     return beyond
 
 

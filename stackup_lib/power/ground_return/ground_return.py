@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,11 +19,9 @@ from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_lea
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
 from stackup_lib.power.ground_return.return_tracks import add_tracks
+from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, refuse_unfilled
 from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_matrix
 
 
 @dataclass(frozen=True)
@@ -264,10 +261,6 @@ def _solve(
     flows: Sequence[ReturnFlow],
 ) -> _Solved:
     """Build the network and solve it for each flow."""
-    from scipy.sparse import coo_matrix  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-    from scipy.sparse.linalg import splu  # noqa: PLC0415
-
     builder = NetBuilder(site, leaves, levels[0])
     builder.add_sheets(leaf_links(leaves, levels[: int(leaves.level.max()) + 1]))
     at = builder.nodes(len(terminals))
@@ -281,7 +274,7 @@ def _solve(
     net_of = builder.resistors()
     count = builder.count
     one, two, siemens = net_of.first, net_of.second, net_of.siemens[1]
-    _, label = connected_components(coo_matrix((np.ones(len(one)), (one, two)), shape=(count, count)), directed=False)
+    label = joined_parts(one, two, count)
     # one terminal of each part that has any is at 0 V; parts without are left out
     anchors = {int(label[node]): int(node) for node in at[::-1].tolist()}
     wanted = np.isin(label, list(anchors))
@@ -289,9 +282,9 @@ def _solve(
     free[list(anchors.values())] = False
     row_of = np.full(count, -1, dtype=np.int64)
     row_of[free] = np.arange(int(free.sum()))
-    matrix = _matrix(row_of[one], row_of[two], siemens, int(free.sum()))
+    matrix = conductance_matrix(*conductance_entries(row_of[one], row_of[two], siemens), int(free.sum()))
     try:
-        factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factors = factorized(matrix)
     except RuntimeError as error:
         where, name = str(site.board.path or "the board"), site.board.nets[site.net]
         raise RailNotSolvedError(
@@ -356,13 +349,3 @@ def _unsure(solved: _Solved) -> float:
     ratio = np.minimum(most / np.maximum(least, most / MOST_RATIO), MOST_RATIO)
     watts, total = solved.watts[sheet], float(solved.watts.sum())
     return float((watts * np.log(ratio)).sum()) / 2 / total if total > 0 else 0.0
-
-
-def _matrix(a: Ints, b: Ints, siemens: Floats, size: int) -> csc_matrix:
-    from scipy.sparse import csc_matrix  # noqa: PLC0415
-
-    rows = np.concatenate([a, b, a, b])
-    columns = np.concatenate([a, b, b, a])
-    values = np.concatenate([siemens, siemens, -siemens, -siemens])
-    kept = (rows >= 0) & (columns >= 0)
-    return csc_matrix((values[kept], (rows[kept], columns[kept])), shape=(size, size))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
@@ -265,7 +266,7 @@ class NetBuilder:
         )
         which, hole = which[on], hole[on]
         for layer in range(self.board.layer_count):
-            has = (pads.layers[pad[which]] >> np.uint64(layer)) & np.uint64(1) != 0
+            has = holds_layer(pads.layers[pad[which]], layer)
             has &= (hole_node[hole, layer] >= 0) & (hole_node[hole, layer] != pad_node[which])
             count = int(has.sum())
             tied = np.full(count, 1 / TIED_OHM)
@@ -279,7 +280,7 @@ class NetBuilder:
         leaf = self.leaves.at(pads.x_mm[pad], pads.y_mm[pad])
         small = side < self.leaves.size_mm[leaf]
         for layer in self.layers.tolist():
-            on = (pads.layers[pad] >> np.uint64(layer)) & np.uint64(1) != 0
+            on = holds_layer(pads.layers[pad], layer)
             k = np.flatnonzero(on & small)
             x, y = self._spots(pad[k], layer)
             radius = contact_radius_mm(self.board, pad[k])
@@ -377,7 +378,3 @@ def _in_box(leaves: Leaves, x: float, y: float, reach: float) -> Ints:
     grid = leaves.grid
     (low, high), (left, right) = grid.cell_of(np.array([x - reach, x + reach]), np.array([y - reach, y + reach]))
     return np.unique(leaves.label[low : high + 1, left : right + 1])
-
-
-def _layers_of(mask: int) -> list[int]:
-    return [bit for bit in range(64) if mask >> bit & 1]

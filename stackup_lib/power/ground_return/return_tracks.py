@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Flags, Floats, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.power.ground_return.return_net import RECTANGLE_RADIUS, Holes, NetBuilder, ReturnKind, in_pad
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class _Joints:
         pad = self.pads[k]
         u, v = in_pad(self.net.board, pad, end[:, 0], end[:, 1])
         half_x, half_y = pads.size_x_mm[pad] / 2, pads.size_y_mm[pad] / 2
-        on = (pads.layers[pad] >> layer.astype(np.uint64)) & np.uint64(1) != 0
+        on = holds_layer(pads.layers[pad], layer)
         hit = (node < 0) & on & (np.abs(u) <= half_x) & (np.abs(v) <= half_y)
         fresh = np.unique(k[hit])
         fresh = fresh[self.pad_node[fresh] < 0]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.mesh import CopperMesh, Indices, Mask, Reals, areas_mm2
 
 if TYPE_CHECKING:
@@ -161,15 +162,10 @@ def _contact_of(places: Reals, contacts: list[tuple[Geometry, int]]) -> Indices:
 
 def joined_to(assembly: Assembly, node: int) -> Mask:
     """Return which unknowns of the conserving form current from a node can reach; points alone do not conduct."""
-    from scipy.sparse import coo_matrix  # noqa: PLC0415
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
-
     u = assembly.conserving.unknowns
     rows = np.concatenate([u[:, 0], u[:, 1], assembly.links.first])
     columns = np.concatenate([u[:, 1], u[:, 2], assembly.links.second])
-    count = assembly.conserving.count
-    graph = coo_matrix((np.ones(len(rows)), (rows, columns)), shape=(count, count))
-    _, label = connected_components(graph, directed=False)
+    label = joined_parts(rows, columns, assembly.conserving.count)
     return np.asarray(label == label[node])
 
 
@@ -188,19 +184,12 @@ class Potentials:
 
 def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indices, amperes: Reals) -> Potentials:
     """Solve one form for currents that enter at the source node and leave at the given nodes."""
-    from scipy.sparse.linalg import splu  # noqa: PLC0415
-
     links = assembly.links
     free = np.unique(np.concatenate([form.unknowns.ravel(), links.first, links.second]))
     free = free[free != source]
     row_of = np.full(form.count, -1, dtype=np.int64)
     row_of[free] = np.arange(len(free))
-    factors = splu(
-        _matrix(form, links, row_of, len(free)),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    factors = factorized(_matrix(form, links, row_of, len(free)))
     rows = row_of[nodes]
     drawn = rows >= 0
     load = np.zeros(len(free))
@@ -218,15 +207,11 @@ def solve_form(assembly: Assembly, form: ElementForm, source: int, nodes: Indice
 
 
 def _matrix(form: ElementForm, links: ElementLinks, row_of: Indices, size: int) -> csc_matrix:
-    from scipy.sparse import csc_matrix  # noqa: PLC0415
-
     u = row_of[form.unknowns]
-    a, b = row_of[links.first], row_of[links.second]
-    rows = np.concatenate([np.repeat(u, 3, axis=1).ravel(), a, b, a, b])
-    columns = np.concatenate([np.tile(u, (1, 3)).ravel(), a, b, b, a])
-    values = np.concatenate([form.stiffness.ravel(), links.siemens, links.siemens, -links.siemens, -links.siemens])
-    kept = (rows >= 0) & (columns >= 0)
-    return csc_matrix((values[kept], (rows[kept], columns[kept])), shape=(size, size))
+    of_triangles = np.repeat(u, 3, axis=1).ravel(), np.tile(u, (1, 3)).ravel(), form.stiffness.ravel()
+    of_links = conductance_entries(row_of[links.first], row_of[links.second], links.siemens)
+    rows, columns, values = (np.concatenate(both) for both in zip(of_triangles, of_links, strict=True))
+    return conductance_matrix(rows, columns, values, size)
 
 
 def gradients_v_per_mm(assembly: Assembly, volts: Reals, *, conserving: bool) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stackup_lib.board.board import Board
+from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.mesh import Indices
 from stackup_lib.power.rail_drop.rail import RailPlan
 from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
@@ -22,8 +23,6 @@ def joined_groups(board: Board, net: str, copper: BoardCopper, terminals: Sequen
         RailNotSolvedError: fills are missing or stale.
     """
     import shapely  # noqa: PLC0415 - heavy, and only a rail that seems to be broken needs it
-    from scipy.sparse import coo_matrix  # noqa: PLC0415
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     plan = RailPlan.of(board, board.net_index[net], copper, terminals)
     nodes = 1 + max([len(terminals), *(contact.node for contact in plan.contacts)])
@@ -39,6 +38,4 @@ def joined_groups(board: Board, net: str, copper: BoardCopper, terminals: Sequen
         first.append(np.array([one.node for one in mine], dtype=np.int64)[contact])
         second.append(nodes + part)
         nodes += len(parts)
-    one, two = np.concatenate(first), np.concatenate(second)
-    _, label = connected_components(coo_matrix((np.ones(len(one)), (one, two)), shape=(nodes, nodes)), directed=False)
-    return np.asarray(label[: len(terminals)], dtype=np.int64)
+    return joined_parts(np.concatenate(first), np.concatenate(second), nodes)[: len(terminals)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.layer_masks import holds_layer, layers_of
 from stackup_lib.copper.fill_edges import PEN_DRAWN
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad.read.items.shapes import arc
@@ -95,11 +96,6 @@ def pad_area(board: Board, pad: int, grown_mm: float = 0.0) -> Polygon:
         area = shapely.box(-half_x, -half_y, half_x, half_y)
     # KiCad's angles turn counter-clockwise while y points down
     return affinity.translate(affinity.rotate(area, -float(pads.rotation_deg[pad]), origin=(0, 0)), x, y)
-
-
-def layers_of(mask: int) -> list[int]:
-    """Return the layers of a bit mask."""
-    return [bit for bit in range(64) if mask >> bit & 1]
 
 
 def _valid(area: Geometry) -> Geometry:
@@ -211,7 +207,7 @@ def _foreign(board: Board, net: int, layer: int) -> Iterator[tuple[str, Floats, 
     vias, pads, tracks = board.vias, board.pads, board.tracks
     spans = (vias.start_layer <= layer) & (vias.end_layer >= layer)
     yield "via", vias.x_mm, vias.y_mm, np.flatnonzero(spans & (vias.net != net))
-    on_layer = (pads.layers >> np.uint64(layer)) & np.uint64(1) != 0
+    on_layer = holds_layer(pads.layers, layer)
     yield "pad", pads.x_mm, pads.y_mm, np.flatnonzero(on_layer & (pads.net != net))
     x = np.where(np.isnan(tracks.mid_x_mm), (tracks.start_x_mm + tracks.end_x_mm) / 2, tracks.mid_x_mm)
     y = np.where(np.isnan(tracks.mid_y_mm), (tracks.start_y_mm + tracks.end_y_mm) / 2, tracks.mid_y_mm)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, PadKind
+from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.power.copper import barrel_resistance_ohm, octagon_radius_mm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.flow import Step, Ways, densest
@@ -18,7 +19,6 @@ from stackup_lib.power.rail_drop.mesh import MeshFailed
 from stackup_lib.power.rail_drop.net_copper import (
     RailNotJoinedError,
     RailNotSolvedError,
-    layers_of,
     net_copper,
     pad_area,
 )

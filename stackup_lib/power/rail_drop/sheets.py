@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.core.interval import Interval
+from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.elements import (
     ON_CONTACT_MM,
     Assembly,
@@ -193,8 +194,6 @@ def _refuse_too_many_corners(areas: Sequence[Geometry]) -> None:
 def _merged(network: SheetNetwork) -> Indices:
     """Give nodes whose contacts touch on a sheet one number."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
-    from scipy.sparse import coo_matrix  # noqa: PLC0415
-    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
 
     first: list[Indices] = []
     second: list[Indices] = []
@@ -205,10 +204,7 @@ def _merged(network: SheetNetwork) -> Indices:
         one, two = shapely.STRtree(regions).query(regions, predicate="dwithin", distance=1e-6)
         first.append(nodes[one])
         second.append(nodes[two])
-    rows, columns = np.concatenate(first), np.concatenate(second)
-    shape = (network.node_count, network.node_count)
-    _, label = connected_components(coo_matrix((np.ones(len(rows)), (rows, columns)), shape=shape), directed=False)
-    return np.asarray(label, dtype=np.int64)
+    return joined_parts(np.concatenate(first), np.concatenate(second), network.node_count)
 
 
 def _conducting(area: Geometry, contacts: list[Contact], node_of: Indices) -> Geometry:
