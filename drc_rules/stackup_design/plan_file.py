@@ -23,7 +23,6 @@ from stackup_lib.materials import catalogue, find_foil
 
 MOST_MM = 100.0
 FORMAT = "stackwright-plan"
-SUFFIX = ".stackwright-plan.toml"
 
 
 class _Strict(BaseModel):

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
 from stackup_lib.materials.glass import glass_styles
 from stackup_lib.materials.lookup import AliasIndex, Match, MaterialRemark, resolve
-from stackup_lib.materials.model import Construction, ConstructionKind, DielectricPoint, Laminate, Spread
+from stackup_lib.materials.model import Construction, DielectricPoint, Laminate
 from stackup_lib.materials.sources import MaterialSource
 from stackup_lib.materials.words import Vocabulary, key_of
 
@@ -38,12 +38,6 @@ class Catalogue:
         hits = [x for x in self.laminates if any(key in key_of(word) for word in _words(x))]
         first = [match.laminate] if match.laminate else [x for x in map(self.get, match.alternatives) if x]
         return list({x.family: x for x in [*first, *hits]}.values()) if key else list(self.laminates)
-
-    def ply_thickness_mm(self, style: str) -> Spread | None:
-        """Return the thinnest and thickest cured ply of a glass style over all construction tables, None if in none."""
-        rows = (c for x in self.laminates for c in x.constructions if c.kind is ConstructionKind.PREPREG)
-        plies = [c.thickness_mm for c in rows if c.style == style and c.plies == 1]
-        return Spread(low=min(plies), high=max(plies)) if plies else None
 
     @cached_property
     def _index(self) -> AliasIndex:

@@ -62,16 +62,6 @@ class Pairs:
         return None if partner == NO_PAIR else partner
 
 
-def kicad_mate(net: str) -> str | None:
-    """Return what KiCad calls the other net of the pair; None when the name has no polarity.
-
-    KiCad 10 reads the last `P`, `N`, `+` or `-` that only digits and underscores follow, in capitals, over the whole
-    name with its path; the rest of both names must be the same.
-    """
-    found = _KICAD.fullmatch(net)
-    return found["head"] + _KICAD_SWAP[found["sign"]] + found["tail"] if found else None
-
-
 def find_pairs(board: Board) -> Pairs:
     """Return the differential pairs of a board; a net is in at most one.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,11 +77,6 @@ class TwoPads:
     def is_capacitor(self) -> NDArray[np.bool_]:
         """True for each capacitor."""
         return np.asarray(self.kind == PartKind.CAPACITOR)
-
-    @cached_property
-    def row_of_footprint(self) -> dict[int, int]:
-        """Footprint -> row."""
-        return {footprint: row for row, footprint in enumerate(self.footprint.tolist())}
 
 
 def find_two_pads(board: Board) -> TwoPads:

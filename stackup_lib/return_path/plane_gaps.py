@@ -1,7 +1,7 @@
 """Where the plane under a track is missing: gaps in the copper that carries its return current. Lengths in mm.
 
-Geometry only: what a gap does to a signal is for whoever knows its rise time; `Gap.delay_ps` and the limit of
-`is_lumped_at` help. Copper graphics, tracks and pads of the plane's layer do not count as plane.
+Geometry only: what a gap does to a signal is for whoever knows its rise time; `Gap.delay_ps` helps. Copper graphics,
+tracks and pads of the plane's layer do not count as plane.
 """
 
 from __future__ import annotations
@@ -84,20 +84,6 @@ class Gap(Frozen):
         """Return the time a signal takes over it, length sqrt(eps_eff)/c; eps_eff is that of the line."""
         return self.length_mm * math.sqrt(eps_eff) / LIGHT_MM_PER_PS
 
-    def is_lumped_at(self, lumped_mm: float) -> bool:
-        """Tell whether it is shorter than a lumped length; a split never is: the current has no short way round it."""
-        return self.kind is not GapKind.SPLIT and self.length_mm < lumped_mm
-
-
-def return_current_share(across_mm: float, height_mm: float) -> float:
-    """Return the share of the return current within `across_mm` to each side of a thin line over a plane.
-
-    (2/pi) atan(x/h): the integral of the density 1/(pi h (1 + (x/h)^2)), which is that of the image of a line current
-    in a plane (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5). Half of it flows within one
-    height; with a second plane on the other side it is narrower.
-    """
-    return 2 / math.pi * math.atan(across_mm / height_mm)
-
 
 def plane_share(height_mm: float, other_height_mm: float) -> float:
     """Return the share of the return current in the plane at `height_mm` when another lies on the other side.
@@ -142,7 +128,8 @@ class ReturnPath:
         """Return the gaps of a plane under some tracks of one layer, net by net, the longest first.
 
         A band of half the width and one height to each side of the centre line counts, each part of it by the current
-        that flows there (`return_current_share`).
+        that flows there: (2/pi) atan(x/h) of it within x to each side, as under the image of a line current in a plane
+        (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5).
 
         Args:
             rows: indices into `Board.tracks`, all of one layer; gaps go on where tracks of a net meet.

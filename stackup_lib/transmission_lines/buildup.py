@@ -21,9 +21,6 @@ online calculator of a fab sends to its field solver."""
 OUTER_TAPER_PER_COPPER = 0.5
 """The same of outer layers, where plated copper is not all etched: 15 to 20 um on 40.6 um."""
 
-WIDEST_TAPER = 0.5
-"""A drawn trace keeps at least half its width at the top."""
-
 
 class BuildupRow(Frozen):
     """A dielectric, or the copper of another signal layer, between a trace and its plane.

@@ -183,25 +183,6 @@ def loss_per_length(line: Line, frequency_ghz: ArrayLike, metal: Metal = COPPER)
     )
 
 
-def modal_propagation_per_m(
-    resistance: NDArray[np.float64],
-    inductance: NDArray[np.float64],
-    conductance: NDArray[np.float64],
-    capacitance: NDArray[np.float64],
-    frequency_ghz: float,
-) -> Complex:
-    """Return gamma of every mode of n coupled lines in Np/m and rad/m, by rising phase constant.
-
-    Eigenvalues of (R + j omega L)(G + j omega C), all n by n per metre in SI (C. R. Paul, "Analysis of Multiconductor
-    Transmission Lines", ch. 4). Exact for any symmetry and any loss.
-    """
-    omega = 2e9 * math.pi * frequency_ghz
-    product = (resistance + 1j * omega * inductance) @ (conductance + 1j * omega * capacitance)
-    gamma = np.sqrt(np.linalg.eigvals(product).astype(np.complex128))
-    gamma = np.where(gamma.imag < 0, -gamma, gamma)
-    return np.asarray(gamma[np.argsort(gamma.imag)])
-
-
 def _series(faces: tuple[Face, ...], frequency_ghz: Real, metal: Metal) -> tuple[Complex, Complex]:
     """Surface impedance of all faces in ohm per metre, smooth and rough."""
     smooth: Complex = np.zeros(frequency_ghz.shape, dtype=np.complex128)

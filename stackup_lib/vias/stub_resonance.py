@@ -19,8 +19,6 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 
-"""Speed of light in mm GHz."""
-
 COAX_OHM = 376.730313668 / (2 * math.pi)
 """Free-space impedance over 2 pi: Z of an air coax is this times ln(D/d)."""
 
@@ -138,11 +136,6 @@ def resonance_ghz(length_mm: float, dk_eff: float, overtone: int = 0) -> float:
     return (2 * overtone + 1) * LIGHT_MM_GHZ / (4 * length_mm * math.sqrt(dk_eff))
 
 
-def stub_for_resonance_mm(frequency_ghz: float, dk_eff: float) -> float:
-    """Return the length of the stub that is a quarter wave long at a frequency."""
-    return LIGHT_MM_GHZ / (4 * frequency_ghz * math.sqrt(dk_eff))
-
-
 def stub_resonance_ghz(shape: ViaShape, dk: Interval, length_mm: Interval, overtone: int = 0) -> Interval:
     """Return the resonance of a via stub: low is the worst case, the longest stub with the heaviest loading.
 
@@ -193,11 +186,6 @@ def coaxial_ohm(barrel_mm: float, antipad_mm: float, dk: float) -> float:
     return COAX_OHM / math.sqrt(dk) * math.log(antipad_mm / barrel_mm)
 
 
-def twin_rod_ohm(barrel_mm: float, pitch_mm: float, dk: float) -> float:
-    """Return the differential impedance of two barrels without planes: (120/sqrt Dk) arccosh(s/d), exact."""
-    return 2 * COAX_OHM / math.sqrt(dk) * math.acosh(pitch_mm / barrel_mm)
-
-
 def via_ohm(shape: ViaShape, dk: float, length_mm: float) -> Interval:
     """Return the impedance of a barrel, for a pair the odd-mode one of either: sqrt(L/C), within `MODEL_SPREAD`.
 
@@ -209,27 +197,3 @@ def via_ohm(shape: ViaShape, dk: float, length_mm: float) -> Interval:
     ratio = math.sqrt(shape.inductance_ratio(length_mm).nominal / shape.capacitance_ratio.nominal)
     ohm = coaxial_ohm(shape.barrel_mm, shape.antipad_mm, dk) * ratio
     return Interval(low=ohm * (1 - MODEL_SPREAD), nominal=ohm, high=ohm * (1 + MODEL_SPREAD))
-
-
-def via_pair_ohm(shape: ViaShape, dk: float, length_mm: float) -> Interval:
-    """Return the differential impedance of a via pair: twice the odd-mode one.
-
-    Raises:
-        ViaError: the via has no partner.
-    """
-    if shape.partner_mm is None:
-        raise ViaError("via pair", "has no partner", "give partner_mm, the distance of the two barrels")
-    return via_ohm(shape, dk, length_mm).times(2.0)
-
-
-def lumped_ohm(shape: ViaShape, dk: float, board_mm: float) -> float:
-    """Return sqrt(L/C) of a whole via as one lump (Johnson and Graham, High-Speed Digital Design, 1993, chapter 7).
-
-    L = 5.08 h (ln(4h/d) + 1) nH and C = 1.41 Dk T D1/(D2 - D1) pF in inches, D1 the pad. For comparison only: it is
-    blind to where the planes are.
-    """
-    inch = 25.4
-    height, pad = board_mm / inch, (shape.pad_mm or shape.barrel_mm) / inch
-    inductance_nh = 5.08 * height * (math.log(4 * board_mm / shape.barrel_mm) + 1)
-    capacitance_pf = 1.41 * dk * height * pad / (shape.antipad_mm / inch - pad)
-    return math.sqrt(inductance_nh / capacitance_pf * 1000)

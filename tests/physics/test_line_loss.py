@@ -17,7 +17,6 @@ from stackup_lib.transmission_lines.loss import (
     Line,
     line_from_impedance,
     loss_per_length,
-    modal_propagation_per_m,
     trace_depth_mm,
 )
 from stackup_lib.transmission_lines.materials.conductor_models import (
@@ -27,8 +26,9 @@ from stackup_lib.transmission_lines.materials.conductor_models import (
     NickelGold,
     skin_depth_mm,
 )
-from stackup_lib.transmission_lines.materials.dielectric_models import ConstantDielectric, wideband_debye
+from stackup_lib.transmission_lines.materials.dielectric_models import wideband_debye
 from stackup_lib.transmission_lines.materials.roughness import Gradient, Smooth, cannonball
+from tests.support.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 LOSS_CASES = tomllib.loads((REFERENCE / "loss_cases.toml").read_text(encoding="utf-8"))["case"]
@@ -221,25 +221,6 @@ def test_enig_only_where_it_is_given() -> None:
     enig = loss_per_length(line_from_impedance(50.0, 3.0, (), (Face(2.0), Face(1.0, finish=NickelGold()))), 10.0)
     ratio = float(enig.resistance_ohm_per_m / bare.resistance_ohm_per_m)
     assert 1.5 < ratio < 3.5
-
-
-def test_coupled_lines_by_matrices_agree_with_their_modes() -> None:
-    """Matrices of a symmetric pair give the odd and even propagation constants of the two single-mode lines."""
-    f = 10.0
-    modes = []
-    for z, eps in ((40.0, 3.2), (60.0, 3.6)):
-        filling = (Filling(0.8, 4.0, ConstantDielectric(4.0, 0.01)),)
-        modes.append(loss_per_length(line_from_impedance(z, eps, filling, (Face(5.0),)), f))
-
-    def matrix(odd: float, even: float) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-        return np.array([[even + odd, even - odd], [even - odd, even + odd]]) / 2
-
-    r, ell, g, c = (
-        matrix(float(getattr(modes[0], name)), float(getattr(modes[1], name)))
-        for name in ("resistance_ohm_per_m", "inductance_h_per_m", "conductance_s_per_m", "capacitance_f_per_m")
-    )
-    got = modal_propagation_per_m(r, ell, g, c, f)
-    assert got == pytest.approx([complex(m.propagation_per_m) for m in modes], rel=1e-9)
 
 
 def test_smooth_default() -> None:

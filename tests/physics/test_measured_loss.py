@@ -25,7 +25,6 @@ from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials, Sol
 from stackup_lib.transmission_lines.material_range import DF_SLACK, UNKNOWN_FOIL
 from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
 from stackup_lib.transmission_lines.materials.dielectric_models import (
-    ConstantDielectric,
     PermittivityModel,
     wideband_debye,
 )
@@ -34,6 +33,7 @@ from stackup_lib.transmission_lines.materials.laminate_models import through_poi
 from stackup_lib.transmission_lines.materials.roughness import Gradient, Roughness, cannonball
 from stackup_lib.transmission_lines.site import LineSite, Sheet
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
+from tests.support.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 SOLVERS: list[dict[str, Any]] = tomllib.loads((REFERENCE / "solver_loss_cases.toml").read_text(encoding="utf-8"))[

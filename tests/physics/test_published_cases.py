@@ -14,13 +14,13 @@ from stackup_lib.field_solver.sections import Section, Strip
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.transmission_lines.loss import Face, Filling, line_from_impedance, loss_per_length, trace_depth_mm
 from stackup_lib.transmission_lines.materials.dielectric_models import (
-    ConstantDielectric,
     PermittivityModel,
     wideband_debye,
 )
 from stackup_lib.validation.case_files import ReferenceCase, read_cases
 from stackup_lib.validation.cases import section_of_case, value_of_quantity
 from stackup_lib.validation.compare import CaseOutcome, validate
+from tests.support.closed_forms import ConstantDielectric
 
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 FILE = tomllib.loads((REFERENCE / "published_cases.toml").read_text(encoding="utf-8"))

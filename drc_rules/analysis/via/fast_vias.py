@@ -70,11 +70,6 @@ class StubGroup:
         return tuple(sorted({hole.net for hole in self.holes}))
 
     @property
-    def is_used(self) -> bool:
-        """False for holes that nothing uses yet."""
-        return bool(self.holes[0].used)
-
-    @property
     def shape(self) -> ViaShape:
         """The holes as physics sees them."""
         hole = self.holes[0]

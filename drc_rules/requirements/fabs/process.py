@@ -53,8 +53,3 @@ def typical_processes() -> Mapping[Tier, TypicalProcess]:
         )
         for tier, process in file.process.items()
     }
-
-
-def typical_process(tier: Tier = Tier.STANDARD) -> TypicalProcess | None:
-    """Return the process of a tier, None where no figures were found."""
-    return typical_processes().get(tier)

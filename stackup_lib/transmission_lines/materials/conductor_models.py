@@ -161,13 +161,3 @@ def _through(frequency_ghz: Real, coat: Coat, below: Complex) -> Complex:
     moving = safe * (below + safe * slope) / (safe + below * slope)
     parallel = below / (1 + below * coat.metal.conductivity_s_per_m * coat.thickness_mm * 1e-3)
     return np.asarray(np.where(still, parallel, moving))
-
-
-def enig_multiplier(frequency_ghz: ArrayLike, finish: NickelGold, base: Metal = COPPER) -> Complex:
-    """Return the surface impedance of ENIG relative to that of bare, thick copper, for copper without solder mask.
-
-    Real part: what the resistance of these faces is multiplied by, over 0 GHz.
-    """
-    f = np.asarray(frequency_ghz, dtype=np.float64)
-    bare = wave_impedance_ohm(f, base)
-    return np.asarray(layered_impedance_ohm(f, finish.coats(), bare) / bare)

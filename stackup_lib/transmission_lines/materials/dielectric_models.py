@@ -74,18 +74,6 @@ class DielectricSample:
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantDielectric:
-    """Dk and Df that do not change with frequency: not causal, for comparison with programs that assume it."""
-
-    dk: float
-    df: float = 0.0
-
-    def permittivity(self, frequency_ghz: ArrayLike) -> Complex:
-        """Return eps' - j eps'' at frequencies in GHz."""
-        return np.full(np.shape(frequency_ghz), self.dk * (1 - 1j * self.df), dtype=np.complex128)
-
-
-@dataclass(frozen=True, slots=True)
 class WidebandDebye:
     """eps(f) = eps_inf + delta_eps / ln(f2/f1) * ln((f2 + jf)/(f1 + jf)).
 

@@ -3,8 +3,8 @@
 All heights in micrometres: Rq is the RMS height of the profile, Rz its peak to valley height. delta is the skin depth
 of the smooth metal. A `Multiplier` holds Re(Z)/Rs and Im(Z)/Rs of the rough face; both are 1 when smooth.
 
-Of the laws here the gradient model and the cannonball go on rising with frequency, as measurements do; Hammerstad's and
-Groisse's saturate at 2 and are kept for comparison: above Rq 0.3 um or 14 GHz they read too low by up to a half.
+The gradient model and the cannonball go on rising with frequency, as measurements do. Hammerstad's law and Groisse's
+saturate at 2: above Rq 0.3 um or 14 GHz they read too low by up to a half.
 """
 
 from __future__ import annotations
@@ -49,44 +49,6 @@ class Smooth:
         """Return ones."""
         one = np.ones(np.shape(frequency_ghz))
         return Multiplier(one, one)
-
-
-@dataclass(frozen=True, slots=True)
-class Hammerstad:
-    """K = 1 + (2/pi)(factor - 1) atan(1.4 (Rq/delta)^2); the reactance stays that of the smooth face.
-
-    E. Hammerstad, O. Jensen, "Accurate models for microstrip computer-aided design", IEEE MTT-S 1980, p. 407, with
-    factor 2; other factors: Y. Shlepnev, C. Nwachukwu, "Roughness characterization for interconnect analysis", IEEE EMC
-    2011 (modified Hammerstad). Saturates at `factor`; good below Rq/delta of about 1.
-    """
-
-    rq_um: float
-    factor: float = 2.0
-
-    def multiplier(self, frequency_ghz: ArrayLike, metal: Metal = COPPER) -> Multiplier:
-        """Return the multiplier; only the resistance rises."""
-        share = self.rq_um / _delta_um(frequency_ghz, metal)
-        k = 1 + 2 / math.pi * (self.factor - 1) * np.arctan(1.4 * share**2)
-        return Multiplier(np.asarray(k), np.ones_like(k))
-
-
-@dataclass(frozen=True, slots=True)
-class Groisse:
-    """K = 1 + exp(-(delta/(2 Rq))^1.6); the reactance stays that of the smooth face. Saturates at 2.
-
-    S. Groiss, I. Bardi, O. Biro, K. Preis, K. R. Richter, "Parameters of lossy cavity resonators calculated by the
-    finite element method", IEEE Trans. Magnetics 32 (1996).
-    """
-
-    rq_um: float
-
-    def multiplier(self, frequency_ghz: ArrayLike, metal: Metal = COPPER) -> Multiplier:
-        """Return the multiplier; only the resistance rises."""
-        f = np.asarray(frequency_ghz, dtype=np.float64)
-        if self.rq_um == 0:
-            return Smooth().multiplier(f)
-        k = 1 + np.exp(-((_delta_um(f, metal) / (2 * self.rq_um)) ** 1.6))
-        return Multiplier(np.asarray(k), np.ones_like(k))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
-from stackup_lib.nets.diff_pairs import find_pairs, kicad_mate
+from stackup_lib.nets.diff_pairs import find_pairs
 from tests.conftest import KicadCli
 
 
@@ -45,16 +45,6 @@ ALONE = ("/RX_P", "/B/TX_N", "/SDP_1", "/SDN_2", "+12", "-12", "/+5", "/-5", "GN
 def test_halves_of_different_names_and_signed_rails_are_no_pair(tmp_path: Path) -> None:
     """Another sheet, another number, a missing half, and +12 with -12."""
     assert paired(with_nets(tmp_path, *ALONE)) == {}
-
-
-def test_kicads_word_for_the_mate_is_its_own_complement() -> None:
-    """The mate of the mate is the net itself; a name without polarity has none."""
-    for net in BY_KICAD:
-        mate = kicad_mate(net)
-        assert mate is not None
-        assert kicad_mate(mate) == net
-    assert kicad_mate("/SCL") is None
-    assert kicad_mate("/tx_p") is None
 
 
 SPELLED = ("/usb_dp", "/usb_dn", "/USB_DP", "/USB_DM", "/TX_P_C", "/TX_N_C", "/RX_{P}", "/RX_{N}")

@@ -15,16 +15,14 @@ from stackup_lib.board.board import Board
 from stackup_lib.kicad.read.reader import read_board
 from stackup_lib.power.copper import (
     barrel_resistance_ohm,
-    lattice_squares,
     sheet_resistance_ohm,
-    step_squares,
-    two_contacts_squares,
 )
 from stackup_lib.power.ground_return.ground_return import GridSize, ReturnDrops, ReturnFlow, solve_return
 from stackup_lib.power.rail_drop.joined import joined_groups
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
+from tests.support.closed_forms import lattice_squares, step_squares, two_contacts_squares
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
 STACKUP = 'F.Cu 0.035\ncore 1.5 "FR4" dk=4.2 df=0.02\nB.Cu 0.035'

@@ -15,7 +15,7 @@ import shapely
 from shapely import Geometry, affinity
 
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.copper import lattice_squares, octagon_radius_mm
+from stackup_lib.power.copper import octagon_radius_mm
 from stackup_lib.power.rail_drop.flow import Ways, densest
 from stackup_lib.power.rail_drop.mesh import MeshFailed, make_mesh, refine_mesh
 from stackup_lib.power.rail_drop.sheets import (
@@ -28,6 +28,7 @@ from stackup_lib.power.rail_drop.sheets import (
     SheetSolution,
     solve_sheets,
 )
+from tests.support.closed_forms import lattice_squares
 
 REFERENCE = Path(__file__).parents[4] / "fixtures" / "reference" / "power_cases.toml"
 FINE = Precision(step_mm=1.0, gap=0.004)

@@ -16,13 +16,13 @@ from stackup_lib.transmission_lines.materials.conductor_models import (
     Metal,
     NickelGold,
     copper_conductivity_s_per_m,
-    enig_multiplier,
     layered_impedance_ohm,
     skin_depth_mm,
     slab_impedance_ohm,
     surface_resistance_ohm,
     wave_impedance_ohm,
 )
+from tests.support.closed_forms import enig_multiplier
 
 
 @pytest.mark.parametrize("ghz,um", [(1.0, 2.09), (10.0, 0.661), (100.0, 0.209), (5e-8, 9346)])

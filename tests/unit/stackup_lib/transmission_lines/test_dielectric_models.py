@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from stackup_lib.transmission_lines.materials.dielectric_models import (
-    ConstantDielectric,
     DielectricDataError,
     DielectricSample,
     PermittivityModel,
@@ -19,6 +18,7 @@ from stackup_lib.transmission_lines.materials.dielectric_models import (
     wideband_debye,
 )
 from stackup_lib.transmission_lines.materials.nonnegative import nonnegative_least_squares
+from tests.support.closed_forms import ConstantDielectric
 from tests.support.kramers_kronig import kramers_kronig_gap
 
 CORNERS = {"lower_corner_ghz": 1e-6, "upper_corner_ghz": 1000.0}

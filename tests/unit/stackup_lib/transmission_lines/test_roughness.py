@@ -10,8 +10,6 @@ import pytest
 from stackup_lib.transmission_lines.materials.conductor_models import skin_depth_mm
 from stackup_lib.transmission_lines.materials.roughness import (
     Gradient,
-    Groisse,
-    Hammerstad,
     Huray,
     Roughness,
     Smooth,
@@ -19,6 +17,7 @@ from stackup_lib.transmission_lines.materials.roughness import (
     gradient_impedance,
     rq_from_rz,
 )
+from tests.support.closed_forms import Groisse, Hammerstad
 
 FREQUENCIES = np.array([10.0, 28.0, 56.0])
 

@@ -17,16 +17,13 @@ from stackup_lib.vias.stub_resonance import (
     coaxial_ohm,
     loaded_dk,
     loading,
-    lumped_ohm,
     resonance_ghz,
-    stub_for_resonance_mm,
     stub_loss_db,
     stub_loss_interval_db,
     stub_resonance_ghz,
-    twin_rod_ohm,
     via_ohm,
-    via_pair_ohm,
 )
+from tests.support.closed_forms import twin_rod_ohm
 
 DK = Interval(low=3.3, nominal=3.4, high=3.5)
 USUAL = ViaShape(barrel_mm=0.3, antipad_mm=0.81, pad_mm=0.45, end_pad_mm=0.45)
@@ -47,12 +44,6 @@ def test_a_stub_resonates_at_odd_multiples_only() -> None:
     first = resonance_ghz(1.0, 4.0)
 
     assert [resonance_ghz(1.0, 4.0, n) / first for n in range(3)] == pytest.approx([1, 3, 5])
-
-
-def test_length_and_resonance_are_each_other_s_inverse() -> None:
-    """With Dk 4, three times Nyquist of PCIe Gen5 (48 GHz) is 0.781 mm."""
-    assert stub_for_resonance_mm(48, 4.0) == pytest.approx(0.7807, abs=1e-4)
-    assert resonance_ghz(stub_for_resonance_mm(37.0, 3.7), 3.7) == pytest.approx(37.0)
 
 
 def test_a_barrel_in_a_solid_wall_is_a_coax() -> None:
@@ -245,21 +236,9 @@ def test_via_impedance_of_a_bare_barrel_is_near_its_coax() -> None:
 def test_a_via_pair_lies_between_twin_rods_and_twice_the_coax() -> None:
     """Planes add capacitance to twin rods; the far return adds inductance to the coax."""
     shape = ViaShape(barrel_mm=0.3, antipad_mm=0.81, partner_mm=1.0)
-    pair = via_pair_ohm(shape, 3.4, 1.0).nominal
+    pair = 2 * via_ohm(shape, 3.4, 1.0).nominal
 
     assert 2 * coaxial_ohm(0.3, 0.81, 3.4) < pair < twin_rod_ohm(0.3, 1.0, 3.4)
-    with pytest.raises(ViaError, match="has no partner"):
-        via_pair_ohm(USUAL, 3.4, 1.0)
-
-
-def test_the_lumped_formula_in_inches() -> None:
-    """63 mil board, 16 mil hole, 28 mil pad, 50 mil antipad, Dk 4.7: 1.2 nH and 0.5 pF, by hand."""
-    shape = ViaShape(barrel_mm=16 * 0.0254, antipad_mm=50 * 0.0254, pad_mm=28 * 0.0254)
-
-    nh = 5.08 * 0.063 * (math.log(4 * 63 / 16) + 1)
-    pf = 1.41 * 4.7 * 0.063 * 28 / 22
-    assert (nh, pf) == pytest.approx((1.20, 0.53), abs=0.01)
-    assert lumped_ohm(shape, 4.7, 63 * 0.0254) == pytest.approx(math.sqrt(nh / pf * 1000))
 
 
 @pytest.mark.parametrize(
