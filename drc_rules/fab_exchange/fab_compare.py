@@ -16,7 +16,8 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.settings.config import Config, DielectricDeclaration
 from stackup_lib.board.board import Board, LayerKind
-from stackup_lib.board.planned import PlannedPly, PlannedRow, planned_from
+from stackup_lib.board.planned import PlannedRow, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import ConfigError, StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.frozen import Frozen
@@ -224,11 +225,11 @@ def _built(row: PlannedRow, stated: Sequence[str], fab: Sequence[FabRow], differ
         thick = one.thickness_mm if "thickness" in differs or len(fab) != len(row.plies) else mine.thickness_mm
         material = text or ("not stated" if row.kind is not LayerKind.MASK else None)
         df = None if new_material else mine.df
-        plies.append(PlannedPly(thickness_mm=thick, material=material, dk=dk if material else None, df=df))
+        plies.append(Ply(thickness_mm=thick, material=material, dk=dk if material else None, df=df))
     return _with(row.model_copy(update={"kind": kind}), tuple(plies))
 
 
-def _with(row: PlannedRow, plies: tuple[PlannedPly, ...]) -> PlannedRow:
+def _with(row: PlannedRow, plies: tuple[Ply, ...]) -> PlannedRow:
     return row.model_copy(update={"plies": plies})
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.words import listed
 
 SHOWN_TYPES = {
     "short": ("shorting_items", "tracks_crossing", "zones_intersect"),
@@ -102,7 +103,7 @@ def counted(violations: Iterable[KicadViolation]) -> str:
         capped = " or more" if any(types[name] >= LIMIT for name in names) else ""
         if many:
             words.append(f"{many}{capped} {noun}{'' if many == 1 else 's'}")
-    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+    return listed(words)
 
 
 def headline_why_with(why: str, drc: KicadDrc) -> str:

@@ -5,34 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from drc_rules.requirements.data_files import parse_model, read_text
 from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.config_thermal import HotPart
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.settings.suppression import Suppression
 
 FILE_NAME = "stackwright.toml"
 
 
-PLACEHOLDER = "?"
-"""What `stackwright init` and the report write where the user has to fill in a value; it declares nothing."""
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_placeholders(cls, data: object) -> object:
-        """A key that still holds the placeholder is as good as absent."""
-        return {k: v for k, v in data.items() if v != PLACEHOLDER} if isinstance(data, dict) else data
-
-
-class CopperDeclaration(_Strict):
+class CopperDeclaration(Declaration):
     """Facts of one copper layer that KiCad cannot store.
 
     Attributes:
@@ -44,7 +31,7 @@ class CopperDeclaration(_Strict):
     copper_oz: float | None = Field(default=None, gt=0, le=20)
 
 
-class DielectricDeclaration(_Strict):
+class DielectricDeclaration(Declaration):
     """Facts of one dielectric that KiCad cannot store, or that replace its free text.
 
     Attributes:
@@ -63,7 +50,7 @@ class DielectricDeclaration(_Strict):
     tg_method: Literal["DSC", "TMA", "DMA"] = "DSC"
 
 
-class Declared(_Strict):
+class Declared(Declaration):
     """Facts about the stackup; with `stackup_hash` they hold only for the stackup they were written for.
 
     Attributes:
@@ -85,7 +72,7 @@ class Declared(_Strict):
     dielectric: dict[str, DielectricDeclaration] = Field(default_factory=dict)
 
 
-class _NetChoice(_Strict):
+class _NetChoice(Declaration):
     """Nets chosen by net class or by KiCad-like wildcards (`*`, `?`) over the whole net name."""
 
     net_classes: tuple[str, ...] = ()
@@ -156,7 +143,7 @@ class BackdrillDeclaration(_NetChoice):
     size_mm: float | None = Field(default=None, gt=0, le=20)
 
 
-class CheckOptions(_Strict):
+class CheckOptions(Declaration):
     """Defaults for the options of `stackwright check`.
 
     Attributes:
@@ -171,7 +158,7 @@ class CheckOptions(_Strict):
     ignore: tuple[str, ...] = ()
 
 
-class Config(_Strict):
+class Config(Declaration):
     """The whole of `stackwright.toml`.
 
     Attributes:

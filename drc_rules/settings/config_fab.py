@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-PLACEHOLDER = "?"
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration
 
 
-class FabDeclaration(BaseModel):
+class FabDeclaration(Declaration):
     """Limits of one's own fab, in mm unless the name says otherwise; what is None is left to the tiers.
 
     Attributes:
@@ -29,8 +29,6 @@ class FabDeclaration(BaseModel):
         bow_twist_pct: bow and twist that it is held to for this board.
         spread_glass: True where it is told to use spread glass, or to turn the board on the panel.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str | None = None
     hole_mm: float | None = Field(default=None, gt=0, le=2)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+
+from stackup_lib.core.frozen import Frozen
 
 
-class RailDeclaration(BaseModel):
+class RailDeclaration(Frozen):
     """One power net and its worst continuous load.
 
     `from` and `to` name parts (`U7`: its pads on the net) or single pads (`U7.3`). `to` is a list, whose pads draw
@@ -33,7 +35,7 @@ class RailDeclaration(BaseModel):
         copper_um: finished thickness of the copper by layer, as the fab states it or as it was measured.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     net: str = Field(min_length=1)
     voltage_v: float = Field(gt=0, le=2000)
@@ -79,7 +81,11 @@ class RailDeclaration(BaseModel):
 
     @property
     def target_ohm(self) -> float | None:
-        """V ripple / step, None where either is not declared; see `stackup_lib.power.planes.target_impedance_ohm`."""
+        """V ripple / step, None where either is not declared: there a step just uses up the allowed ripple.
+
+        L. D. Smith, R. E. Anderson, D. W. Forehand, T. J. Pelc, T. Roy, "Power distribution system design methodology
+        and capacitor selection for modern CMOS technology", IEEE Trans. Adv. Packag. 22 (1999) 284-291.
+        """
         if self.ripple_pct is None or self.step_a is None:
             return None
         return self.voltage_v * self.ripple_pct / 100 / self.step_a

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from drc_rules.requirements.fabs.presets import Preset, presets
 from drc_rules.requirements.profiles.profile import BOARD, load_profile
+from drc_rules.settings.declaration import Declaration
 from stackup_lib.core.errors import did_you_mean
-
-PLACEHOLDER = "?"
 
 
 def thickest_mask_um() -> float:
@@ -17,7 +16,7 @@ def thickest_mask_um() -> float:
     return 1000 * (clause.limit.max or 0.0)
 
 
-class ProcessDeclaration(BaseModel):
+class ProcessDeclaration(Declaration):
     """How the fab etches, plates and coats, in um; a KiCad stackup has no field for it.
 
     What is not given is assumed, and counts as uncertainty of every impedance. The file's own copper and mask rows are
@@ -36,8 +35,6 @@ class ProcessDeclaration(BaseModel):
         mask_dk, mask_df: of the solder mask.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     preset: str | None = None
     inner_etch_taper_um: float | None = Field(default=None, ge=0, le=200)
     outer_etch_taper_um: float | None = Field(default=None, ge=0, le=200)
@@ -47,12 +44,6 @@ class ProcessDeclaration(BaseModel):
     mask_over_laminate_um: float | None = Field(default=None, ge=1, le=200)
     mask_dk: float | None = Field(default=None, ge=2, le=6)
     mask_df: float | None = Field(default=None, gt=0, lt=0.2)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_placeholders(cls, data: object) -> object:
-        """A key that still holds the placeholder is as good as absent."""
-        return {k: v for k, v in data.items() if v != PLACEHOLDER} if isinstance(data, dict) else data
 
     @field_validator("mask_over_copper_um")
     @classmethod

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-PLACEHOLDER = "?"
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration
 
 Cooling = Literal["cold plate", "immersion", "heatsink", "air", "board"]
 ViaFill = Literal["none", "resin", "conductive epoxy", "copper"]
@@ -15,7 +15,7 @@ OFF_THE_TOP = ("cold plate", "immersion", "heatsink")
 """Coolings that take the heat off the part's lid, not through the board."""
 
 
-class HotPart(BaseModel):
+class HotPart(Declaration):
     """Parts of one kind that give off much heat.
 
     Attributes:
@@ -33,8 +33,6 @@ class HotPart(BaseModel):
             the sink: together with the power they give such a limit as well.
         path_k_per_w: that resistance as simulated or measured; it takes the place of what would be computed.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     refs: tuple[str, ...]
     power_w: float | None = Field(default=None, gt=0, le=20_000)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import catalogue
 
 
-class GoalChoices(BaseModel):
+class GoalChoices(Frozen):
     """The user's own goals; what is None or empty is left to profile, form and board. Lengths in mm.
 
     Attributes:
@@ -19,8 +20,6 @@ class GoalChoices(BaseModel):
         drill_mm: of the smallest through via.
         hdi: False rules build-ups out, in words that a fab reads; build-ups are asked for with `build_ups`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     layers: int | None = Field(default=None, ge=4, le=40)
     thickness_mm: float | None = Field(default=None, gt=0.1, lt=20)

@@ -65,7 +65,7 @@ def _starts(names: list[str], others: list[str]) -> Iterator[str]:
 
 
 def toml_value(value: object) -> str:
-    """Return a string or a list of strings as TOML."""
+    """Return a string or a list of strings as TOML; marks that turn the writing around are written out."""
     return written_out(json.dumps(value, ensure_ascii=False))
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from drc_rules.report.model import Finding
 from drc_rules.settings.net_selection import matches
+from stackup_lib.core.frozen import Frozen
 
 ONE_OR_SEVERAL: JsonSchemaValue = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
@@ -22,7 +23,7 @@ Names = Annotated[
 """One name, or several."""
 
 
-class Suppression(BaseModel):
+class Suppression(Frozen):
     """One `[[suppress]]` table.
 
     Attributes:
@@ -34,8 +35,6 @@ class Suppression(BaseModel):
         board: only on boards whose file name matches, where several share one `stackwright.toml`.
         expires: last day on which it holds.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     code: str | None = None
     key: str | None = None

@@ -10,7 +10,8 @@ from drc_rules.settings.config import Config
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, facts_of
 from stackup_lib.board.board import Board, LayerKind
-from stackup_lib.board.planned import PlannedPly, PlannedRow, PlannedRule, planned_from
+from stackup_lib.board.planned import PlannedRow, PlannedRule, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
@@ -87,7 +88,7 @@ def _row(row: PlannedRow) -> str:
     return " + ".join(_ply(ply) for ply in row.plies)
 
 
-def _ply(ply: PlannedPly) -> str:
+def _ply(ply: Ply) -> str:
     return " ".join(part for part in (_mm(ply.thickness_mm), ply.material or "") if part)
 
 

@@ -10,26 +10,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from drc_rules.requirements.data_files import parse_model
 from drc_rules.settings.config import Config
+from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board, LayerKind
-from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.files.plain_file import read_plain_text
-from stackup_lib.core.files.toml_text import written_out
+from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import catalogue, find_foil
 
 MOST_MM = 100.0
 FORMAT = "stackwright-plan"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PlanPly(_Strict):
+class PlanPly(Frozen):
     """One sheet of a dielectric; `laminate` is the catalogue's family that `material` must resolve to."""
 
     thickness_mm: float | None = Field(default=None, gt=0, lt=100)
@@ -81,7 +79,7 @@ class PlanRow(PlanPly):
         return self.plies or (own,)
 
 
-class Plan(_Strict):
+class Plan(Frozen):
     """A whole plan file.
 
     Attributes:
@@ -116,7 +114,7 @@ class Plan(_Strict):
 
 
 def _planned_row(row: PlanRow) -> PlannedRow:
-    plies = tuple(PlannedPly(thickness_mm=p.thickness_mm, material=p.material, dk=p.dk, df=p.df) for p in row.sheets)
+    plies = tuple(Ply(thickness_mm=p.thickness_mm, material=p.material, dk=p.dk, df=p.df) for p in row.sheets)
     return PlannedRow(kind=LayerKind(row.kind), name=row.name, plies=plies, layer_type=row.layer_type)
 
 
@@ -239,7 +237,7 @@ def _row_of(row: PlannedRow, board: Board, config: Config) -> PlanRow:
     )
 
 
-def _ply_of(ply: PlannedPly, *, is_dielectric: bool) -> PlanPly:
+def _ply_of(ply: Ply, *, is_dielectric: bool) -> PlanPly:
     match = catalogue().find(ply.material) if ply.material and is_dielectric else None
     laminate = match.laminate.family if match and match.laminate else None
     return PlanPly(thickness_mm=ply.thickness_mm, material=ply.material, laminate=laminate, dk=ply.dk, df=ply.df)
@@ -295,10 +293,5 @@ def _value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_value(one) for one in value) + "]"
     if isinstance(value, str):
-        return toml_string(value)
+        return toml_value(value)
     return repr(value)
-
-
-def toml_string(text: str) -> str:
-    """Return a text as a TOML basic string, whatever it holds; marks that turn the writing around are written out."""
-    return written_out(json.dumps(text, ensure_ascii=False))

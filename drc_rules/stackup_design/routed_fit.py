@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from drc_rules.analysis.targets.controlled import controlled_lines
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
+from stackup_lib.core.words import listed
 from stackup_lib.field_solver.solver import solve
 from stackup_lib.synthesis import CandidateStackup, Evaluated, Goals, LineGoal
 
@@ -55,7 +56,7 @@ def width_words(
         else:
             text = f"{goal.target} {_text(size)} ({ohm:.1f} ohm) -> {_text((line.width_mm, line.gap_mm))} mm"
         words.setdefault(text, {})[line.layer] = None
-    return tuple(f"{text} on {_listed(list(layers))}" for text, layers in words.items())
+    return tuple(f"{text} on {listed(list(layers))}" for text, layers in words.items())
 
 
 def _ohm(candidate: CandidateStackup, index: int, size: Size, goal: LineGoal) -> float:
@@ -65,7 +66,3 @@ def _ohm(candidate: CandidateStackup, index: int, size: Size, goal: LineGoal) ->
 
 def _text(size: Size) -> str:
     return "/".join(f"{part:.3f}" for part in size if part is not None)
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -12,7 +12,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from drc_rules.settings.config import parse_config
-from drc_rules.stackup_design.plan_file import Plan, toml_string
+from drc_rules.settings.net_selection import toml_value
+from drc_rules.stackup_design.plan_file import Plan
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.files.toml_text import TomlError, read_toml
 
@@ -180,8 +181,8 @@ def _set(lines: list[str], path: tuple[str, ...], key: str, value: Value) -> Non
 
 
 def _head(path: tuple[str, ...]) -> str:
-    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else toml_string(part) for part in path)
+    return ".".join(part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else toml_value(part) for part in path)
 
 
 def _shown(value: object) -> str:
-    return toml_string(value) if isinstance(value, str) else repr(value)
+    return toml_value(value) if isinstance(value, str) else repr(value)

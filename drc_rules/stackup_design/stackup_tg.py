@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stackup_lib.board.board import LayerKind
+from stackup_lib.core.words import listed
 from stackup_lib.materials import TgMethod, catalogue
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, TgLimit
 from stackup_lib.synthesis.candidates import dielectric_row, facing_copper
@@ -24,7 +25,7 @@ def with_tg(current: CandidateStackup, limit: TgLimit | None) -> tuple[Candidate
         rows = [_swapped(current, row, family) if row.name in low else row for row in current.rows]
         if all(row is not None for row in rows):
             kept = tuple(row for row in rows if row is not None)
-            return current.model_copy(update={"rows": kept}), (f"{_listed(low)} to {family}",)
+            return current.model_copy(update={"rows": kept}), (f"{listed(low)} to {family}",)
     return current, ()
 
 
@@ -50,7 +51,3 @@ def _swapped(current: CandidateStackup, row: CandidateRow, family: str) -> Candi
     fits = [(t, one) for t, one in pressed if abs(t / row.thickness_mm - 1) <= SAME_THICKNESS]
     best = min(fits, key=lambda p: (abs(p[0] / row.thickness_mm - 1), p[1].plies), default=None)
     return dielectric_row(best[1], best[0], row.name) if best else None
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

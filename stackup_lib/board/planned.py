@@ -9,51 +9,33 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from stackup_lib.board.stackup import LayerKind, Ply, Stackup
+from stackup_lib.board.stackup import LayerKind, Ply, Stackup, total_mm
 from stackup_lib.core.frozen import Frozen
 
 WRITTEN_KINDS = (LayerKind.COPPER, LayerKind.CORE, LayerKind.PREPREG, LayerKind.MASK)
 """The rows that a plan names. Silk screen, paste and rows that nobody understands stay as the file has them."""
 
 
-class PlannedPly(Frozen):
-    """One sheet of a row.
-
-    Attributes:
-        material: KiCad's free text; a dielectric needs one, or KiCad makes it "FR4".
-        dk: relative permittivity; None when it is not known: then the file says so in KiCad's way (1, and 0 for Df), as
-            KiCad puts the values of FR4 where nothing stands.
-        df: loss tangent, likewise. Copper and masks without a material state neither.
-        locked: KiCad's lock on the thickness; None leaves what the file says.
-        color: KiCad's colour name or `#RRGGBBAA`; None leaves what the file says.
-    """
-
-    thickness_mm: float | None = None
-    material: str | None = None
-    dk: float | None = None
-    df: float | None = None
-    locked: bool | None = None
-    color: str | None = None
-
-
 class PlannedRow(Frozen):
     """One row: a copper layer, a core or prepreg of one or more plies, a solder mask.
 
     Attributes:
+        plies: a dielectric's need a material, or KiCad makes it "FR4". Where one states no Dk or Df, the file says so
+            in KiCad's way (1, and 0 for Df), as KiCad puts the values of FR4 where nothing stands. Copper and masks
+            without a material state neither. A lock or colour of None leaves what the file says.
         name: KiCad's name; "" takes the one that KiCad would give (`F.Cu`, `In1.Cu`, `dielectric 1`, `F.Mask`).
         layer_type: KiCad's type of a copper layer that is new to the board; existing ones keep theirs.
     """
 
     kind: Literal[LayerKind.COPPER, LayerKind.CORE, LayerKind.PREPREG, LayerKind.MASK]
-    plies: tuple[PlannedPly, ...] = Field(default=(PlannedPly(),), min_length=1)
+    plies: tuple[Ply, ...] = Field(default=(Ply(),), min_length=1)
     name: str = ""
     layer_type: Literal["signal", "power", "mixed", "jumper"] = "signal"
 
     @property
     def thickness_mm(self) -> float | None:
         """Sum over the plies, None when any of them states none."""
-        parts = [ply.thickness_mm for ply in self.plies]
-        return None if any(p is None for p in parts) else sum(p for p in parts if p is not None)
+        return total_mm(self.plies)
 
 
 class PlannedStackup(Frozen):
@@ -116,7 +98,7 @@ def planned_from(stackup: Stackup) -> PlannedStackup:
     """Return the plan that asks for nothing but what a board's stackup states already."""
     return PlannedStackup(
         rows=tuple(
-            PlannedRow(kind=row.kind, name=row.name, plies=tuple(_ply(ply) for ply in row.plies))
+            PlannedRow(kind=row.kind, name=row.name, plies=row.plies)
             for row in stackup.layers
             if row.kind in WRITTEN_KINDS
         ),
@@ -124,17 +106,6 @@ def planned_from(stackup: Stackup) -> PlannedStackup:
         dielectric_constraints=stackup.impedance_controlled,
         edge_connector=stackup.edge_connector,
         edge_plating=stackup.edge_plating,
-    )
-
-
-def _ply(ply: Ply) -> PlannedPly:
-    return PlannedPly(
-        thickness_mm=ply.thickness_mm,
-        material=ply.material,
-        dk=ply.dk,
-        df=ply.df,
-        locked=ply.thickness_locked,
-        color=ply.color,
     )
 
 

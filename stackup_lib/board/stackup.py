@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 
 from stackup_lib.core.frozen import Frozen
@@ -26,7 +27,7 @@ class Ply(Frozen):
 
     Attributes:
         thickness_mm: as written, None when the file gives none.
-        thickness_locked: KiCad's lock on the thickness.
+        thickness_locked: KiCad's lock on the thickness; None in a plan that leaves it as it is, like `color`.
         material: KiCad's free text, None when absent or empty.
         dk: relative permittivity as written, None when absent or 0 or 1 ("not set"); KiCad states no frequency.
         df: loss tangent as written, None when absent or 0 (KiCad writes 0 for "not set"); no frequency either.
@@ -34,11 +35,17 @@ class Ply(Frozen):
     """
 
     thickness_mm: float | None = None
-    thickness_locked: bool = False
+    thickness_locked: bool | None = None
     material: str | None = None
     dk: float | None = None
     df: float | None = None
     color: str | None = None
+
+
+def total_mm(plies: Iterable[Ply]) -> float | None:
+    """Return the thickness of some plies together, None when any of them states none."""
+    parts = [ply.thickness_mm for ply in plies]
+    return None if any(part is None for part in parts) else sum(part for part in parts if part is not None)
 
 
 class StackupLayer(Frozen):
@@ -53,8 +60,7 @@ class StackupLayer(Frozen):
     @property
     def thickness_mm(self) -> float | None:
         """Sum over the plies, None when any of them states none."""
-        parts = [p.thickness_mm for p in self.plies]
-        return None if any(p is None for p in parts) else sum(p for p in parts if p is not None)
+        return total_mm(self.plies)
 
     @property
     def is_dielectric(self) -> bool:

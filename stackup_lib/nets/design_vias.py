@@ -8,16 +8,9 @@ from collections.abc import Iterator
 from stackup_lib.board.board import Board, NetClass
 from stackup_lib.board.design_rules import Constraint, DesignRule, DesignRules
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.kicad.design_rules.condition_tree import (
-    Call,
-    Comparison,
-    Leaf,
-    is_like,
-    leaves,
-    parse_condition,
-    truth,
-)
+from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, leaves, parse_condition
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.rules_conditions import condition_holds, leaf_of_net
 from stackup_lib.kicad.design_rules.via_settings import BOARD_SETUP, ViaSettings
 from stackup_lib.nets.design_widths import Statement
 
@@ -142,16 +135,21 @@ def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: 
         classes: the net's classes as KiCad joins them.
         in_pair: the net is half of a differential pair.
     """
-    if rule.condition is None or not rule.condition.strip():
-        return True
-    condition = parse_condition(rule.condition)
-    if condition is None:
-        return None
+    values = {"A.NetName": (net,), "A.Type": ("Via",), "A.Via_Type": ("Through",)}
 
     def of(leaf: Leaf) -> bool | None:
-        return _call(leaf, classes, in_pair=in_pair) if isinstance(leaf, Call) else _compared(leaf, net, classes)
+        if isinstance(leaf, Call) and leaf.word == "A.isPlated":
+            return True
+        return False if _never_holds(leaf) else leaf_of_net(leaf, classes, values, in_pair=in_pair)
 
-    return truth(condition, of)
+    return condition_holds(rule.condition, of)
+
+
+def _never_holds(leaf: Leaf) -> bool:
+    """Layers and second objects do not compare with a lone through via at all, be it with == or with !=."""
+    if isinstance(leaf, Call):
+        return bool(ELSEWHERE.fullmatch(leaf.word)) or leaf.word in _OF_OTHER_VIAS
+    return leaf.word == "A.Layer" or leaf.word.startswith("B.")
 
 
 def rules_by_net(rules: DesignRules | None) -> tuple[DesignRule, ...]:
@@ -197,34 +195,3 @@ def _of_settings(settings: ViaSettings) -> dict[str, Statement | None]:
         what: None if value is None else Statement(value_mm=value, name=BOARD_SETUP, source=BOARD_SETUP)
         for what, value in found.items()
     }
-
-
-def _call(leaf: Call, classes: tuple[str, ...], *, in_pair: bool) -> bool | None:
-    if ELSEWHERE.fullmatch(leaf.word) or leaf.word in _OF_OTHER_VIAS:
-        return False
-    if leaf.word == "A.isPlated":
-        return True
-    if leaf.word == "A.inDiffPair" and leaf.arguments == ("*",):
-        return in_pair
-    if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
-        return any(is_like(name, leaf.arguments[0], minds_case=True) for name in classes)
-    if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
-        return ",".join(classes) == leaf.arguments[0]
-    return None
-
-
-def _compared(leaf: Comparison, net: str, classes: tuple[str, ...]) -> bool | None:
-    """Layers and second objects do not compare with a lone through via at all, be it with == or with !=."""
-    if leaf.word == "A.Layer" or leaf.word.startswith("B."):
-        return False
-    if not leaf.is_text or leaf.operator not in ("==", "!="):
-        return None
-    values = {
-        "A.NetName": (net,),
-        "A.Type": ("Via",),
-        "A.Via_Type": ("Through",),
-        "A.NetClass": (",".join(classes), *classes),
-    }.get(leaf.word)
-    if values is None:
-        return None
-    return any(is_like(value, leaf.value) for value in values) == (leaf.operator == "==")

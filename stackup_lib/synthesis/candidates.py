@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Literal
 
-from stackup_lib.board.planned import PlannedPly, PlannedRow, PlannedStackup
-from stackup_lib.board.stackup import LayerKind
+from stackup_lib.board.planned import PlannedRow, PlannedStackup
+from stackup_lib.board.stackup import LayerKind, Ply
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import copper_weights
 from stackup_lib.materials.pressing import FacingCopper
@@ -135,15 +135,15 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
     for row in candidate.rows:
         if row.kind is LayerKind.COPPER:
             power = "power" if row.use in ("ground", "power") else "signal"
-            ply = PlannedPly(thickness_mm=row.thickness_mm)
+            ply = Ply(thickness_mm=row.thickness_mm)
             rows.append(
                 PlannedRow.model_validate({"kind": row.kind, "name": row.name, "plies": (ply,), "layer_type": power})
             )
             continue
         if row.kind is LayerKind.MASK:  # no maker is chosen: a Dk without a material is nothing that KiCad keeps
-            rows.append(PlannedRow(kind=row.kind, name=row.name, plies=(PlannedPly(thickness_mm=row.thickness_mm),)))
+            rows.append(PlannedRow(kind=row.kind, name=row.name, plies=(Ply(thickness_mm=row.thickness_mm),)))
             continue
-        each = PlannedPly(
+        each = Ply(
             thickness_mm=round(row.thickness_mm / row.plies, 6), material=row.construction or None, dk=row.dk, df=row.df
         )
         rows.append(PlannedRow.model_validate({"kind": row.kind, "name": row.name, "plies": (each,) * row.plies}))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.words import listed
 from stackup_lib.materials import FoilGrade, catalogue
 from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, dielectric_row, facing_copper
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of, why_nothing
@@ -140,7 +141,7 @@ def _with_foil(candidate: CandidateStackup, goals: Goals) -> tuple[CandidateStac
         return row.model_copy(update={"foil": wanted.value})
 
     changed, names = _replaced(candidate, better)
-    return changed, f"{wanted.value} on {_listed(names)}" if names else ""
+    return changed, f"{wanted.value} on {listed(names)}" if names else ""
 
 
 def _with_laminate(candidate: CandidateStackup, family: str) -> tuple[CandidateStackup | None, str]:
@@ -165,7 +166,7 @@ def _with_laminate(candidate: CandidateStackup, family: str) -> tuple[CandidateS
     changed, names = _replaced(candidate, other)
     if missing:
         return None, missing[0]
-    return changed, f"{_listed(names)} to {family}" if names else ""
+    return changed, f"{listed(names)} to {family}" if names else ""
 
 
 def _replaced(
@@ -188,8 +189,4 @@ def _width_words(result: Evaluated, goals: Goals, widths_mm: dict[tuple[str, str
         if before is not None and abs(before - line.width_mm) >= 0.0005:
             text = f"{targets[line.goal]} {before:.3f} -> {line.width_mm:.3f} mm"
             words.setdefault(text, []).append(line.layer)
-    return tuple(f"{text} on {_listed(layers)}" for text, layers in words.items())
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return tuple(f"{text} on {listed(layers)}" for text, layers in words.items())

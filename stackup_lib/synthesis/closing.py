@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from stackup_lib.board.planned import PlannedRow, named
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import catalogue
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.candidates import (
@@ -31,6 +30,7 @@ from stackup_lib.synthesis.candidates import (
 )
 from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
+from stackup_lib.synthesis.line_loss import catalogue_df
 from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 EVEN = 1.5
@@ -273,13 +273,8 @@ def _meets_df(sold: Sold, goals: Goals) -> bool:
     limit = goals.df_limit
     if limit is None or sold.family in goals.named_laminates:
         return True
-    df = _df(sold.text, limit.at_ghz)
+    df = catalogue_df(sold.text, limit.at_ghz)
     return df is not None and limit.is_met_by(df)
-
-
-@lru_cache(maxsize=4096)
-def _df(text: str, at_ghz: float) -> float | None:
-    return catalogue().find(text).df_at(at_ghz).value
 
 
 def _spread(found: list[ClosingChoice], most: int) -> list[ClosingChoice]:

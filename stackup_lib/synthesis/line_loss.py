@@ -86,7 +86,7 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
     Copper only adds.
     """
     beside = [d for k, d in enumerate(candidate.dielectrics) if k in (index - 1, index)]
-    df = [_df(d.construction, frequency_ghz) for d in beside]
+    df = [catalogue_df(d.construction, frequency_ghz) for d in beside]
     known = [value for value in df if value is not None]
     if len(known) < len(beside) or not known or any(d.dk is None for d in beside):
         return None
@@ -96,5 +96,6 @@ def least_loss_db_per_inch(candidate: CandidateStackup, index: int, frequency_gh
 
 
 @lru_cache(maxsize=4096)
-def _df(text: str, frequency_ghz: float) -> float | None:
+def catalogue_df(text: str, frequency_ghz: float) -> float | None:
+    """Return the Df of what a material text names, None where no sheet reaches the frequency."""
     return catalogue().find(text).df_at(frequency_ghz).value

@@ -106,7 +106,7 @@ def test_four_files_hold_what_the_plan_says(plan: Path, target: Path) -> None:
     assert board.stackup is not None
     stated = planned_from(board.stackup)
     assert [(r.name, r.kind, r.plies) for r in stated.rows] == [
-        (r.name, r.kind, tuple(p.model_copy(update={"locked": False}) for p in r.plies)) for r in planned.rows
+        (r.name, r.kind, tuple(p.model_copy(update={"thickness_locked": False}) for p in r.plies)) for r in planned.rows
     ]
     assert (stated.copper_finish, stated.dielectric_constraints) == ("ENIG", True)
     assert [layer.kicad_type for layer in board.copper_layers] == [

@@ -17,7 +17,8 @@ from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.stackup_design.plan_file import parse_plan
 from stackup_lib.board.board import LayerKind
-from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedStackup, planned_from
+from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedStackup, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.kicad.write.project_writer import set_net_classes
@@ -44,15 +45,15 @@ def begun(folder: Path, form: str | None = "oam") -> Path:
 
 def deep(count: int) -> PlannedStackup:
     """So many copper layers between prepregs and cores, and masks."""
-    mask = PlannedRow(kind=LayerKind.MASK, plies=(PlannedPly(thickness_mm=0.0152, dk=3.5, material="LPI"),))
+    mask = PlannedRow(kind=LayerKind.MASK, plies=(Ply(thickness_mm=0.0152, dk=3.5, material="LPI"),))
     rows = [mask]
     for i in range(count):
         if i:
             kind = LayerKind.PREPREG if i % 2 else LayerKind.CORE
-            ply = PlannedPly(thickness_mm=0.07, material="Megtron 7(N)", dk=3.3, df=0.002)
+            ply = Ply(thickness_mm=0.07, material="Megtron 7(N)", dk=3.3, df=0.002)
             rows.append(PlannedRow(kind=kind, plies=(ply,)))
         layer_type = "power" if i % 3 == 1 else "signal"
-        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=0.03),), layer_type=layer_type))
+        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=0.03),), layer_type=layer_type))
     return PlannedStackup(rows=(*rows, mask), copper_finish="ENIG", dielectric_constraints=True)
 
 

@@ -12,7 +12,8 @@ import pytest
 from drc_rules.settings.config import Config
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of, write_plan
 from stackup_lib.board.board import LayerKind
-from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup
+from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedStackup
+from stackup_lib.board.stackup import Ply
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.materials import catalogue
@@ -40,12 +41,12 @@ def test_every_laminate_of_a_suggestion_means_the_same_behind_kicad(tmp_path: Pa
     every = sold()
     assert len(every) > 100
     per_row = -(-len(every) // MOST_DIELECTRICS)
-    rows = [PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=0.03),))]
+    rows = [PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=0.03),))]
     for start in range(0, per_row * MOST_DIELECTRICS, per_row):
         some = every[start : start + per_row] or every[:1]
-        plies = tuple(PlannedPly(thickness_mm=s.cured_mm, material=s.text, dk=s.dk, df=s.df) for s in some)
+        plies = tuple(Ply(thickness_mm=s.cured_mm, material=s.text, dk=s.dk, df=s.df) for s in some)
         rows.append(PlannedRow(kind=LayerKind.PREPREG, plies=plies))
-        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=0.03),)))
+        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=0.03),)))
     path = tmp_path / "board.kicad_pcb"
     path.write_bytes(empty_board(PlannedStackup(rows=tuple(rows))))
     kicad_cli("pcb", "upgrade", "--force", path)

@@ -13,7 +13,8 @@ import pytest
 
 from fixtures.miniboard import build
 from stackup_lib.board.board import LayerKind
-from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.write.file_edit import apply_edit, digest
@@ -27,7 +28,7 @@ from tests.unit.stackup_lib.kicad.test_stackup_writer import EMPTY_V6
 pytestmark = pytest.mark.kicad
 
 LAMINATES = ("Megtron 6 R-5775(N) 1035", "I-Tera MT40", '370HR 2116 µ "x"')
-MASK = PlannedRow(kind=LayerKind.MASK, plies=(PlannedPly(thickness_mm=0.02, material="Epoxy", dk=3.5, df=0.025),))
+MASK = PlannedRow(kind=LayerKind.MASK, plies=(Ply(thickness_mm=0.02, material="Epoxy", dk=3.5, df=0.025),))
 
 
 def plan(count: int, most_plies: int = 3) -> PlannedStackup:
@@ -37,21 +38,19 @@ def plan(count: int, most_plies: int = 3) -> PlannedStackup:
         if i:
             kind = LayerKind.PREPREG if i % 2 else LayerKind.CORE
             plies = tuple(
-                PlannedPly(
+                Ply(
                     thickness_mm=0.1 + 0.000001 * i + 0.01 * k,
                     material=LAMINATES[(i + k) % 3],
                     dk=3.61 + 0.123456 * k,
                     df=0.0000123 * (i + k),
-                    locked=k == 1,
+                    thickness_locked=k == 1,
                 )
                 for k in range(1 + i % most_plies)
             )
             rows.append(PlannedRow(kind=kind, plies=plies))
         thickness = 0.035 if i in (0, count - 1) else 0.0175
         layer_type = "power" if i % 2 else "signal"
-        rows.append(
-            PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=thickness),), layer_type=layer_type)
-        )
+        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=thickness),), layer_type=layer_type))
     return PlannedStackup(
         rows=(*rows, MASK),
         copper_finish="ENIG",
@@ -157,7 +156,7 @@ def test_kicad_reads_a_changed_demo_board(
     path = copy_board(demo_boards / f"{name}.kicad_pcb")
     before = read_board(path)
     plies = tuple(
-        PlannedPly(thickness_mm=t, material=f"Tachyon {t}", dk=3.02, df=0.0021, locked=False) for t in (0.1, 0.07)
+        Ply(thickness_mm=t, material=f"Tachyon {t}", dk=3.02, df=0.0021, thickness_locked=False) for t in (0.1, 0.07)
     )
     now = planned_in(path)
     rows = [

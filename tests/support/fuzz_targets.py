@@ -27,8 +27,8 @@ from drc_rules.settings.config import load_config
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, write_plan
 from drc_rules.stackup_design.settings_edit import edit_settings
 from fixtures.miniboard import MiniBoard, write
-from stackup_lib.board.planned import PlannedClass, PlannedPly, PlannedRule, planned_from
-from stackup_lib.board.stackup import LayerKind
+from stackup_lib.board.planned import PlannedClass, PlannedRule, planned_from
+from stackup_lib.board.stackup import LayerKind, Ply
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from stackup_lib.kicad.read.project import read_project
@@ -325,10 +325,8 @@ def _write_stackup(data: bytes, folder: Path, chance: Random) -> None:
     rows = list(before.rows)
     if rows:
         at = chance.randrange(len(rows))
-        ply = PlannedPly(thickness_mm=round(chance.uniform(0.01, 2), 4), material="Megtron 6", dk=3.5, df=0.002)
-        plies = (
-            (PlannedPly(thickness_mm=0.05),) if rows[at].kind is LayerKind.COPPER else (ply,) * chance.choice((1, 2))
-        )
+        ply = Ply(thickness_mm=round(chance.uniform(0.01, 2), 4), material="Megtron 6", dk=3.5, df=0.002)
+        plies = (Ply(thickness_mm=0.05),) if rows[at].kind is LayerKind.COPPER else (ply,) * chance.choice((1, 2))
         rows[at] = rows[at].model_copy(update={"plies": plies})
     plan = before.model_copy(update={"rows": tuple(rows)})
     try:

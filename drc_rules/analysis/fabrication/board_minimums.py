@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Floats, Ints, PadKind, Pads, ViaKind
+from stackup_lib.core.words import count, listed
 from stackup_lib.kicad.design_rules.board_minimums import (
     HOLE,
     HOLE_TO_HOLE,
@@ -69,13 +70,9 @@ class Below:
     def counted(self) -> str:
         """How many of what, e.g. `3 vias and 1 plated hole`."""
         nouns = [_PAIR if len(items) > 1 else items[0].noun for items in self.items]
-        words = [_number_of(nouns.count(noun), noun) for noun in _NOUNS if noun in nouns]
-        return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
-
-
-def _number_of(count: int, noun: str) -> str:
-    many = "pairs of holes" if noun == _PAIR else f"{noun}s"
-    return f"{count} {noun if count == 1 else many}"
+        plural = {_PAIR: "pairs of holes"}
+        words = [count(nouns.count(noun), noun, plural.get(noun, "")) for noun in _NOUNS if noun in nouns]
+        return listed(words)
 
 
 def below(board: Board, minimum: Minimum, spared: frozenset[int]) -> Below:

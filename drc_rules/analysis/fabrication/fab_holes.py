@@ -13,6 +13,7 @@ from drc_rules.report.model import Place
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.words import count
 from stackup_lib.vias.via_spans import lasered
 
 PLACES_SHOWN = 20
@@ -58,9 +59,9 @@ class HoleSet:
         parts = [(many, len(self.vias), "microvia" if self.is_micro else "via")]
         parts.append((len(chosen) - many, len(self.pads), "plated hole"))
         return " and ".join(
-            (f"{count} of {whole} {noun}s" if count < whole else f"{count} {noun}{'' if count == 1 else 's'}")
-            for count, whole, noun in parts
-            if count
+            f"{number} of {whole} {noun}s" if number < whole else count(number, noun)
+            for number, whole, noun in parts
+            if number
         )
 
     @property

@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.loss.loss_table import BOUND_DB
+from drc_rules.analysis.loss.loss_table import BOUND_DB, decibels, finite_db
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import Decibels, LinkLossRow
 from drc_rules.requirements.interfaces import interface
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.core.interval import Interval
 
 LOWEST_GHZ = 0.1
 """Below this no link of a board loses anything worth a drawing."""
@@ -189,17 +188,9 @@ def _nominal_db(point: LossPoint) -> float:
 def _point(ghz: float, link: LinkLoss) -> LossPoint:
     return LossPoint(
         frequency_ghz=ghz,
-        total_db=_decibels(link.total_db),
+        total_db=decibels(link.total_db),
         dielectric_db=link.dielectric_db,
         copper_db=link.copper_db,
         roughness_db=link.roughness_db,
-        holes_db=_finite(link.holes_db.nominal),
+        holes_db=finite_db(link.holes_db.nominal),
     )
-
-
-def _decibels(found: Interval) -> Decibels:
-    return Decibels(low=_finite(found.low), nominal=_finite(found.nominal), high=_finite(found.high))
-
-
-def _finite(db: float) -> float | None:
-    return db if math.isfinite(db) and abs(db) < BOUND_DB else None

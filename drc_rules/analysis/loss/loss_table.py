@@ -69,11 +69,11 @@ def _known(ctx: Context, found: JudgedLinks, link: LinkLoss) -> LinkLossRow:
         update={
             "length_mm": link.length_mm,
             "layers": tuple(LayerLength(layer=_layer(ctx, index), length_mm=length) for index, length in layers),
-            "total_db": _decibels(link.total_db),
+            "total_db": decibels(link.total_db),
             "dielectric_db": link.dielectric_db,
             "copper_db": link.copper_db,
             "roughness_db": link.roughness_db,
-            "holes_db": _finite(link.holes_db.nominal),
+            "holes_db": finite_db(link.holes_db.nominal),
             "hole_count": link.hole_count,
             "notes": link.notes,
         }
@@ -98,7 +98,7 @@ def _needs(
             for part, db in share.allowances_db.items()
             if db.high
         ),
-        "margin_db": _decibels(_less(board, link.total_db)),
+        "margin_db": decibels(_less(board, link.total_db)),
         "layers": tuple(
             LayerLength(layer=_layer(ctx, index), length_mm=length, longest_mm=longest[index])
             for index, length in lengths
@@ -138,9 +138,11 @@ def _less(board: Interval, loss: Interval) -> Interval:
     return Interval(low=board.low - loss.high, nominal=board.nominal - loss.nominal, high=board.high - loss.low)
 
 
-def _decibels(found: Interval) -> Decibels:
-    return Decibels(low=_finite(found.low), nominal=_finite(found.nominal), high=_finite(found.high))
+def decibels(found: Interval) -> Decibels:
+    """Return a range in dB; its ends are None where they are no bound."""
+    return Decibels(low=finite_db(found.low), nominal=finite_db(found.nominal), high=finite_db(found.high))
 
 
-def _finite(db: float) -> float | None:
+def finite_db(db: float) -> float | None:
+    """Return a loss, None where it is beyond `BOUND_DB`."""
     return db if math.isfinite(db) and abs(db) < BOUND_DB else None

@@ -12,6 +12,7 @@ from drc_rules.report.model import Place
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.words import count
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
 PLACES_SHOWN = 20
@@ -49,9 +50,8 @@ class HoleGroup:
     @property
     def in_words(self) -> str:
         """How many of what."""
-        count = len(self.rows)
         noun = "plated hole" if self.are_pads else "microvia" if self.kind == "microvia" else "via"
-        return f"{count} {noun}{'' if count == 1 else 's'}"
+        return count(len(self.rows), noun)
 
     def places(self, board: Board) -> tuple[Place, ...]:
         """Where they are, the first of many."""

@@ -1,9 +1,12 @@
-"""Small words of the user interface: harmless text, counts, paths."""
+"""Small words of the user interface: harmless text, counts, values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+
+from stackup_lib.core.words import count, some
+
+__all__ = ["clean", "count", "no_command", "number", "some"]
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -27,18 +30,6 @@ def no_command(line: str) -> str:
 def _written_out(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Return `1 error`, `2 errors`."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def some(words: Iterable[str], shown: int = 4) -> str:
-    """Return the first few words, and how many were left out."""
-    every = list(words)
-    rest = len(every) - shown
-    return ", ".join(every[:shown]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def number(value: float | str | None, unit: str = "") -> str:

@@ -11,8 +11,8 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.board.project import Project
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, Leaf, is_like, parse_condition, truth
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
+from stackup_lib.kicad.design_rules.rules_conditions import condition_holds, leaf_of_net
 
 LARGEST_MM = 100.0
 """No minimum is larger: what the file states then is no length."""
@@ -143,27 +143,5 @@ def _applies(rule: DesignRule, net: str | None, classes: tuple[str, ...]) -> boo
     Returns:
         None where that cannot be told.
     """
-    condition = parse_condition(rule.condition or "")
-    if condition is None:
-        return None
-
-    def of(leaf: Leaf) -> bool | None:
-        return _called(leaf, classes) if isinstance(leaf, Call) else _compared(leaf, net, classes)
-
-    return truth(condition, of)
-
-
-def _called(leaf: Call, classes: tuple[str, ...]) -> bool | None:
-    if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
-        return any(is_like(name, leaf.arguments[0], minds_case=True) for name in classes)
-    if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
-        return ",".join(classes) == leaf.arguments[0]
-    return None
-
-
-def _compared(leaf: Comparison, net: str | None, classes: tuple[str, ...]) -> bool | None:
-    names = None if net is None else (net,)
-    values = {"A.NetName": names, "A.NetClass": (",".join(classes), *classes)}.get(leaf.word)
-    if values is None or not leaf.is_text or leaf.operator not in ("==", "!="):
-        return None
-    return any(is_like(value, leaf.value) for value in values) == (leaf.operator == "==")
+    values = {} if net is None else {"A.NetName": (net,)}
+    return condition_holds(rule.condition, lambda leaf: leaf_of_net(leaf, classes, values))

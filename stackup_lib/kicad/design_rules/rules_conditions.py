@@ -1,4 +1,4 @@
-"""KiCad's rule conditions for a track of a net on a layer: true, false, or None for "cannot tell".
+"""KiCad's rule conditions for items of a net: true, false, or None for "cannot tell".
 
 Only what holds for the whole net is decided. Areas, other items, and whatever else is not understood stay open: a
 condition never raises.
@@ -6,9 +6,10 @@ condition never raises.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, Leaf, is_like, parse_condition, truth
+from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, is_like, parse_condition, truth
 
 
 @dataclass(frozen=True)
@@ -20,43 +21,42 @@ class TrackOfNet:
     layer: str
     in_pair: bool | None = None
 
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """What `A.NetClass` compares with: KiCad 10 tries the joined name and each class of it."""
-        return ",".join(self.classes), *self.classes
-
 
 def holds(condition: str | None, track: TrackOfNet) -> bool | None:
     """Return whether a rule's condition is true for a track; None where that cannot be told."""
+    values = {"A.NetName": (track.net,), "A.Layer": (track.layer,), "A.Type": ("Track",)}
+    return condition_holds(condition, lambda leaf: leaf_of_net(leaf, track.classes, values, in_pair=track.in_pair))
+
+
+def condition_holds(condition: str | None, of: Callable[[Leaf], bool | None]) -> bool | None:
+    """Return whether a condition is true when its parts are what `of` says; without a condition it always is."""
     if condition is None or not condition.strip():
         return True
     tree = parse_condition(condition)
-    if tree is None:
+    return None if tree is None else truth(tree, of)
+
+
+def leaf_of_net(
+    leaf: Leaf, classes: tuple[str, ...], values: Mapping[str, tuple[str, ...]], *, in_pair: bool | None = None
+) -> bool | None:
+    """Return whether a part of a condition is true for items of a net; None where that cannot be told.
+
+    Args:
+        leaf: the part.
+        classes: the net's classes as KiCad joins them.
+        values: what properties beside `A.NetClass` compare with; those not named stay open.
+        in_pair: the net is half of a differential pair, None where nobody knows.
+    """
+    if isinstance(leaf, Call):
+        if leaf.word == "A.inDiffPair" and leaf.arguments == ("*",):
+            return in_pair
+        if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
+            return any(is_like(name, leaf.arguments[0], minds_case=True) for name in classes)
+        if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
+            return ",".join(classes) == leaf.arguments[0]
         return None
-
-    def of(leaf: Leaf) -> bool | None:
-        return _called(leaf, track) if isinstance(leaf, Call) else _compared(leaf, track)
-
-    return truth(tree, of)
-
-
-def _called(leaf: Call, track: TrackOfNet) -> bool | None:
-    if leaf.word == "A.inDiffPair" and leaf.arguments == ("*",):
-        return track.in_pair
-    if leaf.word == "A.hasNetclass" and len(leaf.arguments) == 1:
-        return any(is_like(name, leaf.arguments[0], minds_case=True) for name in track.classes)
-    if leaf.word == "A.hasExactNetclass" and len(leaf.arguments) == 1:
-        return track.class_names[0] == leaf.arguments[0]
-    return None
-
-
-def _compared(leaf: Comparison, track: TrackOfNet) -> bool | None:
-    values = {
-        "A.NetName": (track.net,),
-        "A.Layer": (track.layer,),
-        "A.Type": ("Track",),
-        "A.NetClass": track.class_names,
-    }.get(leaf.word)
-    if values is None or not leaf.is_text or leaf.operator not in ("==", "!="):
+    # KiCad 10 tries the joined name and each class of it
+    known = (",".join(classes), *classes) if leaf.word == "A.NetClass" else values.get(leaf.word)
+    if known is None or not leaf.is_text or leaf.operator not in ("==", "!="):
         return None
-    return any(is_like(value, leaf.value) for value in values) == (leaf.operator == "==")
+    return any(is_like(value, leaf.value) for value in known) == (leaf.operator == "==")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stackup_lib.board.board import LayerKind, Ply, StackupLayer
-from stackup_lib.board.planned import PlannedPly, PlannedRow
+from stackup_lib.board.planned import PlannedRow
 from stackup_lib.kicad.write.spans import Edit, EditSpan, Part, Word, length_text, number_text, quoted
 
 _FIELDS = ("color", "thickness", "material", "epsilon_r", "loss_tangent")
@@ -73,7 +73,7 @@ def new_row(row: PlannedRow, style: Style) -> str:
     return style.row(parts)
 
 
-def _ply_lists(ply: PlannedPly) -> list[str]:
+def _ply_lists(ply: Ply) -> list[str]:
     texts = _texts(ply)
     if ply.material:
         texts |= {name: text for name, text in _UNSET.items() if texts[name] is None}
@@ -86,10 +86,9 @@ def _type_text(row: PlannedRow) -> str:
     return row.kind.value
 
 
-def _texts(ply: PlannedPly | Ply) -> dict[str, str | None]:
+def _texts(ply: Ply) -> dict[str, str | None]:
     """What stands behind each word of a ply; None where it is not stated."""
-    locked = ply.thickness_locked if isinstance(ply, Ply) else bool(ply.locked)
-    lock = " locked" if locked else ""
+    lock = " locked" if ply.thickness_locked else ""
     return {
         "color": quoted(ply.color) if ply.color else None,
         "thickness": None if ply.thickness_mm is None else length_text(ply.thickness_mm) + lock,
@@ -118,13 +117,9 @@ def row_edits(span: EditSpan, row: StackupLayer, planned: PlannedRow, style: Sty
         yield Edit(parts[-1].end, parts[-1].end, f"{style.before_ply}addsublayer{lists}")
 
 
-def _difference(old: Ply, new: PlannedPly) -> dict[str, str | None]:
+def _difference(old: Ply, new: Ply) -> dict[str, str | None]:
     """The words of a ply that change, at the precision of the file."""
-    kept = {}
-    if new.locked is None:
-        kept["locked"] = old.thickness_locked
-    if new.color is None:
-        kept["color"] = old.color  # type: ignore[assignment]
+    kept = {key: getattr(old, key) for key in ("thickness_locked", "color") if getattr(new, key) is None}
     before, after = _texts(old), _texts(new.model_copy(update=kept))
     return {name: after[name] for name in _FIELDS if before[name] != after[name]}
 

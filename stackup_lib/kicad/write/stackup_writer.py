@@ -10,7 +10,8 @@ import re
 from difflib import SequenceMatcher
 
 from stackup_lib.board.board import LayerKind, Stackup
-from stackup_lib.board.planned import WRITTEN_KINDS, PlannedPly, PlannedRow, PlannedStackup, planned_from
+from stackup_lib.board.planned import WRITTEN_KINDS, PlannedRow, PlannedStackup, planned_from
+from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.kicad.read import header
 from stackup_lib.kicad.read.reader import NEWEST_VERSION
@@ -142,7 +143,7 @@ def _refuse_missing_mask(source: BoardText, planned: PlannedStackup, before: Pla
 _LETTER = {LayerKind.COPPER: "c", LayerKind.MASK: "m", LayerKind.CORE: "d", LayerKind.PREPREG: "d"}
 
 
-def _fault(row: PlannedRow, ply: PlannedPly) -> str:
+def _fault(row: PlannedRow, ply: Ply) -> str:
     is_dielectric = row.kind in (LayerKind.CORE, LayerKind.PREPREG)
     if len(row.plies) > 1 and not is_dielectric:
         return "has several plies"

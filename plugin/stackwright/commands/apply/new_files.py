@@ -12,8 +12,9 @@ from drc_rules.requirements.forms import ENGINEERING, Form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import Profile, load_form
 from drc_rules.settings.config import FILE_NAME, parse_config
+from drc_rules.settings.net_selection import toml_value
 from drc_rules.stackup_design.plan_changes import prove_laminates
-from drc_rules.stackup_design.plan_file import Plan, toml_string
+from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings, facts_of
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board, empty_project
@@ -101,18 +102,18 @@ def _head(purpose: NewBoardPurpose, digest: str, board: Path) -> Iterator[str]:
     yield f"# What KiCad has no field for: facts about {clean(board.name)} for Stackwright."
     yield ""
     yield f"# Workload: {profile.title}."
-    yield f"profile = {toml_string(_written(profile.name, board.parent))}"
+    yield f"profile = {toml_value(_written(profile.name, board.parent))}"
     yield ""
     if form is None:
         yield "# Form factor: none is stated; `stackwright check` names those that are known."
         yield '# form = "?"'
     else:
         yield f"# Form factor: {form.title}{'' if purpose.form else ', which the workload implies'}."
-        yield f"form = {toml_string(form.name)}"
+        yield f"form = {toml_value(form.name)}"
     yield ""
     yield "[declared]"
     yield "# What is declared below holds for the stackup with this hash; when it changes, it counts as unknown."
-    yield f"stackup_hash = {toml_string(digest)}"
+    yield f"stackup_hash = {toml_value(digest)}"
 
 
 def _written(profile: str, folder: Path) -> str:
@@ -132,12 +133,12 @@ def _interfaces(plan: Plan, purpose: NewBoardPurpose) -> Iterator[str]:
         yield ""
         yield f"# {interface(of).title}: every net that you give this net class."
         yield "[[interface]]"
-        yield f"is = {toml_string(of)}"
-        yield f"net_classes = [{toml_string(name)}]"
+        yield f"is = {toml_value(of)}"
+        yield f"net_classes = [{toml_value(name)}]"
     for of in purpose.generations.values():
         if of not in found.values():
             yield ""
             yield f"# {interface(of).title}: the nets it runs on, once there are any."
             yield "# [[interface]]"
-            yield f"# is = {toml_string(of)}"
+            yield f"# is = {toml_value(of)}"
             yield '# nets = ["?"]'

@@ -12,7 +12,8 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.interfaces import family
-from drc_rules.settings.config import PLACEHOLDER, parse_config
+from drc_rules.settings.config import parse_config
+from drc_rules.settings.declaration import PLACEHOLDER
 from drc_rules.settings.net_selection import nets_line, toml_value
 from stackwright.text.words import clean, count
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
+from stackup_lib.core.words import listed
+
 _NAME = r"(?:dielectric \d+|[A-Za-z0-9]+\.Cu)"
 _LIST = re.compile(rf"{_NAME}(?:(?:, | and ){_NAME})+")
 
@@ -32,12 +34,8 @@ def shortened(words: str) -> str:
 def _short(names: Iterable[str]) -> str:
     once = list(dict.fromkeys(names))
     if not all(name.startswith("dielectric ") for name in once):
-        return _listed(once)
+        return listed(once)
     numbers = sorted(int(name.partition(" ")[2]) for name in once)
     runs = [[n for _, n in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
     parts = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    return f"dielectrics {_listed(parts)}" if len(numbers) > 1 else once[0]
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"dielectrics {listed(parts)}" if len(numbers) > 1 else once[0]

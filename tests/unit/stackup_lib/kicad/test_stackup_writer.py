@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from fixtures.miniboard import build
 from stackup_lib.board.board import LayerKind
-from stackup_lib.board.planned import PlannedPly, PlannedRow, PlannedStackup, planned_from
-from stackup_lib.board.stackup import Stackup
+from stackup_lib.board.planned import PlannedRow, PlannedStackup, planned_from
+from stackup_lib.board.stackup import Ply, Stackup
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
@@ -56,7 +56,7 @@ def plan_of(text: bytes) -> PlannedStackup:
     return planned_from(stackup_of(text))
 
 
-def with_row(plan: PlannedStackup, name: str, *plies: PlannedPly, kind: LayerKind | None = None) -> PlannedStackup:
+def with_row(plan: PlannedStackup, name: str, *plies: Ply, kind: LayerKind | None = None) -> PlannedStackup:
     rows = [
         row.model_copy(update={"plies": plies, "kind": kind or row.kind}) if row.name == name else row
         for row in plan.rows
@@ -70,10 +70,10 @@ def layered(count: int) -> PlannedStackup:
     for i in range(count):
         if i:
             kind = LayerKind.PREPREG if i % 2 else LayerKind.CORE
-            ply = PlannedPly(thickness_mm=0.1, material="Megtron 6", dk=3.4, df=0.002)
+            ply = Ply(thickness_mm=0.1, material="Megtron 6", dk=3.4, df=0.002)
             rows.append(PlannedRow(kind=kind, plies=(ply,)))
         layer_type = "power" if i % 2 else "signal"
-        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=0.018),), layer_type=layer_type))
+        rows.append(PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=0.018),), layer_type=layer_type))
     return PlannedStackup(rows=tuple(rows))
 
 
@@ -146,7 +146,7 @@ def test_one_dk_changes_one_line(newline: str) -> None:
     text = "# made by hand, \u03a9\n" + text
     content = text.replace("\n", newline).encode()
     plan = plan_of(content)
-    ply = PlannedPly(thickness_mm=1.2, material="FR4", dk=4.25, df=0.02)
+    ply = Ply(thickness_mm=1.2, material="FR4", dk=4.25, df=0.02)
     written = replace_stackup(content, with_row(plan, "dielectric 2", ply))
     assert written == content.replace(b"(epsilon_r 4.5)", b"(epsilon_r 4.25)")
 
@@ -154,7 +154,9 @@ def test_one_dk_changes_one_line(newline: str) -> None:
 def test_every_word_of_a_ply_can_change(tmp_path: Path) -> None:
     """Thickness, lock, material, Dk, Df, colour, kind; the board's thickness follows the new sum, here 1.31 mm."""
     content = mini(tmp_path, stackup='F.Cu 0.035\ncore 1.53 "FR4" dk=4.5 df=0.02\nB.Cu 0.035')
-    ply = PlannedPly(thickness_mm=1.24, material='I "x" \\ \u00b5', dk=3.0, df=0.00005, locked=True, color="#11223344")
+    ply = Ply(
+        thickness_mm=1.24, material='I "x" \\ \u00b5', dk=3.0, df=0.00005, thickness_locked=True, color="#11223344"
+    )
     written = replace_stackup(content, with_row(plan_of(content), "dielectric 1", ply, kind=LayerKind.PREPREG))
     old, new = changed_lines(content, written)
     assert old == [
@@ -173,7 +175,7 @@ def test_every_word_of_a_ply_can_change(tmp_path: Path) -> None:
 def test_what_is_not_known_is_said_so(tmp_path: Path) -> None:
     """An unknown Dk or Df of a changed or new ply is KiCad's own "not set": left out, KiCad would make it FR4's."""
     content = mini(tmp_path, stackup='F.Cu 0.035\ncore 1.53 "FR4" dk=4.5 df=0.02\nB.Cu 0.035')
-    unknown = PlannedPly(thickness_mm=1.53, material="Nelco X")
+    unknown = Ply(thickness_mm=1.53, material="Nelco X")
     for plies in ((unknown,), (unknown, unknown)):
         written = replace_stackup(content, with_row(plan_of(content), "dielectric 1", *plies))
         assert written.count(b"(epsilon_r 1)") == written.count(b"(loss_tangent 0)") == len(plies)
@@ -189,9 +191,9 @@ def test_apply_and_undo_give_the_same_bytes() -> None:
     """A plan applied and the former one applied again restore every byte, plies added and words taken away included."""
     content = kicad_layout(board_text(head=HEAD_V10, nets="")).replace("(thickness 1.6)", "(thickness 1.631)").encode()
     plan = plan_of(content)
-    plies = [PlannedPly(thickness_mm=0.3 + i / 10, material="IS400", dk=3.9) for i in range(3)]
+    plies = [Ply(thickness_mm=0.3 + i / 10, material="IS400", dk=3.9) for i in range(3)]
     changed = with_row(plan, "dielectric 2", *plies)
-    changed = with_row(changed, "dielectric 1", PlannedPly(thickness_mm=0.2, material="2113"))
+    changed = with_row(changed, "dielectric 1", Ply(thickness_mm=0.2, material="2113"))
     written = replace_stackup(content, changed)
     assert [len(d.plies) for d in stackup_of(written).dielectrics] == [1, 3, 1]
     assert stackup_of(written).dielectrics[0].plies[0].color == "FR4 natural"
@@ -202,7 +204,7 @@ def test_apply_and_undo_give_the_same_bytes() -> None:
 
 def test_plies_stand_as_each_version_writes_them(tmp_path: Path) -> None:
     """KiCad 8 to 10 put `addsublayer` behind the ply before it, KiCad 6 and 7 on a line of its own."""
-    plies = tuple(PlannedPly(thickness_mm=t, material="1080", dk=4.0, df=0.02) for t in (0.5, 0.7))
+    plies = tuple(Ply(thickness_mm=t, material="1080", dk=4.0, df=0.02) for t in (0.5, 0.7))
     plan = PlannedStackup(rows=(copper(), PlannedRow(kind=LayerKind.CORE, plies=plies), copper()))
     old = replace_stackup(EMPTY_V6.encode(), plan).decode()
     expected = """  (setup
@@ -226,7 +228,7 @@ def test_plies_stand_as_each_version_writes_them(tmp_path: Path) -> None:
 
 
 def copper(thickness_mm: float = 0.035) -> PlannedRow:
-    return PlannedRow(kind=LayerKind.COPPER, plies=(PlannedPly(thickness_mm=thickness_mm),))
+    return PlannedRow(kind=LayerKind.COPPER, plies=(Ply(thickness_mm=thickness_mm),))
 
 
 @pytest.mark.parametrize("head", [HEAD_V6, HEAD_V9, HEAD_V10])
@@ -235,7 +237,7 @@ def test_a_file_on_one_line_stays_on_one_line(head: str) -> None:
     layers = LAYERS_V6 if head == HEAD_V6 else None
     text = board_text(head=head, items="", **({} if layers is None else {"layers": layers})).replace("\n", " ")
     plan = plan_of(text.encode())
-    two = tuple(PlannedPly(thickness_mm=0.6, material=m, dk=4.0, df=0.01, locked=False) for m in ("A", "B"))
+    two = tuple(Ply(thickness_mm=0.6, material=m, dk=4.0, df=0.01, thickness_locked=False) for m in ("A", "B"))
     plan = with_row(plan, "dielectric 2", *two).model_copy(update={"copper_finish": "Immersion silver"})
     written = replace_stackup(text.encode(), plan)
     assert b"\n" not in written
@@ -309,7 +311,7 @@ def test_layers_are_added_to_an_unrouted_board(tmp_path: Path) -> None:
 
 def _unlocked(plan: PlannedStackup) -> tuple[PlannedRow, ...]:
     return tuple(
-        row.model_copy(update={"plies": tuple(p.model_copy(update={"locked": False}) for p in row.plies)})
+        row.model_copy(update={"plies": tuple(p.model_copy(update={"thickness_locked": False}) for p in row.plies)})
         for row in plan.rows
     )
 
@@ -406,17 +408,17 @@ def test_what_is_no_board_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("ply", "says"),
     [
-        (PlannedPly(thickness_mm=0.1, dk=4.0), "names no material"),
-        (PlannedPly(material="A"), "has no thickness"),
-        (PlannedPly(thickness_mm=-0.1, material="A"), "thickness of -0.1"),
-        (PlannedPly(thickness_mm=float("nan"), material="A"), "thickness of nan"),
-        (PlannedPly(thickness_mm=0.1, material="", df=0.1), "names no material"),
-        (PlannedPly(thickness_mm=0.1, material="A", dk=0.9), "Dk of 0.9"),
-        (PlannedPly(thickness_mm=0.1, material="A", df=0.0), "Df of 0"),
-        (PlannedPly(thickness_mm=0.1, material="A\x1b[31m"), "not printable"),
+        (Ply(thickness_mm=0.1, dk=4.0), "names no material"),
+        (Ply(material="A"), "has no thickness"),
+        (Ply(thickness_mm=-0.1, material="A"), "thickness of -0.1"),
+        (Ply(thickness_mm=float("nan"), material="A"), "thickness of nan"),
+        (Ply(thickness_mm=0.1, material="", df=0.1), "names no material"),
+        (Ply(thickness_mm=0.1, material="A", dk=0.9), "Dk of 0.9"),
+        (Ply(thickness_mm=0.1, material="A", df=0.0), "Df of 0"),
+        (Ply(thickness_mm=0.1, material="A\x1b[31m"), "not printable"),
     ],
 )
-def test_a_ply_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) -> None:
+def test_a_ply_that_kicad_would_not_keep_is_refused(ply: Ply, says: str) -> None:
     """No material (KiCad makes it FR4), no or a senseless thickness, Dk, Df, or a control character."""
     content = kicad_layout(board_text(head=HEAD_V10, nets="")).encode()
     with pytest.raises(NotWrittenError, match=says):
@@ -426,7 +428,7 @@ def test_a_ply_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) 
 def test_a_mask_needs_its_layer() -> None:
     """On a board without B.Mask KiCad would make a dielectric of the row."""
     bare = EMPTY_V6.replace('    (38 "B.Mask" user)\n', "").encode()
-    plies = (PlannedPly(thickness_mm=0.02),)
+    plies = (Ply(thickness_mm=0.02),)
     masks = [PlannedRow(kind=LayerKind.MASK, name=name, plies=plies) for name in ("F.Mask", "B.Mask")]
     front = PlannedStackup(rows=(masks[0], *layered(2).rows))
     assert stackup_of(replace_stackup(bare, front)).layers[1].kind is LayerKind.MASK
@@ -435,9 +437,9 @@ def test_a_mask_needs_its_layer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ply", "says"), [(PlannedPly(thickness_mm=0.02, dk=3.5), "without a material"), (PlannedPly(), "has no thickness")]
+    ("ply", "says"), [(Ply(thickness_mm=0.02, dk=3.5), "without a material"), (Ply(), "has no thickness")]
 )
-def test_a_mask_that_kicad_would_not_keep_is_refused(ply: PlannedPly, says: str) -> None:
+def test_a_mask_that_kicad_would_not_keep_is_refused(ply: Ply, says: str) -> None:
     """Dk without a material is dropped by KiCad, a missing thickness made up."""
     content = kicad_layout(board_text(head=HEAD_V10, nets="")).encode()
     with pytest.raises(NotWrittenError, match=f"F.Mask .*{says}"):
@@ -452,19 +454,19 @@ def test_layer_counts_that_kicad_refuses_are_refused(count: int, tmp_path: Path)
 
 
 PLIES = st.builds(
-    PlannedPly,
+    Ply,
     thickness_mm=st.floats(0.001, 3).map(lambda v: round(v, 6)),
     material=st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_size=12),
     dk=st.none() | st.floats(1.5, 12).map(lambda v: float(f"{v:.8g}")),
     df=st.none() | st.floats(1e-6, 0.1).map(lambda v: float(f"{v:.4g}")),
-    locked=st.booleans(),
+    thickness_locked=st.booleans(),
 )
 
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(plies=st.lists(st.lists(PLIES, min_size=1, max_size=4), min_size=3, max_size=3), tabs=st.booleans())
-def test_any_plan_reads_back_and_can_be_undone(plies: list[list[PlannedPly]], tabs: bool) -> None:
+def test_any_plan_reads_back_and_can_be_undone(plies: list[list[Ply]], tabs: bool) -> None:
     """Whatever plies are planned, they read back, a second time changes nothing, and outside the block nothing does."""
     text = board_text(head=HEAD_V10, nets="")
     content = (kicad_layout(text) if tabs else text).encode()
