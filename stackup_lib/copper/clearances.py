@@ -7,7 +7,7 @@ either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints, Pads
+from stackup_lib.board.columns import first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps, straight_distances
@@ -27,7 +28,6 @@ from stackup_lib.copper.shapes import (
     Pieces,
     copper_pads,
     edge_pieces,
-    joined,
     pad_pieces,
     track_pieces,
     via_pieces,
@@ -126,7 +126,7 @@ class SpaceFinder:
         board = self.copper.board
         pads = board.pads.layers
         many = np.flatnonzero(copper_pads(board) & ((pads & (pads - np.uint64(1))) != 0))
-        return joined([via_pieces(board), pad_pieces(board, many)])
+        return Pieces.joined([via_pieces(board), pad_pieces(board, many)])
 
     @cached_property
     def _through_tree(self) -> STRtree:
@@ -147,7 +147,7 @@ class SpaceFinder:
 
         board, reach = self.copper.board, self.reach_mm[layer]
         alone = np.flatnonzero(copper_pads(board) & (board.pads.layers == np.uint64(1 << layer)))
-        flat = joined([track_pieces(board, layer), pad_pieces(board, alone)])
+        flat = Pieces.joined([track_pieces(board, layer), pad_pieces(board, alone)])
         around = diagonals(flat.boxes(reach))
         through, is_there = self._on_layer(layer)
         one, other = self._through_tree.query(around)
@@ -161,12 +161,12 @@ class SpaceFinder:
         both = np.flatnonzero(is_there[one] & is_there[other])
         pairs.append((one[both] + len(flat), other[both] + len(flat)))
         one, other = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-        pieces = joined([flat, through])
+        pieces = Pieces.joined([flat, through])
         found = [self._gaps(layer, pieces.where(one), pieces.where(other))]
         if self.copper.is_filled(layer):
             found.append(self._posts_to_fills(layer, through, is_there & _is_round(board.pads, through)))
             rest = through.where(is_there & ~_is_round(board.pads, through))
-            found += self._to_fills(layer, joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach))))
+            found += self._to_fills(layer, Pieces.joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach))))
         return self._judged(layer, found)
 
     def _on_layer(self, layer: int) -> tuple[Pieces, Mask]:
@@ -177,9 +177,7 @@ class SpaceFinder:
         radius[is_via] = np.nan_to_num(board.vias.pad_size_mm[posts.row[is_via], layer]) / 2
         has = radius > 0
         has[~is_via] = holds_layer(board.pads.layers[posts.row[~is_via]], layer)
-        columns = [getattr(posts, name) for name in Pieces.__slots__]
-        columns[Pieces.__slots__.index("radius_mm")] = radius
-        return Pieces(*columns), has
+        return replace(posts, radius_mm=radius), has
 
     def _kept(self, layer: int, through: Pieces, is_there: Mask, near: tuple[Pieces, Ints, Ints]) -> Mask:
         """Which posts keep their pad: where unused ones are left out, those that copper of their net ends on."""
@@ -232,7 +230,7 @@ class SpaceFinder:
     def _judged(self, layer: int, parts: list[Spaces]) -> _Measured:
         """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what lies in a fill."""
         gap = np.concatenate([part.gap_mm for part in parts])
-        one, other = joined([part.one for part in parts]), joined([part.other for part in parts])
+        one, other = Pieces.joined([part.one for part in parts]), Pieces.joined([part.other for part in parts])
         order = np.lexsort((*_place_keys(one, other), np.round(gap, 6)))
         all_of = Spaces(layer, gap[order], one.where(order), other.where(order))
         at_fill = all_of.at_fill
@@ -290,10 +288,7 @@ def _is_round(pads: Pads, posts: Pieces) -> Mask:
 def _nearest(spaces: Spaces) -> Spaces:
     """The narrowest space of each of the first pieces to each net."""
     order = np.lexsort((spaces.gap_mm, spaces.other.net, spaces.one.kind, spaces.one.row))
-    keys = np.column_stack([spaces.one.row, spaces.one.kind, spaces.other.net])[order]
-    is_first = np.ones(len(spaces), dtype=np.bool_)
-    is_first[1:] = np.any(keys[1:] != keys[:-1], axis=1)
-    return spaces.where(order[is_first])
+    return spaces.where(first_of_each(order, spaces.one.row, spaces.one.kind, spaces.other.net))
 
 
 def _place_keys(one: Pieces, other: Pieces) -> tuple[Floats, Floats]:

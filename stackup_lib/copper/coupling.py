@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.columns import Columns
 from stackup_lib.board.flat_pairs import CELLS
 
 PIECE_MM = 1.0
@@ -27,7 +28,7 @@ ALONE = np.nan
 
 
 @dataclass(frozen=True, slots=True)
-class TrackPieces:
+class TrackPieces(Columns):
     """Straight pieces of routed tracks, one row each.
 
     Attributes:
@@ -44,13 +45,6 @@ class TrackPieces:
     direction: NDArray[np.complex128]
     width_mm: Floats
     length_mm: Floats
-
-    def __len__(self) -> int:
-        return len(self.track)
-
-    def where(self, rows: NDArray[np.bool_] | Ints) -> TrackPieces:
-        """Return some of the rows."""
-        return TrackPieces(*(getattr(self, name)[rows] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.board_area import are_outside, board_area, how_far_outside
 from stackup_lib.copper.copper_map import CopperMap
@@ -20,7 +21,6 @@ from stackup_lib.copper.shapes import (
     Pieces,
     copper_pads,
     edge_pieces,
-    joined,
     pad_pieces,
     track_pieces,
     via_pieces,
@@ -46,7 +46,7 @@ INTENDED_MM = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class CutGaps:
+class CutGaps(Columns):
     """Every piece of copper within reach of a cut, one row per pair; mm.
 
     Attributes:
@@ -64,19 +64,9 @@ class CutGaps:
     net: Ints
     at: Complexes
 
-    def where(self, chosen: Ints | Mask) -> CutGaps:
-        """Return some of the rows."""
-        names = ("gap_mm", "cut", "layer", "kind", "row", "net", "at")
-        return CutGaps(*(getattr(self, name)[chosen] for name in names))
-
     def least_of(self, *columns: Ints) -> CutGaps:
         """Return the row with the least gap for each combination of the columns' values, in the order of these."""
-        order = np.lexsort((self.gap_mm, *columns))
-        if not len(order):
-            return self
-        sorted_ = np.column_stack(columns)[order]
-        is_first = np.concatenate([[True], np.any(sorted_[1:] != sorted_[:-1], axis=1)])
-        return self.where(order[is_first])
+        return self.where(first_of_each(np.lexsort((self.gap_mm, *columns)), *columns))
 
 
 def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
@@ -100,10 +90,11 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     area = _area(board, (largest, pads))
     vias = largest.row[np.union1d(near(largest)[0], _beyond(area, largest))]
     pads = pads.where(np.union1d(near(pads)[0], _beyond(area, pads)))
-    found = []
+    none = np.zeros(0, dtype=np.int64)
+    found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128))]
     for layer in range(board.layer_count if len(cuts) else 0):
         on_layer = holds_layer(board.pads.layers[pads.row], layer)
-        pieces = joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
+        pieces = Pieces.joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
         one, cut = near(pieces)
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
         box, edge = copper.edges(layer).near(*cuts.boxes(reach_mm))
@@ -112,7 +103,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
         found.append(_inside(copper, layer, cuts, of))
         all_fills = edge_pieces(copper.edges(layer), np.arange(len(copper.edges(layer))))
         found += [_outside(area, layer, some) for some in (pieces, all_fills)]
-    return _unintended(board, _joined(found))
+    return _unintended(board, CutGaps.joined(found))
 
 
 def _cuts(board: Board) -> tuple[Pieces, Ints]:
@@ -234,17 +225,6 @@ def _nearest(one: Pieces, cuts: Pieces) -> Complexes:
     points = np.stack([one.start, one.end, *feet])
     apart = np.stack([straight_distances(p, p, cuts.start, cuts.end) for p in points])
     return np.asarray(points[np.argmin(apart, axis=0), np.arange(len(way))])
-
-
-def _joined(found: list[CutGaps]) -> CutGaps:
-    names = ("gap_mm", "cut", "layer", "kind", "row", "net", "at")
-    empty = (np.zeros(0), *(np.zeros(0, dtype=np.int64) for _ in range(5)), np.zeros(0, dtype=np.complex128))
-    return CutGaps(
-        *(
-            np.concatenate([none, *(getattr(one, name) for one in found)])
-            for name, none in zip(names, empty, strict=True)
-        )
-    )
 
 
 def _unintended(board: Board, found: CutGaps) -> CutGaps:

@@ -6,7 +6,6 @@ rectangle, that of an arc a curve. Lengths are mm, points x + iy with y downward
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
+from stackup_lib.board.columns import Columns
 from stackup_lib.copper.fill_edges import Complexes, FillEdges
 
 Mask = NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Piece(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class Pieces(Columns):
     """Pieces of copper, one row each.
 
     Attributes:
@@ -51,13 +51,6 @@ class Pieces:
     is_straight: Mask
     margin_mm: Floats
 
-    def __len__(self) -> int:
-        return len(self.net)
-
-    def where(self, chosen: Ints | Mask) -> Pieces:
-        """Return some of the rows."""
-        return Pieces(*(getattr(self, name)[chosen] for name in Pieces.__slots__))
-
     def boxes(self, reach_mm: float = 0.0) -> tuple[Floats, Floats, Floats, Floats]:
         """Return left, low, right and high of what lies within reach of each piece."""
         out = self.radius_mm + self.margin_mm + reach_mm
@@ -67,11 +60,6 @@ class Pieces:
             np.maximum(self.start.real, self.end.real) + out,
             np.maximum(self.start.imag, self.end.imag) + out,
         )
-
-
-def joined(parts: Sequence[Pieces]) -> Pieces:
-    """Return the rows of several one after the other."""
-    return Pieces(*(np.concatenate([getattr(part, name) for part in parts]) for name in Pieces.__slots__))
 
 
 def track_pieces(board: Board, layer: int) -> Pieces:

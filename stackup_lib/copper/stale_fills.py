@@ -7,13 +7,14 @@ fills the zones. What lies in a fill all the same was put there, or moved, since
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
+from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.shapes import Piece, Pieces, copper_pads, pad_pieces
 from stackup_lib.core.facts import MissingFact
@@ -38,7 +39,7 @@ class Item(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Foreign:
+class Foreign(Columns):
     """What lies in fills of other nets, one row for each item, layer and net of a fill, by layer.
 
     Attributes:
@@ -55,24 +56,15 @@ class Foreign:
     x_mm: Floats
     y_mm: Floats
 
-    def __len__(self) -> int:
-        return len(self.kind)
-
-    def where(self, rows: Ints) -> Foreign:
-        """Return some of the rows."""
-        return Foreign(*(getattr(self, name)[rows] for name in Foreign.__slots__))
-
 
 def all_foreign(parts: Sequence[Foreign]) -> Foreign:
     """Return the rows of several, each item, layer and net once, in the order of layers and items."""
-    kind, row, layer, net, fill_net = (
-        np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(part, name) for part in parts)])
-        for name in Foreign.__slots__[:5]
-    )
-    x, y = (np.concatenate([np.zeros(0), *(getattr(part, name) for part in parts)]) for name in ("x_mm", "y_mm"))
-    item = np.where(kind == Item.HOLE, Item.PAD, kind)  # the hole of a pad that lies there as well is no other item
-    _, first = np.unique(np.column_stack([layer, item, row, fill_net]), axis=0, return_index=True)
-    return Foreign(kind, row, layer, net, fill_net, x, y).where(first)
+    none = np.zeros(0, dtype=np.int64)
+    found = Foreign.joined([Foreign(none, none, none, none, none, np.zeros(0), np.zeros(0)), *parts])
+    # the hole of a pad that lies there as well is no other item
+    item = np.where(found.kind == Item.HOLE, Item.PAD, found.kind)
+    _, first = np.unique(np.column_stack([found.layer, item, found.row, found.fill_net]), axis=0, return_index=True)
+    return found.where(first)
 
 
 def pieces_in_fills(pieces: Pieces, layer: int, fill_net: Ints) -> Foreign:
@@ -138,7 +130,7 @@ def _points_in(fills: Sequence[tuple[int, Polygon]], points: Foreign) -> Foreign
         rows.append(inside)
         nets.append(np.full(len(inside), net))
     found = points.where(np.concatenate(rows))
-    return Foreign(found.kind, found.row, found.layer, found.net, np.concatenate(nets), found.x_mm, found.y_mm)
+    return replace(found, fill_net=np.concatenate(nets))
 
 
 def _untied(board: Board, found: Foreign) -> Foreign:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.board.columns import Columns, first_of_each
 from stackup_lib.board.layer_masks import holds_layer
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes
@@ -29,19 +30,16 @@ BESIDE_MM = 0.00002
 
 
 @dataclass(frozen=True, slots=True)
-class PlaneLines:
+class PlaneLines(Columns):
     """Straight lines, one row each: start (x + iy), direction of length 1, length in mm."""
 
     start: Complexes
     direction: Complexes
     length_mm: Floats
 
-    def __len__(self) -> int:
-        return len(self.start)
-
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class Stretches(Columns):
     """Stretches of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
 
     line: Ints
@@ -105,7 +103,7 @@ class PlaneEdges:
         found = [self._uncrossed(lines, offsets_mm.shape[1], np.flatnonzero(~is_busy))]
         if np.any(is_busy):
             found.append(self._crossed(lines, offsets_mm, np.flatnonzero(is_busy), near))
-        return Stretches(*(np.concatenate([getattr(part, name) for part in found]) for name in Stretches.__slots__))
+        return Stretches.joined(found)
 
     def _uncrossed(self, lines: PlaneLines, count: int, quiet: Ints) -> Stretches:
         """The parallels of lines without any edge near them: one look-up tells what lies under all of them."""
@@ -195,7 +193,4 @@ def _parts(lines: PlaneLines) -> tuple[Ints, Floats, Floats]:
 
 def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
     """Return the index of the longest stretch of every row; rows are in ascending order."""
-    order = np.lexsort((-length_mm, row))
-    first = np.ones(len(row), dtype=np.bool_)
-    first[1:] = row[order][1:] != row[order][:-1]
-    return np.asarray(order[first], dtype=np.int64)
+    return first_of_each(np.lexsort((-length_mm, row)), row)

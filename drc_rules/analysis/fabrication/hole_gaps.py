@@ -8,6 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.board.columns import first_of_each
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.copper.fill_to_fill import diagonals
@@ -127,9 +128,7 @@ def _cuts(entries: list[tuple[int, Ints, Ints, Floats]], own: Ints) -> HoleCuts:
     gap = np.concatenate([np.zeros(0), *(gaps for *_, gaps in entries)])
     deep = np.flatnonzero(gap <= -TOUCH_MM)
     order = deep[np.lexsort((layer[deep], gap[deep], net[deep], hole[deep]))]
-    pair = np.column_stack([hole[order], net[order]])
-    first = np.concatenate([np.ones(min(len(order), 1), dtype=np.bool_), np.any(pair[1:] != pair[:-1], axis=1)])
-    order = order[first]
+    order = first_of_each(order, hole, net)
     return HoleCuts(hole[order], own[hole[order]], net[order], layer[order], gap[order])
 
 
