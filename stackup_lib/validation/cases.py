@@ -121,10 +121,12 @@ def _own_words(given: Parameters) -> dict[str, float]:
     return out
 
 
-def _above(p: Parameters, t: float) -> float:
-    """From the top of the trace to the plane above."""
+def _between_planes(p: Parameters, t: float) -> tuple[float, float]:
+    """From the plane below to the trace, and from the top of the trace to the plane above."""
+    if p.get("b") is not None:
+        return ((_need(p, "b") - t) / 2,) * 2
     with_copper = p.get("h2_incl_copper")
-    return _need(p, "h2") if with_copper is None else with_copper - t
+    return _need(p, "h1"), _need(p, "h2") if with_copper is None else with_copper - t
 
 
 def _need(p: Parameters, *names: str) -> float:
@@ -176,10 +178,7 @@ def _embedded(p: Parameters) -> Section:
 
 def _stripline(p: Parameters) -> Section:
     t = _need(p, "t")
-    if p.get("b") is not None:
-        below = above = (_need(p, "b") - t) / 2
-    else:
-        below, above = _need(p, "h1"), _above(p, t)
+    below, above = _between_planes(p, t)
     return shapes.stripline(
         width_mm=_width(p),
         top_width_mm=p.get("w2"),
@@ -229,10 +228,7 @@ def _cpw_grounded(p: Parameters) -> Section:
 
 def _cpw_stripline(p: Parameters) -> Section:
     t = _need(p, "t")
-    if p.get("b") is not None:
-        below = above = (_need(p, "b") - t) / 2
-    else:
-        below, above = _need(p, "h1"), _above(p, t)
+    below, above = _between_planes(p, t)
     return shapes.coplanar(
         width_mm=_width(p),
         top_width_mm=p.get("w2"),
@@ -245,43 +241,26 @@ def _cpw_stripline(p: Parameters) -> Section:
     )
 
 
-_BUILDERS: dict[str, Callable[[Parameters], Section]] = {
-    "microstrip": _microstrip,
-    "microstrip_air": _microstrip,
-    "coated_microstrip": _microstrip,
-    "edge_coupled_microstrip": _microstrip,
-    "coated_edge_coupled_microstrip": _microstrip,
-    "embedded_microstrip": _embedded,
-    "stripline": _stripline,
-    "stripline_sym": _stripline,
-    "stripline_t0_two_dielectrics": _stripline,
-    "offset_stripline": _stripline,
-    "offset_stripline_two_dielectrics": _stripline,
-    "edge_coupled_stripline": _stripline,
-    "edge_coupled_stripline_t0_two_dielectrics": _stripline,
-    "edge_coupled_offset_stripline_two_dielectrics": _stripline,
-    "broadside_coupled_stripline": _broadside,
-    "broadside_coupled_two_dielectrics": _broadside,
-    "cpw_halfspace": _cpw_open,
-    "cpw_air": _cpw_open,
-    "cpw_grounded": _cpw_grounded,
-    "cpw_grounded_coated": _cpw_grounded,
-    "edge_coupled_cpw_grounded": _cpw_grounded,
-    "coplanar_stripline": _cpw_stripline,
-    "edge_coupled_offset_stripline": _stripline,
-    "coated_cpw_grounded": _cpw_grounded,
-    "coated_edge_coupled_cpw_grounded": _cpw_grounded,
-    # Polar's names: 1B, 1A are dielectrics below and above the trace
-    "SurfaceMicrostrip1B": _microstrip,
-    "CoatedMicrostrip1B": _microstrip,
-    "DiffEdgeCoupledSurfaceMicrostrip1B": _microstrip,
-    "DiffEdgeCoupledCoatedMicrostrip1B": _microstrip,
-    "OffsetStripline1B1A": _stripline,
-    "DiffOffsetStripline1B1A": _stripline,
-    "SurfaceCoplanarWaveguideWithLowerGnd1B": _cpw_grounded,
-    "CoatedCoplanarWaveguideWithLowerGnd1B": _cpw_grounded,
-    "DiffSurfaceCoplanarWaveguideWithLowerGnd1B": _cpw_grounded,
-    "DiffCoatedCoplanarWaveguideWithLowerGnd1B": _cpw_grounded,
-    "OffsetCoplanarWaveguide1B1A": _cpw_stripline,
-    "DiffOffsetCoplanarWaveguide1B1A": _cpw_stripline,
+_GEOMETRIES: dict[Callable[[Parameters], Section], str] = {
+    _microstrip: """
+        microstrip microstrip_air coated_microstrip edge_coupled_microstrip coated_edge_coupled_microstrip
+        SurfaceMicrostrip1B CoatedMicrostrip1B DiffEdgeCoupledSurfaceMicrostrip1B DiffEdgeCoupledCoatedMicrostrip1B
+    """,
+    _embedded: "embedded_microstrip",
+    _stripline: """
+        stripline stripline_sym stripline_t0_two_dielectrics offset_stripline offset_stripline_two_dielectrics
+        edge_coupled_stripline edge_coupled_stripline_t0_two_dielectrics edge_coupled_offset_stripline_two_dielectrics
+        edge_coupled_offset_stripline OffsetStripline1B1A DiffOffsetStripline1B1A
+    """,
+    _broadside: "broadside_coupled_stripline broadside_coupled_two_dielectrics",
+    _cpw_open: "cpw_halfspace cpw_air",
+    _cpw_grounded: """
+        cpw_grounded cpw_grounded_coated edge_coupled_cpw_grounded coated_cpw_grounded
+        coated_edge_coupled_cpw_grounded SurfaceCoplanarWaveguideWithLowerGnd1B CoatedCoplanarWaveguideWithLowerGnd1B
+        DiffSurfaceCoplanarWaveguideWithLowerGnd1B DiffCoatedCoplanarWaveguideWithLowerGnd1B
+    """,
+    _cpw_stripline: "coplanar_stripline OffsetCoplanarWaveguide1B1A DiffOffsetCoplanarWaveguide1B1A",
 }
+"""Builders and the names that tables call their sections by; of Polar's, 1B and 1A are dielectrics below and above."""
+
+_BUILDERS = {name: builder for builder, names in _GEOMETRIES.items() for name in names.split()}

@@ -72,7 +72,7 @@ def validate(cases: Iterable[ReferenceCase], limit_pct: float) -> Iterator[CaseO
     solved: dict[object, _Solved] = {}
     for case in cases:
         if case.skipped or case.reference is None:
-            yield _not_solved(case, "skipped", case.skipped)
+            yield _outcome(case, "skipped", case.skipped)
             continue
         key = (case.geometry, tuple(sorted(case.parameters.items())), case.mode)
         try:
@@ -80,7 +80,7 @@ def validate(cases: Iterable[ReferenceCase], limit_pct: float) -> Iterator[CaseO
                 solved[key] = _Solved(section_of_case(case.geometry, case.parameters), case.mode)
             yield _judged(case, case.reference, solved[key], limit_pct)
         except GeometryError as error:
-            yield _not_solved(case, "not solved", f"{error.what}; {error.next_step}")
+            yield _outcome(case, "not solved", f"{error.what}; {error.next_step}")
 
 
 def summarize(outcomes: Sequence[CaseOutcome], limit_pct: float) -> Summary:
@@ -169,24 +169,18 @@ def _judged(case: ReferenceCase, reference: float, solved: _Solved, limit_pct: f
         verdict = "within"
     elif far > limit_pct + (uncertainty or 0.0):
         verdict = "explained" if case.explained else "off"
-    return CaseOutcome(
-        id=case.id,
-        row=case.row,
-        geometry=case.geometry,
-        quantity=case.quantity,
-        mode=case.mode,
-        reference=case.reference,
-        uncertainty_pct=uncertainty,
+    return _outcome(
+        case,
+        verdict,
+        case.explained if verdict == "explained" else "",
         value=value,
         difference_pct=difference_pct,
         estimate_pct=estimate_pct,
         time_ms=solved.time_ms,
-        verdict=verdict,
-        reason=case.explained if verdict == "explained" else "",
     )
 
 
-def _not_solved(case: ReferenceCase, verdict: Verdict, reason: str) -> CaseOutcome:
+def _outcome(case: ReferenceCase, verdict: Verdict, reason: str, **found: float) -> CaseOutcome:
     return CaseOutcome(
         id=case.id,
         row=case.row,
@@ -197,4 +191,5 @@ def _not_solved(case: ReferenceCase, verdict: Verdict, reason: str) -> CaseOutco
         uncertainty_pct=case.uncertainty_pct,
         verdict=verdict,
         reason=reason,
+        **found,
     )
