@@ -356,9 +356,7 @@ def _judged(lines: Lines, one: FabWidth, index: int) -> WidthJudged:
     try:
         solved = lines.solved(index, one.width_mm, one.gap_mm)
         model = lines.uncertainty(index, one.width_mm, one.gap_mm).total_pct
-    except MissingFact as missing:
-        return plain.model_copy(update={"problem": f"{missing.name} is not known"})
-    except StackwrightError as error:
+    except (MissingFact, StackwrightError) as error:
         return plain.model_copy(update={"problem": error.what})
     return plain.model_copy(update={"solved_ohm": solved.impedance_ohm, "model_pct": model})
 

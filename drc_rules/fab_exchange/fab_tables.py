@@ -144,9 +144,7 @@ def tolerance_asked(ctx: Context, target: LineTarget) -> str:
 def _solved(lines: Lines, line: RoutedLine) -> str:
     try:
         return f"{routed_impedance_ohm(lines, line):.1f}"
-    except MissingFact as missing:
-        return f"not solved: {missing.name} is not known"
-    except StackwrightError as error:
+    except (MissingFact, StackwrightError) as error:
         return f"not solved: {error.what}"
 
 

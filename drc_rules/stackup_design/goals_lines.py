@@ -157,7 +157,7 @@ def _budget(one: Interface, form: Form | None, ctx: Context | None) -> tuple[flo
         try:
             found = share_of(ctx, one, declared)
         except MissingFact as fact:
-            return None, LineReason(goal, "ranks only", "assumption", f"{fact.name} is not known")
+            return None, LineReason(goal, "ranks only", "assumption", fact.what)
         if found is not None:
             share, role, document, allowance = found.db, found.role, found.document, found.allowance_db
     else:

@@ -90,6 +90,16 @@ class MissingFact(Exception):  # noqa: N818 - not an error: the honest outcome o
         self.how_to_give = how_to_give
         self.stale = stale
 
+    @property
+    def what(self) -> str:
+        """What is wrong, as errors say it."""
+        return f"{self.name} is not known"
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it, as errors say it."""
+        return self.how_to_give
+
 
 def _restored(fields: dict[str, object]) -> object:
     return Fact.model_construct(**fields)  # type: ignore[arg-type]  # as they were before

@@ -169,9 +169,7 @@ def _target(solver: _Solver, asked: Asked, lines: Sequence[ControlledLine]) -> T
     for found in lines:
         try:
             shapes.setdefault(solver.shape(found), []).append(found)
-        except MissingFact as fact:
-            problems[f"{fact.name} is not known"] = None
-        except StackwrightError as error:
+        except (MissingFact, StackwrightError) as error:
             problems[error.what] = None
     ordered = sorted(shapes.items(), key=lambda item: -_length_mm(item[1]))
     told: list[LineSpread] = []
@@ -179,10 +177,7 @@ def _target(solver: _Solver, asked: Asked, lines: Sequence[ControlledLine]) -> T
     for shape, same in ordered:
         try:
             answer = solver.answer(shape, same[0]) if len(told) < MOST_LINES else None
-        except MissingFact as fact:
-            problems[f"{fact.name} is not known"] = None
-            continue
-        except StackwrightError as error:
+        except (MissingFact, StackwrightError) as error:
             problems[error.what] = None
             continue
         if answer is None:

@@ -146,10 +146,7 @@ class ImpedanceTable:
         try:
             site = self.lines.site(index, references).site
             solved, production = self._solve(site, target, limits_of(self.lines, index))
-        except MissingFact as missing:
-            problem = f"{missing.name} is not known"
-            return ImpedanceRow(layer=layer, target=target, routed=routed, problem=problem, cure=missing.how_to_give)
-        except StackwrightError as error:
+        except (MissingFact, StackwrightError) as error:
             return ImpedanceRow(layer=layer, target=target, routed=routed, problem=error.what, cure=error.next_step)
         loss, problem, cure = self._loss(index, target, solved, references)
         planes = (
@@ -220,7 +217,7 @@ class ImpedanceTable:
         try:
             return self.lines.loss(index, solved.width_mm, solved.gap_mm, target.nyquist_ghz, references), "", ""
         except MissingFact as missing:
-            return None, f"{missing.name} is not known", missing.how_to_give
+            return None, missing.what, missing.how_to_give
         except DielectricDataError as error:
             return None, str(error), ""
 

@@ -109,16 +109,14 @@ def line_state(
             within_pct=(10.0,),
             tolerance=LINE_TOLERANCE,
         )
-    except MissingFact as missing:
-        return LineState(problem=f"{missing.name} is not known")
-    except StackwrightError as error:
+    except (MissingFact, StackwrightError) as error:
         return LineState(problem=error.what)
     loss, problem = None, ""
     if target.nyquist_ghz is not None:
         try:
             loss = lines.loss(index, width_mm, gap_mm, target.nyquist_ghz, planes).total_db_per_mm.nominal
         except MissingFact as missing:
-            problem = f"no loss: {missing.name} is not known"
+            problem = f"no loss: {missing.what}"
         except DielectricDataError as error:
             problem = f"no loss: {error}"
     return LineState(
@@ -160,9 +158,7 @@ def _bare_state(lines: Lines, rule: PlannedRule) -> LineState:
         return LineState(problem=f"there is no {rule.layer}")
     try:
         return LineState(impedance_ohm=lines.solved(index, rule.width_mm, rule.gap_mm).impedance_ohm)
-    except MissingFact as missing:
-        return LineState(problem=f"{missing.name} is not known")
-    except StackwrightError as error:
+    except (MissingFact, StackwrightError) as error:
         return LineState(problem=error.what)
 
 

@@ -202,8 +202,7 @@ def _loss(
     try:
         loss = lines.loss_of(line, lines.site(index, references), frequency_ghz)
     except MissingFact as missing:
-        problem = f"{missing.name} is not known"
-        return LossRow(frequency_ghz=frequency_ghz, problem=problem, cure=missing.how_to_give)
+        return LossRow(frequency_ghz=frequency_ghz, problem=missing.what, cure=missing.next_step)
     except DielectricDataError as error:
         return LossRow(frequency_ghz=frequency_ghz, problem=str(error))
     return LossRow(frequency_ghz=frequency_ghz, loss=loss)

@@ -70,9 +70,7 @@ class _Ohms:
                 if not known and self.left <= 0:
                     return None, NOT_SOLVED
                 solved = Lines(self.ctx).solved(line.layer, line.width_mm, line.gap_mm, line.references)
-        except MissingFact as fact:
-            return None, f"{fact.name} is not known"
-        except StackwrightError as error:
+        except (MissingFact, StackwrightError) as error:
             return None, error.what
         self.left -= not known
         return solved.impedance_ohm * (2 if line.gap_mm is None else 1), ""

@@ -91,9 +91,7 @@ def _impedance(
     try:
         with ctx.recording():
             return row.model_copy(update=_weighted(ctx, target, counted))
-    except MissingFact as fact:
-        return row.model_copy(update={"problem": f"{fact.name} is not known", "cure": fact.how_to_give})
-    except StackwrightError as error:
+    except (MissingFact, StackwrightError) as error:
         return row.model_copy(update={"problem": error.what, "cure": error.next_step})
 
 

@@ -49,7 +49,7 @@ def _rows(ctx: Context, found: JudgedLinks, df_clause: Clause | None) -> Iterato
     for nets, fact in losses.missing:
         if found.nets.intersection(nets):
             row = _bare(ctx, found, nets)
-            yield row.model_copy(update={"problem": f"{fact.name} is not known", "cure": fact.how_to_give})
+            yield row.model_copy(update={"problem": fact.what, "cure": fact.next_step})
 
 
 def _bare(ctx: Context, found: JudgedLinks, nets: tuple[int, ...]) -> LinkLossRow:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drc_rules.analysis.power.rail_inputs import part_pads
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
@@ -86,12 +87,10 @@ def _grounds(board: Board, row: RailDeclaration) -> frozenset[int]:
 
 def _pads(board: Board, name: str, nets: frozenset[int]) -> tuple[int, ...]:
     """Pads on some nets of a part, or of the part of `U7.3`."""
-    pads = board.pads
-    reference = board.footprints.reference[np.maximum(pads.footprint, 0)]
-    mine = (pads.footprint >= 0) & np.isin(pads.net, list(nets))
-    chosen = mine & (reference == name)
+    on_nets = np.isin(board.pads.net, list(nets))
+    chosen = on_nets & part_pads(board, name)
     if not chosen.any() and "." in name:
-        chosen = mine & (reference == name.rpartition(".")[0])
+        chosen = on_nets & part_pads(board, name.rpartition(".")[0])
     return tuple(np.flatnonzero(chosen).tolist())
 
 
@@ -133,7 +132,7 @@ def _behind(
             net = _other_net(board, passed, came_by)
             for beside in sorted(_parts_on(board, net) - seen):
                 seen.add(beside)
-                if _count(board, beside) >= LEAST_PADS:
+                if part_pads(board, beside).sum() >= LEAST_PADS:
                     found[beside] = _pads(board, beside, grounds)
                 elif beside.startswith(INDUCTORS):
                     further.append((beside, net))
@@ -147,9 +146,8 @@ def _behind(
 
 def _other_net(board: Board, part: str, net: str) -> str:
     """The net at the other end of a part with two pads, "" for any other part."""
-    pads = board.pads
-    mine = (pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)
-    nets = {board.nets[k] for k in pads.net[mine].tolist()} - {net, ""}
+    mine = part_pads(board, part)
+    nets = {board.nets[k] for k in board.pads.net[mine].tolist()} - {net, ""}
     return nets.pop() if int(mine.sum()) < LEAST_PADS and len(nets) == 1 else ""
 
 
@@ -159,11 +157,6 @@ def _parts_on(board: Board, net: str) -> set[str]:
     pads = board.pads
     rows = np.flatnonzero((pads.footprint >= 0) & (pads.net == board.net_index[net]))
     return {name for name in board.footprints.reference[pads.footprint[rows]].tolist() if name}
-
-
-def _count(board: Board, part: str) -> int:
-    pads = board.pads
-    return int(((pads.footprint >= 0) & (board.footprints.reference[np.maximum(pads.footprint, 0)] == part)).sum())
 
 
 def _common(board: Board, row: RailDeclaration, ends: Sequence[Iterable[int]]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drc_rules.analysis.power.rail_copper import in_table
 from drc_rules.facts.context import Context
@@ -71,19 +72,23 @@ def pads_of_all(board: Board, row: RailDeclaration, names: Sequence[str], key: s
 
 def _pads_of(board: Board, row: RailDeclaration, name: str, key: str) -> tuple[int, ...]:
     """The pads of a part, or the one of `U7.3`, that are on the rail."""
-    pads = board.pads
-    reference = board.footprints.reference[np.maximum(pads.footprint, 0)]
-    mine = (pads.net == board.net_index[row.net]) & (pads.footprint >= 0)
-    chosen = mine & (reference == name)
+    on_rail = board.pads.net == board.net_index[row.net]
+    chosen = on_rail & part_pads(board, name)
     if not chosen.any() and "." in name:
         part, _, number = name.rpartition(".")
-        chosen = mine & (reference == part) & (pads.number == number)
+        chosen = on_rail & part_pads(board, part) & (board.pads.number == number)
     if not chosen.any():
         offered = ", ".join(_parts_on(board, row.net)) or "none"
         raise MissingFact(
             f"pads of {name} on {row.net}", in_table(row.net, f"{key} = {toml_value(['?'])}  # parts on it: {offered}")
         )
     return tuple(np.flatnonzero(chosen).tolist())
+
+
+def part_pads(board: Board, part: str) -> NDArray[np.bool_]:
+    """Tell which pads are those of a part."""
+    footprint = board.pads.footprint
+    return np.asarray((footprint >= 0) & (board.footprints.reference[np.maximum(footprint, 0)] == part))
 
 
 def _parts_on(board: Board, net: str) -> list[str]:
