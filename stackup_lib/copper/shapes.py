@@ -78,11 +78,10 @@ def track_pieces(board: Board, layer: int) -> Pieces:
     return Pieces(kind, rows, tracks.net[rows], one, other, tracks.width_mm[rows] / 2, is_straight, margin)
 
 
-def via_pieces(board: Board, layer: int | None = None) -> Pieces:
-    """Return the vias with their pad on a layer, or for None with the largest of all layers; those without are left."""
+def via_pieces(board: Board) -> Pieces:
+    """Return the vias with the largest of their pads; those without one are left out."""
     vias = board.vias
-    size = vias.pad_size_mm if layer is None else vias.pad_size_mm[:, layer : layer + 1]
-    radius = np.max(np.where(np.isnan(size), 0.0, size), axis=1, initial=0.0) / 2
+    radius = np.max(np.nan_to_num(vias.pad_size_mm), axis=1, initial=0.0) / 2
     rows = np.flatnonzero(radius > 0)
     centre = vias.x_mm[rows] + 1j * vias.y_mm[rows]
     kind = np.full(len(rows), Piece.VIA, dtype=np.int8)

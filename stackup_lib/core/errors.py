@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable, MutableMapping
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 
 MOST_SAID = 1000
 """Characters of what an error says."""
@@ -35,6 +39,19 @@ class StackwrightError(Exception):
 def _shortened(text: str, most: int) -> str:
     """A text without its middle where a file's own words make it long: an error stays one line."""
     return text if len(text) <= most else f"{text[: most - 100]} ... {text[-90:]}"
+
+
+def answer_once(answers: MutableMapping[K, V | StackwrightError], key: K, answer: Callable[[], V]) -> V:
+    """Return the answer that is kept under a key, or work it out and keep it; an error is kept and raised as well."""
+    if key not in answers:
+        try:
+            answers[key] = answer()
+        except StackwrightError as error:
+            answers[key] = error
+    found = answers[key]
+    if isinstance(found, StackwrightError):
+        raise found
+    return found
 
 
 class BoardFileError(StackwrightError):

@@ -12,7 +12,6 @@ from stackup_lib.synthesis.candidates import CandidateRow, CandidateStackup, die
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of, why_nothing
 from stackup_lib.synthesis.evaluate import COARSE, Evaluated, Evaluator
 from stackup_lib.synthesis.goals import Goals
-from stackup_lib.transmission_lines.inverse import Target
 
 SAME_THICKNESS = 0.12
 """A dielectric is swapped for one that differs by at most this share: about what the making of it varies by."""
@@ -38,18 +37,12 @@ class LeastChange(Frozen):
     why_not: tuple[str, ...] = ()
 
 
-def least_change(
-    current: CandidateStackup,
-    goals: Goals,
-    widths_mm: dict[tuple[str, str], float] | None = None,
-    limit: int = 3,
-) -> LeastChange:
+def least_change(current: CandidateStackup, goals: Goals, limit: int = 3) -> LeastChange:
     """Return what to change in an existing stackup: nothing but widths, then foil, then laminate, then both.
 
     Args:
         current: the stackup that stands; its dielectrics named as `catalogue().find` knows them.
         goals: as for a new one; numbers of layers are not looked at.
-        widths_mm: (line goal, layer) -> width as routed, to say which widths change.
         limit: changes at most.
     """
     evaluator = Evaluator(goals)
@@ -67,7 +60,7 @@ def least_change(
         if faults:
             why_not.append(f"{label}: {faults[0]}")
             continue
-        found.append(Change(words=(*words, *_width_words(result, goals, widths_mm or {})), result=result))
+        found.append(Change(words=words, result=result))
         if not words or len(found) >= limit:
             break
     return LeastChange(changes=tuple(found), faults_now=faults_now, why_not=tuple(why_not))
@@ -179,14 +172,3 @@ def _replaced(
         if new is not None:
             names.append(row.name)
     return candidate.model_copy(update={"rows": tuple(rows)}), names
-
-
-def _width_words(result: Evaluated, goals: Goals, widths_mm: dict[tuple[str, str], float]) -> tuple[str, ...]:
-    targets: dict[str, Target] = {g.name: g.target for g in goals.lines}
-    words: dict[str, list[str]] = {}
-    for line in result.lines:
-        before = widths_mm.get((line.goal, line.layer))
-        if before is not None and abs(before - line.width_mm) >= 0.0005:
-            text = f"{targets[line.goal]} {before:.3f} -> {line.width_mm:.3f} mm"
-            words.setdefault(text, []).append(line.layer)
-    return tuple(f"{text} on {listed(layers)}" for text, layers in words.items())

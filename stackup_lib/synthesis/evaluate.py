@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
 from stackup_lib.field_solver.solver import solve
@@ -168,14 +168,9 @@ class Evaluator:
         """Return a line, solved once for all layers with the same neighbours."""
         name = around.candidate.copper[around.index].name
         key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width)
-        if key not in self.solutions.results:
-            try:
-                self.solutions.results[key] = self._solved_line(around.candidate, around.index, goal)
-            except StackwrightError as error:
-                self.solutions.results[key] = error
-        found = self.solutions.results[key]
-        if isinstance(found, StackwrightError):
-            raise found
+        found = answer_once(
+            self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal)
+        )
         return found if found.layer == name else found.model_copy(update={"layer": name})
 
     def _limits(self) -> WidthLimits:
@@ -204,15 +199,7 @@ class Evaluator:
     def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
         limits = self._limits()
         key = (site.canonical(), goal.target, limits, self.goals.gap_per_width, self.tolerance)
-        if key not in self.solutions.widths:
-            try:
-                self.solutions.widths[key] = self._width(site, goal, limits)
-            except StackwrightError as error:
-                self.solutions.widths[key] = error
-        found = self.solutions.widths[key]
-        if isinstance(found, StackwrightError):
-            raise found
-        return found
+        return answer_once(self.solutions.widths, key, lambda: self._width(site, goal, limits))
 
     def _width(self, site: LineSite, goal: LineGoal, limits: WidthLimits) -> Solved:
         if goal.target.kind == "single":

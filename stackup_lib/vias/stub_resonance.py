@@ -136,19 +136,18 @@ def resonance_ghz(length_mm: float, dk_eff: float, overtone: int = 0) -> float:
     return (2 * overtone + 1) * LIGHT_MM_GHZ / (4 * length_mm * math.sqrt(dk_eff))
 
 
-def stub_resonance_ghz(shape: ViaShape, dk: Interval, length_mm: Interval, overtone: int = 0) -> Interval:
+def stub_resonance_ghz(shape: ViaShape, dk: Interval, length_mm: Interval) -> Interval:
     """Return the resonance of a via stub: low is the worst case, the longest stub with the heaviest loading.
 
     Args:
         shape: the via.
         dk: laminate along the stub.
         length_mm: from the layer that the signal leaves on to the barrel's end.
-        overtone: 0 for the quarter wave, 1 for three quarters, and so on.
     """
     length = shape.stub_length_mm(length_mm)
-    low = resonance_ghz(length.high, loaded_dk(shape, dk, length.high).high, overtone)
-    nominal = resonance_ghz(length.nominal, loaded_dk(shape, dk, length.nominal).nominal, overtone)
-    high = resonance_ghz(length.low, dk.low, overtone)
+    low = resonance_ghz(length.high, loaded_dk(shape, dk, length.high).high)
+    nominal = resonance_ghz(length.nominal, loaded_dk(shape, dk, length.nominal).nominal)
+    high = resonance_ghz(length.low, dk.low)
     return Interval(low=low, nominal=nominal, high=high)
 
 

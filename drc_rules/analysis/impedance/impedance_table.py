@@ -15,7 +15,7 @@ from drc_rules.analysis.lines.solved_lines import (
     routed_impedance_ohm,
 )
 from drc_rules.requirements.fabs import Tier, track_space
-from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import ounce_class
@@ -195,15 +195,7 @@ class ImpedanceTable:
 
     def _solve(self, site: LineSite, target: LineTarget, limits: WidthLimits) -> tuple[Solved, ImpedanceSpread]:
         key = (site.canonical(), target, limits)
-        if key not in self._found:
-            try:
-                self._found[key] = _solved(key[0], target, limits)
-            except StackwrightError as error:
-                self._found[key] = error
-        found = self._found[key]
-        if isinstance(found, StackwrightError):
-            raise found
-        return found
+        return answer_once(self._found, key, lambda: _solved(key[0], target, limits))
 
     def _loss(
         self,

@@ -79,14 +79,14 @@ def _smoothed(fill: Geometry) -> Geometry:
     return quick if quick.is_valid and not quick.is_empty else shapely.simplify(fill, SMOOTHED_MM)
 
 
-def pad_area(board: Board, pad: int, grown_mm: float = 0.0) -> Polygon:
+def pad_area(board: Board, pad: int) -> Polygon:
     """Return a pad's copper as a polygon in mm; a custom shape counts as its anchor."""
     import shapely  # noqa: PLC0415
     from shapely import affinity  # noqa: PLC0415
 
     pads = board.pads
     x, y = float(pads.x_mm[pad]), float(pads.y_mm[pad])
-    half_x, half_y = float(pads.size_x_mm[pad]) / 2 + grown_mm, float(pads.size_y_mm[pad]) / 2 + grown_mm
+    half_x, half_y = float(pads.size_x_mm[pad]) / 2, float(pads.size_y_mm[pad]) / 2
     if pads.shape[pad] in ("circle", "oval"):
         small = min(half_x, half_y)
         ends = [(-(half_x - small), -(half_y - small)), (half_x - small, half_y - small)]

@@ -50,7 +50,7 @@ def test_a_foil_alone_comes_before_a_laminate() -> None:
 def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
     """A limit of Df changes the laminate beside fast layers, mirrored, and keeps order and thickness."""
     goals = PLAIN.model_copy(update={"df_limit": DfLimit(max=0.0045), "laminates": FR408})
-    found = least_change(standing(), goals, {("PCIe", "In2.Cu"): 0.3})
+    found = least_change(standing(), goals)
     assert "allowed" in found.faults_now[0]
     assert found.changes, found.why_not
     after = found.changes[0].result.candidate
@@ -61,13 +61,6 @@ def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
         assert abs(new.thickness_mm / old.thickness_mm - 1) <= 0.12
     assert_sold(after)
     assert [r.construction for r in after.dielectrics] == [r.construction for r in after.dielectrics][::-1]
-
-
-def test_a_change_of_width_is_said_in_numbers() -> None:
-    """The width as routed and the width that meets the target stand side by side."""
-    line = suggest(PLAIN).ranked[0].lines[0]
-    found = least_change(standing(), PLAIN, {("PCIe", line.layer): 0.15})
-    assert found.changes[0].words == (f"85 ohm differential 0.150 -> {line.width_mm:.3f} mm on {line.layer}",)
 
 
 def test_what_cannot_be_reached_says_why() -> None:
