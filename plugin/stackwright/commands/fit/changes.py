@@ -14,8 +14,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis import Evaluated
-from stackwright.commands.apply.apply import PlanParts, propose
-from stackwright.commands.suggest.model import Suggested, suggestion_for
+from stackwright.commands.suggest.model import Suggested, proposed_rows, suggestion_for
 
 LAYERS = frozenset({"layer_count", "even_layer_count"})
 """Clauses that only another number of layers meets."""
@@ -108,8 +107,7 @@ def _form(row: Fitness) -> str | None:
 
 def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
     change = found.changes[0]
-    plan = found.plans[0].model_copy(update={"net_class": (), "rule": ()})
-    proposal = propose(plan, board_path, PlanParts(), found.settings_path)
+    proposal = proposed_rows(found.plans[0], board_path, found.settings_path)
     judged = fitness_of(
         proposal.after, proposal.settings_after, Overrides(row.profile, _form(row)), profiles=(row.profile,)
     ).rows[0]

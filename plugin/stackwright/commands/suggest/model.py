@@ -29,7 +29,7 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.synthesis import Answers, CandidateStackup, Change, Evaluated, LeastChange, least_change, suggest
-from stackwright.commands.apply.apply import PlanParts, propose
+from stackwright.commands.apply.apply import PlanParts, Proposal, propose
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.words import shortened
@@ -192,7 +192,8 @@ def _least_changes(
         judged = one.result.model_copy(update={"clauses": tuple(found.judge(one.result.candidate))})
         change = one.model_copy(update={"words": tuple(shortened(words) for words in said), "result": judged})
         plan = _plan_of_change(current, change, project, found)
-        then = _count(found.judge, _after(selection, plan, board_path, project.settings_path))
+        after = with_plan(selection, plan, board_path, project.settings_path)
+        then = _count(found.judge, _outcome(selection, after))
         if objection := _objection(now, then):
             why_not.append(f"{'; '.join(change.words) or 'the stackup as it stands'}: {objection}")
             continue
@@ -227,12 +228,17 @@ def _plan_of_change(current: CandidateStackup, change: Change, project: BoardPro
     return base.model_copy(update=update)
 
 
-def _after(selection: Selection, plan: Plan, board_path: Path, settings_path: Path | None) -> Outcome:
+def proposed_rows(plan: Plan, board_path: Path, settings_path: Path | None) -> Proposal:
+    """Return what the rows of a plan alone make of a board's files."""
     only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
-    proposal = propose(only_rows, board_path, PlanParts(), settings_path)
+    return propose(only_rows, board_path, PlanParts(), settings_path)
+
+
+def with_plan(selection: Selection, plan: Plan, board_path: Path, settings_path: Path | None) -> Context:
+    """Return the board with the rows of a plan, judged as the board was."""
+    proposal = proposed_rows(plan, board_path, settings_path)
     names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
-    context, _, _ = prepare(proposal.after, proposal.settings_after, Overrides(*names))
-    return _outcome(selection, context)
+    return prepare(proposal.after, proposal.settings_after, Overrides(*names))[0]
 
 
 def _outcome(selection: Selection, context: Context) -> Outcome:

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_effects
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.board_diff import row_changes, row_pairs
-from drc_rules.engine.check import prepare
-from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.report.stackup_rows import Figure, RowFoil, StackupRow, StackupView
 from drc_rules.stackup_design.goals import BoardProject
-from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
-from stackwright.commands.apply.apply import PlanParts, propose
 from stackwright.commands.suggest.lines import LineWords, line_words
-from stackwright.commands.suggest.model import Count, Suggested
+from stackwright.commands.suggest.model import Count, Suggested, with_plan
 from stackwright.commands.suggest.words import what_changes, what_stays
 from stackwright.drawing import columns
 from stackwright.text.words import count
@@ -147,8 +141,7 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
     if board is None:
         return
     for index, one in enumerate(result.changes[:MOST_CHANGES]):
-        plan = result.plans[index]
-        after = _after(result, plan, board)
+        after = with_plan(result.selection, result.plans[index], board, result.settings_path)
         then = stackup_view(after)
         different = frozenset(row.layer for row in row_changes(view, then) if row.kind == "changed")
         effects = line_effects(before, after)
@@ -164,15 +157,6 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
             solved=len(effects),
             why=one.result.cost.drivers,
         )
-
-
-def _after(result: Suggested, plan: Plan, board: Path) -> Context:
-    """Return the board with a changed stackup, judged as the board was."""
-    selection = result.selection
-    names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
-    only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
-    proposal = propose(only_rows, board, PlanParts(), result.settings_path)
-    return prepare(proposal.after, proposal.settings_after, Overrides(*names))[0]
 
 
 def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
