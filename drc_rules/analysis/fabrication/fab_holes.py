@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.report.model import Place
+from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
 from stackup_lib.core.facts import MissingFact
@@ -96,8 +97,7 @@ class HoleSet:
             is_via = position < len(self.vias)
             table = board.vias if is_via else board.pads
             row = int(self.vias[position] if is_via else self.pads[position - len(self.vias)])
-            net, uuid = board.nets[int(table.net[row])] or None, str(table.uuid[row]) or None
-            found.append(Place(net=net, uuid=uuid, x_mm=float(table.x_mm[row]), y_mm=float(table.y_mm[row])))
+            found.append(place_in(board, table, row))
         return tuple(found)
 
 

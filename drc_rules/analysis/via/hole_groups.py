@@ -9,6 +9,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_holes import hole_sets
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Place
+from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -57,16 +58,7 @@ class HoleGroup:
         """Where they are, the first of many."""
         table = board.pads if self.are_pads else board.vias
         layer = board.copper_layers[self.top].name
-        return tuple(
-            Place(
-                layer=layer,
-                net=board.nets[int(table.net[row])] or None,
-                uuid=str(table.uuid[row]) or None,
-                x_mm=float(table.x_mm[row]),
-                y_mm=float(table.y_mm[row]),
-            )
-            for row in self.rows[:PLACES_SHOWN].tolist()
-        )
+        return tuple(place_in(board, table, row, layer) for row in self.rows[:PLACES_SHOWN].tolist())
 
 
 def hole_groups(board: Board) -> tuple[HoleGroup, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from drc_rules.analysis.targets.intents import design_rules_of, leading_somewhere, readable_rules
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
+from drc_rules.report.places import place_in
 from stackup_lib.board.board import Ints, ViaKind
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
@@ -121,16 +122,7 @@ def routed_like(ctx: Context, nets: tuple[int, ...] | None, size_mm: tuple[float
 
 def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
     """Where some vias are, the first of many."""
-    board, vias = ctx.board, ctx.board.vias
-    return tuple(
-        Place(
-            net=board.nets[int(vias.net[row])] or None,
-            uuid=str(vias.uuid[row]) or None,
-            x_mm=float(vias.x_mm[row]),
-            y_mm=float(vias.y_mm[row]),
-        )
-        for row in rows[:PLACES_SHOWN].tolist()
-    )
+    return tuple(place_in(ctx.board, ctx.board.vias, row) for row in rows[:PLACES_SHOWN].tolist())
 
 
 def need_no_doubt(via: IntendedVia) -> None:

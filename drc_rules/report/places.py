@@ -1,0 +1,17 @@
+"""Where vias and pads are, as findings say it."""
+
+from __future__ import annotations
+
+from drc_rules.report.model import Place
+from stackup_lib.board.board import Board, Pads, Vias
+
+
+def place_in(board: Board, table: Vias | Pads, row: int, layer: str | None = None) -> Place:
+    """Return where a via or a pad is, by its row."""
+    return Place(
+        layer=layer,
+        net=board.nets[int(table.net[row])] or None,
+        uuid=str(table.uuid[row]) or None,
+        x_mm=float(table.x_mm[row]),
+        y_mm=float(table.y_mm[row]),
+    )
