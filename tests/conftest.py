@@ -68,6 +68,8 @@ TIERS = {
 QUICK = "not slow and not external"
 """The default of `-m`: what a change is tried with."""
 
+SLOW_FILE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
+
 HERE = Path(__file__).parent
 
 
@@ -78,7 +80,7 @@ def _tier(path: Path) -> str | None:
 
 def _is_slow_file(path: Path) -> bool:
     """Tell whether all tests of a file are marked slow, without importing it."""
-    return path.suffix == ".py" and "\npytestmark = pytest.mark.slow\n" in path.read_text(encoding="utf-8")
+    return path.suffix == ".py" and bool(SLOW_FILE.search(path.read_text(encoding="utf-8")))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -41,7 +42,7 @@ def test_there_are_examples() -> None:
 def test_a_printed_example_is_valid(example: str) -> None:
     """Its options exist and take these values, and it uses no former spelling."""
     words = shlex.split(example.partition("<")[0])[1:]
-    group = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app)
     _, command, rest = group.resolve_command(group.make_context("stackwright", [], resilient_parsing=True), words)
     context = command.make_context(words[0], rest)
     hidden = {word for one in command.params if getattr(one, "hidden", False) for word in one.opts}

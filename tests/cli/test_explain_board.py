@@ -105,6 +105,7 @@ def test_what_a_formula_shows_is_what_was_decided(rule: Rule, judged: Judged) ->
     assert Verdict.FAILED in seen, f"no case in which {rule.code} fires shows its numbers"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", WITH_FORMULA, ids=lambda rule: rule.code)
 def test_a_finding_states_a_number_of_its_formula(rule: Rule, judged: Judged) -> None:
     """What a finding has measured stands among the numbers that are shown beside it."""

@@ -27,9 +27,12 @@ from tests.browser.axe import PACKAGE, axe_source, violations
 from tests.browser.driven import Tab, driven
 
 NEEDED = ("sphinx", "furo", "myst_parser")
-pytestmark = pytest.mark.skipif(
-    not all(importlib.util.find_spec(name) for name in NEEDED), reason="the docs extra is not installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(importlib.util.find_spec(name) for name in NEEDED), reason="the docs extra is not installed"
+    ),
+]
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "plugin" / "docs"

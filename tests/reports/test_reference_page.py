@@ -37,6 +37,8 @@ from tests.physics.test_published_cases import (
     with_internal_inductance,
 )
 
+pytestmark = pytest.mark.slow
+
 REFERENCE = Path(__file__).parents[2] / "fixtures" / "reference"
 PAGE = REFERENCE / "README.md"
 
@@ -311,7 +313,6 @@ def block(name: str) -> re.Pattern[str]:
     return re.compile(rf"(<!-- table: {name} -->\n)([^<]*)(<!-- end -->)")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_prints_what_is_computed(name: str) -> None:
     """Each table of the page is the one that comes out today."""

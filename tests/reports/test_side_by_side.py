@@ -252,6 +252,7 @@ def test_why_a_figure_is_not_known_is_said_once_with_its_layers() -> None:
     assert deltas.all_problems(effects) == ["In1.Cu, In2.Cu: Df is not known"]
 
 
+@pytest.mark.slow
 def test_targets_of_one_title_stay_apart() -> None:
     """A memory asks 40 ohm of its lines and 80 of its pairs under one name."""
     first = diff_of(FIT, LOSSY).lines[0]
@@ -268,6 +269,7 @@ def test_targets_of_one_title_stay_apart() -> None:
 # --- the page of a diff ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_page_of_a_diff_tells_what_one_prepreg_does() -> None:
     """370HR under In4 in place of Megtron 7: 87.0 ohm become 83.9, no Df is known at Nyquist, a clause fails."""
     page = diff_page(FIT, LOSSY)
@@ -286,6 +288,7 @@ def test_the_page_of_a_diff_tells_what_one_prepreg_does() -> None:
     assert [label.partition(":")[0] for label in labels] == ["Cross-section before", "Cross-section after"]
 
 
+@pytest.mark.slow
 def test_the_page_says_the_figures_of_the_diff() -> None:
     """Every ohm before and after of every line that moves, as the diff computed them."""
     page, moved = diff_page(FIT, LOSSY), changed(diff_of(FIT, LOSSY).lines)
@@ -322,6 +325,7 @@ def test_boards_of_other_layers_are_drawn_with_gaps() -> None:
     assert marks >= {"outline-of removed"}
 
 
+@pytest.mark.slow
 def test_a_state_without_a_stackup_has_nothing_to_draw() -> None:
     """The page stands, and says what came."""
     page = sound(html_of(diff_of("no_stackup", "no_stackup"), *[checked("no_stackup").report] * 2))
@@ -330,6 +334,7 @@ def test_a_state_without_a_stackup_has_nothing_to_draw() -> None:
     assert "Unchanged." in page.text
 
 
+@pytest.mark.slow
 def test_the_same_states_give_the_same_bytes() -> None:
     """No time, no order of chance."""
     reports = checked(FIT).report, checked(LOSSY).report
@@ -379,6 +384,7 @@ def test_the_scorecard_counts_what_the_verdicts_say() -> None:
         assert sum(many for _, many in one.shares) == one.fails + one.open + one.warns + one.met
 
 
+@pytest.mark.slow
 def test_the_next_step_is_what_changes_and_what_it_costs() -> None:
     """Widths that stay are no step; what still fails then is said; what is fit needs none."""
     row = row_named("inference-pcie")
@@ -399,6 +405,7 @@ def test_the_next_step_is_what_changes_and_what_it_costs() -> None:
     assert all(not other.next_step for other in scorecard(fitness(), {}) if other.headline == "fit")
 
 
+@pytest.mark.slow
 def test_where_layers_are_missing_the_next_step_is_a_new_stackup() -> None:
     """No change of a stackup of 16 layers makes 24 of them; the command that looks for one is named."""
     one = next(one for one in scorecard(fitness(), {}) if one.profile == "training-b200")
@@ -429,6 +436,7 @@ def test_a_report_in_full_shows_stackups_that_mend_the_board_beside_its_own() ->
     assert found.answers == 3
 
 
+@pytest.mark.slow
 def test_the_declared_workload_is_fit_after_the_least_change() -> None:
     """The scorecard says so, and with what."""
     one = next(one for one in full_of(LOW_TG).rows if one.is_declared)
@@ -437,6 +445,7 @@ def test_the_declared_workload_is_fit_after_the_least_change() -> None:
     assert one.next_step.startswith("dielectric 8 to 370HR (cost ")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_report_in_full_is_sound() -> None:
     """Columns, scorecard and links to both; the numbers for --pick stand with the answers."""
     page = sound(full_html(LOW_TG, full_of(LOW_TG)))
@@ -453,6 +462,7 @@ def test_the_page_of_a_report_in_full_is_sound() -> None:
         assert words in page.text
 
 
+@pytest.mark.slow
 def test_what_a_report_in_full_holds_comes_back_from_a_process_of_its_own() -> None:
     """Several boards are checked at a time, each in a process: what it finds has to travel."""
     full = full_of(LOW_TG)
@@ -460,6 +470,7 @@ def test_what_a_report_in_full_holds_comes_back_from_a_process_of_its_own() -> N
     assert pickle.loads(pickle.dumps(full)) == full  # noqa: S301 - our own bytes
 
 
+@pytest.mark.slow
 def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:
     """A change that moves lines has them in a table, and a far one is pointed out in words."""
     found = full_of(LOW_TG).stackups
@@ -555,6 +566,7 @@ def test_goals_that_fight_are_said_on_the_page(tmp_path: Path) -> None:
     assert "No new stackup meets all goals" in page.text
 
 
+@pytest.mark.slow
 def test_a_line_effect_is_off_its_target_by_what_it_has_after() -> None:
     """83.9 ohm against 85: 1.3 % low."""
     one: LineEffect = next(one for one in diff_of(FIT, LOSSY).lines if one.layer == "In4.Cu")
