@@ -11,24 +11,20 @@ Layers = Sequence[tuple[float, float]]
 
 
 def microstrip(
-    *, width_mm: float, height_mm: float, thickness_mm: float, er: float, top_width_mm: float | None = None
-) -> Section:
-    """A bare trace on one laminate: w (base), h, t, er; `top_width_mm` is w by default (a rectangle)."""
-    strips = _traces(width_mm, top_width_mm, thickness_mm, height_mm)
-    return Section(layers=_layers([(height_mm, er)]), strips=strips)
-
-
-def coated_microstrip(
     *,
     width_mm: float,
     height_mm: float,
     thickness_mm: float,
     er: float,
-    mask: Mask,
+    gap_mm: float | None = None,
+    mask: Mask | None = None,
     top_width_mm: float | None = None,
 ) -> Section:
-    """A microstrip under solder mask."""
-    strips = _traces(width_mm, top_width_mm, thickness_mm, height_mm)
+    """A trace, or a pair with `gap_mm`, on one laminate, bare or under mask: w (base), h, t, er, s (between bases).
+
+    `top_width_mm` is w by default (a rectangle).
+    """
+    strips = _traces(width_mm, top_width_mm, thickness_mm, height_mm, gap_mm)
     return Section(layers=_layers([(height_mm, er)]), strips=strips, mask=mask)
 
 
@@ -64,41 +60,6 @@ def stripline(
     bottom = sum(thickness for thickness, _ in layers_below)
     strips = _traces(width_mm, top_width_mm, thickness_mm, bottom, gap_mm)
     return Section(layers=_layers([*layers_below, *layers_above]), strips=strips, plane_above=True)
-
-
-def edge_coupled_microstrip(
-    *,
-    width_mm: float,
-    gap_mm: float,
-    height_mm: float,
-    thickness_mm: float,
-    er: float,
-    mask: Mask | None = None,
-    top_width_mm: float | None = None,
-) -> Section:
-    """A pair on one laminate, bare or under mask; s is the gap between the bases."""
-    strips = _traces(width_mm, top_width_mm, thickness_mm, height_mm, gap_mm)
-    return Section(layers=_layers([(height_mm, er)]), strips=strips, mask=mask)
-
-
-def edge_coupled_stripline(
-    *,
-    width_mm: float,
-    gap_mm: float,
-    thickness_mm: float,
-    layers_below: Layers,
-    layers_above: Layers,
-    top_width_mm: float | None = None,
-) -> Section:
-    """A pair side by side between two planes; layers as in `stripline`."""
-    return stripline(
-        width_mm=width_mm,
-        thickness_mm=thickness_mm,
-        layers_below=layers_below,
-        layers_above=layers_above,
-        gap_mm=gap_mm,
-        top_width_mm=top_width_mm,
-    )
 
 
 def broadside_stripline(

@@ -154,15 +154,15 @@ def _mask(p: Parameters) -> Mask | None:
 
 
 def _microstrip(p: Parameters) -> Section:
-    h, er, t, mask = _need(p, "h", "h1"), _need(p, "er", "er1"), _need(p, "t"), _mask(p)
-    w, top, s = _width(p), p.get("w2"), p.get("s")
-    if s is not None:
-        return shapes.edge_coupled_microstrip(
-            width_mm=w, top_width_mm=top, gap_mm=s, height_mm=h, thickness_mm=t, er=er, mask=mask
-        )
-    if mask is not None:
-        return shapes.coated_microstrip(width_mm=w, top_width_mm=top, height_mm=h, thickness_mm=t, er=er, mask=mask)
-    return shapes.microstrip(width_mm=w, top_width_mm=top, height_mm=h, thickness_mm=t, er=er)
+    return shapes.microstrip(
+        width_mm=_width(p),
+        top_width_mm=p.get("w2"),
+        gap_mm=p.get("s"),
+        height_mm=_need(p, "h", "h1"),
+        thickness_mm=_need(p, "t"),
+        er=_need(p, "er", "er1"),
+        mask=_mask(p),
+    )
 
 
 def _embedded(p: Parameters) -> Section:

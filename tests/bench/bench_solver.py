@@ -26,7 +26,7 @@ import numpy as np  # noqa: E402 - the number of threads comes first
 from numpy.typing import NDArray  # noqa: E402
 
 from stackup_lib.field_solver.sections import Mask, Section  # noqa: E402
-from stackup_lib.field_solver.shapes import edge_coupled_microstrip, edge_coupled_stripline  # noqa: E402
+from stackup_lib.field_solver.shapes import microstrip, stripline  # noqa: E402
 from stackup_lib.field_solver.solver import solve  # noqa: E402
 from stackup_lib.transmission_lines.inverse import GapPerWidth, Target, WidthLimits, solve_pair, solve_width  # noqa: E402
 from stackup_lib.transmission_lines.site import LineSite, Sheet  # noqa: E402
@@ -43,7 +43,7 @@ STRIPLINE_MS, MASKED_MS, ATLC_RATIO, TABLE_S = 15.0, 40.0, 50.0, 5.0
 
 def stripline_pair(er: float = 4.2) -> Section:
     """The exact case as a section."""
-    return edge_coupled_stripline(
+    return stripline(
         width_mm=0.12, gap_mm=0.15, thickness_mm=0.015, layers_below=[(0.1925, er)], layers_above=[(0.2075, er)]
     )
 
@@ -51,7 +51,7 @@ def stripline_pair(er: float = 4.2) -> Section:
 def masked_pair() -> Section:
     """A coated pair of 90 ohm with tapered traces."""
     mask = Mask(er=3.8, on_laminate_mm=0.0305, on_trace_mm=0.0152, between_mm=0.0305)
-    return edge_coupled_microstrip(
+    return microstrip(
         width_mm=0.15, top_width_mm=0.135, gap_mm=0.15, height_mm=0.1, thickness_mm=0.035, er=4.1, mask=mask
     )
 

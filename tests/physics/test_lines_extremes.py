@@ -22,10 +22,10 @@ def mask(on_laminate_mm: float, on_trace_mm: float) -> Mask:
 
 
 EXTREMES = {
-    "a pair 1 um apart on the surface": shapes.edge_coupled_microstrip(
+    "a pair 1 um apart on the surface": shapes.microstrip(
         width_mm=0.15, gap_mm=0.001, height_mm=0.1, thickness_mm=0.035, er=4.0
     ),
-    "a pair 1 um apart between planes": shapes.edge_coupled_stripline(
+    "a pair 1 um apart between planes": shapes.stripline(
         width_mm=0.15, gap_mm=0.001, thickness_mm=0.015, layers_below=[(0.1, 4.0)], layers_above=[(0.12, 3.6)]
     ),
     "coplanar ground 1 um away": shapes.coplanar(
@@ -37,9 +37,7 @@ EXTREMES = {
     "500 times as wide as high": shapes.microstrip(width_mm=50.0, height_mm=0.1, thickness_mm=0.035, er=4.0),
     "1 um wide": shapes.microstrip(width_mm=0.001, height_mm=1.5, thickness_mm=0.035, er=4.0),
     "nearly a triangle": shapes.microstrip(width_mm=0.1, top_width_mm=0.001, height_mm=0.1, thickness_mm=0.035, er=4.0),
-    "mask of 1 um": shapes.coated_microstrip(
-        width_mm=0.2, height_mm=0.1, thickness_mm=0.035, er=4.0, mask=mask(0.001, 0.001)
-    ),
+    "mask of 1 um": shapes.microstrip(width_mm=0.2, height_mm=0.1, thickness_mm=0.035, er=4.0, mask=mask(0.001, 0.001)),
 }
 
 
@@ -81,9 +79,7 @@ def test_walls_a_micrometre_apart_are_a_plate_capacitor() -> None:
     """Thicker walls by dt add 2 dt/s to the odd mode's C0, the plane of symmetry lying at half the gap."""
 
     def capacitance(thickness_mm: float) -> float:
-        section = shapes.edge_coupled_microstrip(
-            width_mm=0.15, gap_mm=0.001, height_mm=0.1, thickness_mm=thickness_mm, er=1.0
-        )
+        section = shapes.microstrip(width_mm=0.15, gap_mm=0.001, height_mm=0.1, thickness_mm=thickness_mm, er=1.0)
         c = solve(section, 1e-6).relative_air_capacitance
         return float(c[0, 0] - c[0, 1])
 
@@ -95,7 +91,7 @@ def test_a_mask_growing_thin_approaches_bare_copper_from_below() -> None:
     bare = solve(shapes.microstrip(width_mm=0.2, height_mm=0.1, thickness_mm=0.035, er=4.0), 1e-6).z0_ohm
 
     def lowered(coat_mm: float) -> float:
-        section = shapes.coated_microstrip(
+        section = shapes.microstrip(
             width_mm=0.2, height_mm=0.1, thickness_mm=0.035, er=4.0, mask=mask(coat_mm, coat_mm)
         )
         return bare - solve(section, 1e-6).z0_ohm
@@ -149,7 +145,7 @@ def test_any_stripline_pair_is_solved_honestly_or_refused(
 ) -> None:
     """Nearly touching each other or either plane: the estimate covers the change of a finer solution."""
     try:
-        section = shapes.edge_coupled_stripline(
+        section = shapes.stripline(
             width_mm=width_mm,
             gap_mm=gap_mm,
             thickness_mm=thickness_mm,

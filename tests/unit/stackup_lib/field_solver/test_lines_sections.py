@@ -14,7 +14,7 @@ from stackup_lib.validation.cases import section_of_case
 
 def _coated(**change: float | None) -> Section:
     mask = {"er": 3.8, "on_laminate_mm": 0.03, "on_trace_mm": 0.015} | change
-    return shapes.coated_microstrip(
+    return shapes.microstrip(
         width_mm=0.2, top_width_mm=0.16, height_mm=0.1, thickness_mm=0.04, er=4.0, mask=Mask.model_validate(mask)
     )
 
@@ -47,7 +47,7 @@ def test_mask_between_close_traces_fills_to_a_notch_or_wholly() -> None:
 
     def heights(gap_mm: float) -> list[float]:
         mask = Mask(er=3.8, on_laminate_mm=0.01, on_trace_mm=0.02, between_mm=0.01)
-        pair = shapes.edge_coupled_microstrip(
+        pair = shapes.microstrip(
             width_mm=0.1, top_width_mm=0.08, gap_mm=gap_mm, height_mm=0.1, thickness_mm=0.03, er=4, mask=mask
         )
         return [round(p.imag, 6) for p in mask_outline(pair, 10.0)]
@@ -83,7 +83,7 @@ def test_symmetry_is_seen() -> None:
     """Pairs beside one another and strips above one another are their own mirror image; shifted ones are not."""
     pair: dict[str, Any] = {"width_mm": 0.1, "gap_mm": 0.1, "thickness_mm": 0.02}
     layers: dict[str, Any] = {"layers_below": [(0.2, 4.0)], "layers_above": [(0.2, 4.0)]}
-    assert is_symmetric(shapes.edge_coupled_stripline(**pair, **layers))
+    assert is_symmetric(shapes.stripline(**pair, **layers))
     assert is_symmetric(shapes.broadside_stripline(**pair, **layers, er_between=4))
     assert not is_symmetric(shapes.broadside_stripline(**pair, **layers, er_between=4, offset_mm=0.03))
 

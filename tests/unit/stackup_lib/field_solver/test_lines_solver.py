@@ -236,7 +236,7 @@ def test_mask_lowers_impedance_and_embedding_lowers_it_further() -> None:
         ),
         # Sierra Circuits solver: base and top width, mask 30.48/15.24 um, outline not published
         (
-            shapes.coated_microstrip(
+            shapes.microstrip(
                 width_mm=0.150876,
                 top_width_mm=0.133096,
                 height_mm=0.099314,

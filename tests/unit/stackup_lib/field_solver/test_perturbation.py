@@ -84,7 +84,7 @@ def test_a_trapezoid_obeys_wheelers_rule_of_receding_walls() -> None:
 def offset_pair(*, upside_down: bool) -> Section:
     below, above = [(0.1, 3.6), (0.05, 4.2)], [(0.3, 3.9)]
     if upside_down:
-        section = shapes.edge_coupled_stripline(
+        section = shapes.stripline(
             width_mm=0.12, gap_mm=0.15, thickness_mm=0.02, layers_below=above[::-1], layers_above=below[::-1]
         )
         # the base hangs on what was below: turn the strips over and keep the copper in what was above
@@ -92,9 +92,7 @@ def offset_pair(*, upside_down: bool) -> Section:
             s.model_copy(update={"bottom_mm": 0.3 - s.thickness_mm, "base": "upper"}) for s in section.strips
         )
         return section.model_copy(update={"strips": strips})
-    return shapes.edge_coupled_stripline(
-        width_mm=0.12, gap_mm=0.15, thickness_mm=0.02, layers_below=below, layers_above=above
-    )
+    return shapes.stripline(width_mm=0.12, gap_mm=0.15, thickness_mm=0.02, layers_below=below, layers_above=above)
 
 
 @pytest.mark.parametrize("mode", ["odd", "even"])
@@ -146,7 +144,7 @@ def test_coplanar_ground_takes_crowding_from_the_plane_and_open_bottoms_hold_a_s
 def test_a_mask_takes_its_share_from_air_and_changes_no_crowding() -> None:
     """The magnetic field does not see dielectrics."""
     bare = shapes.microstrip(width_mm=0.2, height_mm=0.1, thickness_mm=0.035, er=4.0)
-    coated = shapes.coated_microstrip(
+    coated = shapes.microstrip(
         width_mm=0.2,
         height_mm=0.1,
         thickness_mm=0.035,
