@@ -84,7 +84,7 @@ def explain_board(typed: Path, request: ExplainRequest) -> int:
 
 
 def _asked(word: str) -> Asked:
-    rule = next((one for one in all_rules() if word.lower() in (one.code.lower(), one.name)), None)
+    rule = next((one for one in all_rules() if word.lower() in one.words), None)
     return Asked(rule, None) if rule else Asked(None, word.lower())
 
 

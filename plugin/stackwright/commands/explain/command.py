@@ -39,7 +39,7 @@ def explain_word(word: str) -> int:
         ConfigError: the word is neither; says what is nearest.
     """
     page = Page()
-    rule = next((r for r in all_rules() if word.lower() in (r.code.lower(), r.name)), None)
+    rule = next((r for r in all_rules() if word.lower() in r.words), None)
     remark = next((r for r in REMARKS if word.lower() in (r.code.lower(), r.name)), None)
     clauses = [s for s in shipped_clauses() if s.clause.id == word.lower()]
     if rule:
