@@ -21,7 +21,7 @@ from drc_rules.rules.rule import Rule, all_rules, find_rule
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.reporters import html, markdown, text
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.text.page import terminal_console
 from tests.support.rule_cases import Loaded, all_cases
 

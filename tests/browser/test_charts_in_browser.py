@@ -14,7 +14,7 @@ from drc_rules.engine.check import check_up
 from drc_rules.report.link_rows import Decibels
 from stackwright.drawing.charts import Charts, charts_of
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from tests.browser.driven import Tab, driven
 from tests.reports.test_budget_bars import link
 from tests.reports.test_charts import curve

@@ -12,7 +12,7 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report
 from stackwright.drawing.svg import svg
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from tests.browser.chromium import Chromium, chromium_path
 from tests.reports.test_html import hostile_report
 from tests.reports.test_stackup_drawing import HOSTILE

@@ -11,7 +11,7 @@ from drc_rules.facts.declared import Overrides
 from stackwright.commands.check.full import in_full
 from stackwright.commands.diff.html import html_of
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from tests.browser.chromium import Chromium, chromium_path
 from tests.browser.driven import driven
 from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of, path_of

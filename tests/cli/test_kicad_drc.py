@@ -22,7 +22,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
 from stackwright.cli.app import run
 from stackwright.reporters import github, gitlab, html, json_, junit, kicad, markdown, sarif, text
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.run.kicad_drc import _UnreadableError, kicad_drc, read_report, require_kicad_cli
 from tests.reports.test_reporters import SCHEMA, report, strict
 

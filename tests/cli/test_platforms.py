@@ -33,7 +33,7 @@ from stackwright.kicad import doctor
 from stackwright.kicad.live import PLUGIN
 from stackwright.kicad.report_file import name_of
 from stackwright.reporters import github, gitlab, junit, sarif
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.run import paths, programs
 from stackwright.run.data_digest import data_digest
 from stackwright.run.processes import MOST_ON_WINDOWS, worker_count

@@ -15,7 +15,7 @@ from stackwright.drawing import board_map as drawing
 from stackwright.drawing.board_map import BoardMap, board_map
 from stackwright.drawing.map_pins import colour_of, legend, pins_of
 from stackwright.reporters import html
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.tables.grouping import groups
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"

@@ -26,7 +26,7 @@ from stackwright.drawing.loss_chart import loss_chart, loss_key
 from stackwright.drawing.spread_chart import percent, spread_chart
 from stackwright.reporters import charts as words
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from tests.reports.test_budget_bars import link
 from tests.reports.test_html import Page
 from tests.support.stackups import FOUR_LAYERS

@@ -17,7 +17,7 @@ from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import BoardFileError, StackwrightError
 from stackwright.commands.check.request import OptionsError, ReportRequest, requested_reports
 from stackwright.reporters import github, gitlab, junit, kicad
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE
 

@@ -19,7 +19,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view

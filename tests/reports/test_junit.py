@@ -13,7 +13,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters import junit
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from tests.boards.test_pass_means_pass import GUESSED, checked, renamed
 from tests.support.junit_shape import faults
 

@@ -11,7 +11,7 @@ from drc_rules.engine.check import check_board
 from drc_rules.report.model import Headline, KnownFinding
 from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import markdown
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.markup import escape
 from tests.reports.test_reporters import finding, report
 from tests.reports.test_sarif import ACCEPTED, HOSTILE, STALE

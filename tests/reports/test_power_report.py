@@ -18,7 +18,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.commands.setup.settings_file import InitAnswers, compose
 from stackwright.reporters import html, json_, text
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.tables import power
 from stackwright.text.page import terminal_console
 from tests.reports.test_reporters import SCHEMA, strict

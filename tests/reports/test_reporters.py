@@ -44,7 +44,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval
 from stackwright.reporters import html, json_, text
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.grouping import groups
 from stackwright.text.page import Column, Page, plain_console, styled
 from stackwright.text.words import clean, count, number, some

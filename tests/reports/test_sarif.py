@@ -17,7 +17,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.errors import BoardFileError
 from stackwright.reporters import sarif
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from tests.reports.test_reporters import finding, report
 
 ROOT = Path(__file__).parents[2]

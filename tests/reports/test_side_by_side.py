@@ -23,14 +23,15 @@ from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
 from stackup_lib.transmission_lines.inverse import Target
 from stackwright.cli.app import run
-from stackwright.commands.check.full import Full, in_full
+from stackwright.commands.check.full import in_full
 from stackwright.commands.diff.html import html_of
 from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.scorecard import scorecard
-from stackwright.commands.suggest.model import Count
 from stackwright.drawing import columns
 from stackwright.reporters.html import render
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
+from stackwright.results.full import Full
+from stackwright.results.stackup_choices import Count
 from stackwright.tables import deltas
 from tests.reports.test_html import LARGEST_BYTES, Page
 from tests.reports.test_stackup_drawing import HOSTILE, hostile_view

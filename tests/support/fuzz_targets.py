@@ -41,7 +41,7 @@ from stackup_lib.validation.case_files import read_cases
 from stackwright.commands.check.command import reporter
 from stackwright.drawing.board_map import board_map
 from stackwright.reporters import text as text_report
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from tests.support.fuzzing import damaged
 from tests.support.junit_shape import faults
 from tests.support.kicad5_boards import whole_board

@@ -16,7 +16,7 @@ from stackwright.commands.check.answers import Answer
 from stackwright.commands.check.command import BROKEN, CLEAN, check_all
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import gitlab, junit, markdown, sarif, text
-from stackwright.reporters.json_ import Unchecked
+from stackwright.results.checked import Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.text.markup import escape
 from stackwright.text.output import complain, show, write_file

@@ -79,6 +79,6 @@ def _group(context: typer.Context) -> None:
 @kicad.command(short_help="Find out why the button is missing.", epilog=DOCTOR_EPILOG)
 def doctor() -> int:
     """Find out why KiCad shows no Stackwright button, and show the fix; changes nothing."""
-    from stackwright.commands.setup.kicad_doctor import examine
+    from stackwright.kicad.doctor_page import examine
 
     return examine()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stackwright.kicad.errors import KicadError
 from stackwright.reporters import html, json_
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.text.output import write_file
 
 MOST_NAME = 50

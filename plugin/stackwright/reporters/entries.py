@@ -10,7 +10,7 @@ from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Finding, Missing, Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings.config import FILE_NAME
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
 from stackwright.tables.grouping import groups

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from stackwright.reporters.entries import Entry, Level, entries
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.words import clean
 
 SEVERITIES = {

@@ -24,8 +24,8 @@ from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
 from stackwright.reporters import charts
-from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.pages import NO_RULE, environment, labelled
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
 from stackwright.tables.counts import LABELS, ORDER
 from stackwright.tables.grouping import Group, groups, not_verifiable

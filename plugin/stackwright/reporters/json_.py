@@ -4,54 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from drc_rules.report.kicad_drc import KicadDrc
-from drc_rules.report.model import ClauseVerdict, Finding, Report
-from stackup_lib.core.errors import StackwrightError
+from drc_rules.report.model import ClauseVerdict, Finding
 from stackwright import __version__
-
-if TYPE_CHECKING:
-    from stackwright.commands.check.full import Full
-    from stackwright.drawing.board_map import BoardMap
-    from stackwright.drawing.charts import Charts
+from stackwright.results.checked import Checked, Unchecked
 
 FORMAT = "stackwright-report"
 VERSION = 1
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A report and the settings it was made with.
-
-    Attributes:
-        config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
-        data_digest: hash of the rule and material data that was used.
-        fail_on: lowest severity that makes the exit code 1, or `never`.
-        timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
-        beside_s: seconds of these that a second process worked at the same time.
-        map, charts: the board from above, and what its charts show, where a page is to show them.
-        full: the scorecard and the stackups to choose from, where they were asked for.
-    """
-
-    report: Report
-    config_path: str | None
-    data_digest: str
-    fail_on: str = "error"
-    timing: Mapping[str, float] | None = None
-    beside_s: float = 0.0
-    map: BoardMap | None = None
-    charts: Charts | None = None
-    full: Full | None = None
-
-
-@dataclass(frozen=True)
-class Unchecked:
-    """A board that could not be checked, and why."""
-
-    path: str
-    error: StackwrightError
 
 
 def render(boards: Sequence[Checked | Unchecked]) -> str:

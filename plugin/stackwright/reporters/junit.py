@@ -16,7 +16,7 @@ from drc_rules.report.model import ClauseVerdict, Finding, Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from stackwright import __version__
 from stackwright.reporters.entries import what_it_needs
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.run.run_date import run_date
 from stackwright.tables import kicad_drc

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from drc_rules.report.model import Finding, Place
 from stackup_lib.core.errors import StackwrightError
 from stackwright.reporters.entries import Entry, Level, entries
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.run_date import run_date
 from stackwright.text.words import clean
 

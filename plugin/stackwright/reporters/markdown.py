@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import kicad_drc, pairs
 from stackwright.tables.counts import LABELS, severity_counts, tally
 from stackwright.tables.grouping import Group, groups, not_verifiable

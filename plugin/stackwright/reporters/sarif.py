@@ -19,7 +19,7 @@ from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
 from drc_rules.settings.config import FILE_NAME
 from stackwright import __version__
 from stackwright.reporters.entries import open_errors, what_it_needs
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
 from stackwright.text.remarks import KICAD, NOT_PROVEN, REMARKS, STALE, Remark

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from drc_rules.requirements.clauses import Severity
-from stackwright.reporters.json_ import Checked, Unchecked
 from stackwright.reporters.text import HEADLINE_STYLE
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.page import Page, styled
 from stackwright.text.words import clean
 

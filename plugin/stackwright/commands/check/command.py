@@ -26,7 +26,7 @@ from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
 from stackwright.drawing.board_map import board_map
 from stackwright.reporters import text
-from stackwright.reporters.json_ import Checked, Unchecked
+from stackwright.results.checked import Checked, Unchecked
 from stackwright.run import revisions
 from stackwright.run.browser import open_in_browser
 from stackwright.run.data_digest import data_digest
@@ -39,8 +39,8 @@ from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
 
 if TYPE_CHECKING:
-    from stackwright.commands.check.full import Full
     from stackwright.drawing.charts import Charts
+    from stackwright.results.full import Full
 
 CLEAN, FOUND, BROKEN = 0, 1, 2
 LARGE_BYTES = 10_000_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.engine.check import CheckUp
@@ -16,30 +15,16 @@ from drc_rules.stackup_design.goals_judge import DECIDED
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.stopwatch import stretch
 from stackwright.commands.fit.changes import Way, way_of, way_to
-from stackwright.commands.fit.scorecard import ScoreRow, scorecard
+from stackwright.commands.fit.scorecard import scorecard
 from stackwright.commands.suggest.model import Suggested, every_suggestion
-from stackwright.commands.suggest.side_by_side import SideBySide, side_by_side
+from stackwright.commands.suggest.side_by_side import side_by_side
+from stackwright.results.full import Full
 
 LIMIT = 5
 """As `stackwright suggest` has it, so that its numbers are the same."""
 
 NEAREST = 2
 """Workloads, beside the declared one, towards which a way is looked for."""
-
-
-@dataclass(frozen=True)
-class Full:
-    """What is added to a report.
-
-    Attributes:
-        rows: the scorecard.
-        stackups: the board's own stackup and those to choose from; None where there is nothing to choose.
-        why_none: why not.
-    """
-
-    rows: tuple[ScoreRow, ...]
-    stackups: SideBySide | None
-    why_none: str = ""
 
 
 def in_full(

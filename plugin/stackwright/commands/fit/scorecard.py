@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from drc_rules.report.model import Headline
 from drc_rules.requirements.clauses import Severity
@@ -11,41 +10,8 @@ from drc_rules.stackup_design.fitness import Fitness, FitnessReport
 from stackwright.commands.fit.changes import LAYERS, Way
 from stackwright.commands.fit.words import to_go
 from stackwright.commands.suggest.words import what_changes
+from stackwright.results.full import ScoreRow
 from stackwright.text.words import count
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """A board against one workload, in words.
-
-    Attributes:
-        fails, warns: clauses that fail, by severity.
-        open: error-tier clauses for which a fact is missing, or that rest on a guess.
-        met: clauses that passed.
-        between: what lies between, in numbers.
-        next_step: the cheapest step towards it; empty where it is fit.
-        then: headline after that step, where it was judged.
-        anchor: where the page tells more; empty where it does not.
-    """
-
-    profile: str
-    form: str
-    is_declared: bool
-    headline: str
-    fails: int
-    open: int
-    warns: int
-    met: int
-    between: str
-    next_step: str
-    then: str = ""
-    anchor: str = ""
-
-    @property
-    def shares(self) -> tuple[tuple[str, int], ...]:
-        """What the bar is made of."""
-        every = ("fails", self.fails), ("open", self.open), ("warns", self.warns), ("met", self.met)
-        return tuple((kind, many) for kind, many in every if many)
 
 
 def scorecard(report: FitnessReport, ways: Mapping[str, Way], *, anchors: bool = False) -> tuple[ScoreRow, ...]:

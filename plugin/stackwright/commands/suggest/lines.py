@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.stackup_design.goals import GoalsFound
 from stackup_lib.core.interval import Interval
 from stackup_lib.synthesis import Evaluated
-
-
-@dataclass(frozen=True)
-class LineWords:
-    """A geometry and the layers that have it.
-
-    Attributes:
-        size: width, and gap of a pair, in mm.
-        ohm, loss: with the range of each; `loss` in dB/inch, empty where no frequency is given.
-        legal: how long it may be, and how long it is wanted.
-    """
-
-    goal: str
-    size: str
-    ohm: str
-    loss: str
-    legal: str
-    layers: tuple[str, ...]
+from stackwright.results.stackup_choices import LineWords
 
 
 def line_words(one: Evaluated, found: GoalsFound) -> Iterator[LineWords]:

@@ -33,6 +33,7 @@ from stackwright.commands.apply.apply import PlanParts, Proposal, propose
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.commands.request import BoardRequest
 from stackwright.commands.suggest.words import shortened
+from stackwright.results.stackup_choices import Count
 
 FOUND, NOT_REACHED = 0, 1
 
@@ -54,31 +55,6 @@ class SuggestRequest(BoardRequest):
     limit: int = 5
     plan: Path | None = None
     pick: int = 1
-
-
-@dataclass(frozen=True)
-class Count:
-    """Verdicts of the clauses that a stackup decides.
-
-    Attributes:
-        rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
-    """
-
-    failed: tuple[str, ...]
-    not_verifiable: tuple[str, ...]
-    passed: int
-    rules_out: frozenset[str] = frozenset()
-
-    @property
-    def in_words(self) -> str:
-        """`2 failed, 1 not verifiable, 12 passed`."""
-        return f"{len(self.failed)} failed, {len(self.not_verifiable)} not verifiable, {self.passed} passed"
-
-    @property
-    def in_short(self) -> str:
-        """`2 failed, 12 passed`: without what there is none of."""
-        counts = (len(self.failed), "failed"), (len(self.not_verifiable), "not verifiable"), (self.passed, "passed")
-        return ", ".join(f"{many} {word}" for many, word in counts if many) or "nothing judged"
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from drc_rules.analysis.impedance.line_effects import LineEffect, changed, line_effects
+from drc_rules.analysis.impedance.line_effects import changed, line_effects
 from drc_rules.analysis.stackup.stackup_of_board import stackup_view
 from drc_rules.engine.board_diff import row_changes, row_pairs
 from drc_rules.report.stackup_rows import Figure, RowFoil, StackupRow, StackupView
@@ -16,10 +16,11 @@ from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
-from stackwright.commands.suggest.lines import LineWords, line_words
-from stackwright.commands.suggest.model import Count, Suggested, with_plan
+from stackwright.commands.suggest.lines import line_words
+from stackwright.commands.suggest.model import Suggested, with_plan
 from stackwright.commands.suggest.words import what_changes, what_stays
 from stackwright.drawing import columns
+from stackwright.results.stackup_choices import Count, SideBySide, StackupChoice
 from stackwright.text.words import count
 
 MOST = 4
@@ -32,60 +33,6 @@ ROLES: dict[Use, LayerRole] = {
     "signal": LayerRole.SIGNAL,
     "power": LayerRole.POWER,
 }
-
-
-@dataclass(frozen=True)
-class StackupChoice:
-    """One column.
-
-    Attributes:
-        pick: its number for `stackwright suggest --pick`; None for the one that stands.
-        slots: its rows from top to bottom.
-        says: what it changes, or what it is; of the one that stands what it fails.
-        figures: what it costs and has, as label and text.
-        checked: what the clauses that a stackup decides say of it; None where nobody asked them.
-        stays: routed widths that need not change.
-        lines: geometries of a new stackup.
-        moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
-            are; of a change alone.
-        why: drivers of its cost.
-    """
-
-    title: str
-    slots: tuple[columns.Slot, ...]
-    says: tuple[str, ...] = ()
-    pick: int | None = None
-    figures: tuple[tuple[str, str], ...] = ()
-    checked: Count | None = None
-    stays: tuple[str, ...] = ()
-    lines: tuple[LineWords, ...] = ()
-    moved: tuple[LineEffect, ...] = ()
-    solved: int = 0
-    why: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class SideBySide:
-    """What stands, and what might.
-
-    Attributes:
-        asked: workload and form factor that the stackups are for.
-        choices: the one that stands first, where there is a board.
-        remarks: what is to be known before choosing.
-        to_state: lines that give the fact for want of which the board's own stackup is no base.
-        cost_basis: where the factors of the costs come from.
-    """
-
-    asked: str
-    choices: tuple[StackupChoice, ...]
-    remarks: tuple[str, ...] = ()
-    to_state: str = ""
-    cost_basis: str = ""
-
-    @property
-    def answers(self) -> int:
-        """How many there are to choose from."""
-        return sum(choice.pick is not None for choice in self.choices)
 
 
 def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozenset[str] = frozenset()) -> SideBySide:

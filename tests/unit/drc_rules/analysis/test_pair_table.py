@@ -16,7 +16,7 @@ from drc_rules.settings.config import Config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.reporters import html, json_, markdown, text
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 from stackwright.tables import pairs
 from tests.reports.test_reporters import report as made
 from tests.unit.drc_rules.analysis.test_route_impedance import CONFIG, STACKUP

@@ -25,6 +25,7 @@ from stackwright.commands.check.baseline import write_baseline
 from stackwright.commands.check.command import exit_code
 from stackwright.commands.check.request import CheckRequest
 from stackwright.reporters import json_, text
+from stackwright.results.checked import Checked
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
 from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
@@ -285,7 +286,7 @@ def test_a_report_with_all_of_it_keeps_to_the_published_schema() -> None:
     suppressed = Accepted(finding=finding("/S"), by="suppression", reason="r", owner="o", expires=date(2027, 1, 31))
     stale = StaleSuppression(entry="e", problem="matches nothing", reason="r", owner="o", line=3)
     full = gate(report(accepted=(suppressed,), stale_suppressions=(stale,)), [known("/TX0_P"), known("/GONE")])
-    written = json.loads(json_.render([json_.Checked(full, None, "0" * 64)]))
+    written = json.loads(json_.render([Checked(full, None, "0" * 64)]))
     jsonschema.validate(written, strict(json.loads(SCHEMA.read_text(encoding="utf-8"))))
     (one,) = written["reports"]
     assert [a["expires"] for a in one["accepted"]] == ["2027-01-31", None]

@@ -14,7 +14,7 @@ from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Severity
 from fixtures.miniboard import MiniBoard, write
 from stackwright.reporters import html, junit
-from stackwright.reporters.json_ import Checked
+from stackwright.results.checked import Checked
 
 STACKUP = 'F.Cu 0.035\ncore 1.53 "370HR"\nB.Cu 0.035\n'
 TIERS = "board.fab.hole", "board.fab.hole_advanced", "board.fab.hole_standard"

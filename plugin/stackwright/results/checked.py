@@ -1,0 +1,48 @@
+"""What came of the check of one board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from drc_rules.report.model import Report
+from stackup_lib.core.errors import StackwrightError
+
+if TYPE_CHECKING:
+    from stackwright.drawing.board_map import BoardMap
+    from stackwright.drawing.charts import Charts
+    from stackwright.results.full import Full
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A report and the settings it was made with.
+
+    Attributes:
+        config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
+        data_digest: hash of the rule and material data that was used.
+        fail_on: lowest severity that makes the exit code 1, or `never`.
+        timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
+        beside_s: seconds of these that a second process worked at the same time.
+        map, charts: the board from above, and what its charts show, where a page is to show them.
+        full: the scorecard and the stackups to choose from, where they were asked for.
+    """
+
+    report: Report
+    config_path: str | None
+    data_digest: str
+    fail_on: str = "error"
+    timing: Mapping[str, float] | None = None
+    beside_s: float = 0.0
+    map: BoardMap | None = None
+    charts: Charts | None = None
+    full: Full | None = None
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A board that could not be checked, and why."""
+
+    path: str
+    error: StackwrightError

@@ -1,0 +1,105 @@
+"""Stackups to choose from, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drc_rules.analysis.impedance.line_effects import LineEffect
+from stackwright.drawing import columns
+
+
+@dataclass(frozen=True)
+class Count:
+    """Verdicts of the clauses that a stackup decides.
+
+    Attributes:
+        rules_out: ids of the clauses that are more than information, and that the user has not decided otherwise.
+    """
+
+    failed: tuple[str, ...]
+    not_verifiable: tuple[str, ...]
+    passed: int
+    rules_out: frozenset[str] = frozenset()
+
+    @property
+    def in_words(self) -> str:
+        """`2 failed, 1 not verifiable, 12 passed`."""
+        return f"{len(self.failed)} failed, {len(self.not_verifiable)} not verifiable, {self.passed} passed"
+
+    @property
+    def in_short(self) -> str:
+        """`2 failed, 12 passed`: without what there is none of."""
+        counts = (len(self.failed), "failed"), (len(self.not_verifiable), "not verifiable"), (self.passed, "passed")
+        return ", ".join(f"{many} {word}" for many, word in counts if many) or "nothing judged"
+
+
+@dataclass(frozen=True)
+class LineWords:
+    """A geometry and the layers that have it.
+
+    Attributes:
+        size: width, and gap of a pair, in mm.
+        ohm, loss: with the range of each; `loss` in dB/inch, empty where no frequency is given.
+        legal: how long it may be, and how long it is wanted.
+    """
+
+    goal: str
+    size: str
+    ohm: str
+    loss: str
+    legal: str
+    layers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StackupChoice:
+    """One column.
+
+    Attributes:
+        pick: its number for `stackwright suggest --pick`; None for the one that stands.
+        slots: its rows from top to bottom.
+        says: what it changes, or what it is; of the one that stands what it fails.
+        figures: what it costs and has, as label and text.
+        checked: what the clauses that a stackup decides say of it; None where nobody asked them.
+        stays: routed widths that need not change.
+        lines: geometries of a new stackup.
+        moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
+            are; of a change alone.
+        why: drivers of its cost.
+    """
+
+    title: str
+    slots: tuple[columns.Slot, ...]
+    says: tuple[str, ...] = ()
+    pick: int | None = None
+    figures: tuple[tuple[str, str], ...] = ()
+    checked: Count | None = None
+    stays: tuple[str, ...] = ()
+    lines: tuple[LineWords, ...] = ()
+    moved: tuple[LineEffect, ...] = ()
+    solved: int = 0
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """What stands, and what might.
+
+    Attributes:
+        asked: workload and form factor that the stackups are for.
+        choices: the one that stands first, where there is a board.
+        remarks: what is to be known before choosing.
+        to_state: lines that give the fact for want of which the board's own stackup is no base.
+        cost_basis: where the factors of the costs come from.
+    """
+
+    asked: str
+    choices: tuple[StackupChoice, ...]
+    remarks: tuple[str, ...] = ()
+    to_state: str = ""
+    cost_basis: str = ""
+
+    @property
+    def answers(self) -> int:
+        """How many there are to choose from."""
+        return sum(choice.pick is not None for choice in self.choices)
