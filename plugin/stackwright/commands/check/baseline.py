@@ -10,7 +10,7 @@ from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, check_one
 from stackwright.commands.check.request import CheckRequest
-from stackwright.run.paths import find_board
+from stackwright.run.paths import boards_of, find_board
 from stackwright.text.output import check_target, complain, former_of, show, write_over
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -18,12 +18,13 @@ from stackwright.text.words import count
 
 def write_baseline(typed: Sequence[Path], target: Path, request: CheckRequest, *, update: bool) -> int:
     """Check every board and write the baseline; return 1 when new findings were refused, 2 when nothing was written."""
+    boards = boards_of(typed)
     former = former_of(target)
     old = load_baseline(target) if target.exists() else None
-    check_target(target, [*typed, *([request.config] if request.config else [])])
+    check_target(target, [*boards, *([request.config] if request.config else [])])
     reports: dict[str, Report] = {}
     broken = False
-    for path in typed:
+    for path in boards:
         try:
             board = find_board(path)
             checked, _ = check_one(board, request)

@@ -167,6 +167,14 @@ def test_the_command_writes_shrinks_and_refuses(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
+def test_a_baseline_of_a_folder_holds_the_boards_below_it(tmp_path: Path) -> None:
+    """As `check` finds them."""
+    copied(LOSSY, tmp_path)
+    assert write_baseline([tmp_path], tmp_path / "b.json", CheckRequest(), update=False) == 0
+    assert list(load_baseline(tmp_path / "b.json").boards) == [f"{LOSSY}/{LOSSY}.kicad_pcb"]
+
+
+@pytest.mark.slow
 def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
     target = tmp_path / "b.json"
     assert (
