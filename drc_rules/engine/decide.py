@@ -20,7 +20,7 @@ from stackup_lib.core.stopwatch import stretch
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 
-NO_RULE = Missing(fact="no rule yet", how_to_give="a later version decides this clause")
+NO_RULE = Missing(fact="no rule yet", how_to_give="a later version will decide this clause")
 
 
 FILLS_UP_TO_DATE = "fills_up_to_date"
@@ -183,7 +183,9 @@ def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -
     except Exception as error:  # a rule that raises is reported by name, the others still run
         crash = RuleCrash(code=decider.code, name=decider.name, error=f"{type(error).__name__}: {error}")
         outcome.crashes.append(crash)
-        missing = Missing(fact=f"rule {decider.code} broke ({crash.error})", how_to_give="please report this board")
+        missing = Missing(
+            fact=f"internal error in rule {decider.code} ({crash.error})", how_to_give="please report this board"
+        )
         outcome.verdicts.append(_undecided(clause, missing, code=decider.code))
         return
     is_guess = tally.verdict is Verdict.PASSED and tally.confidence is Confidence.LOW

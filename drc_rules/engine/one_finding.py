@@ -103,7 +103,7 @@ def _naming(finding: Finding, milder: Sequence[Tiered]) -> Finding:
         return finding
     tiers = " and ".join(dict.fromkeys(str(other.tier) for other in milder))
     also = dict.fromkeys(other.clause.id for other in milder)
-    return finding.model_copy(update={"title": f"{finding.title} (past {tiers} fabs too)", "also": tuple(also)})
+    return finding.model_copy(update={"title": f"{finding.title} (also for {tiers} fabs)", "also": tuple(also)})
 
 
 def yielded(findings: Sequence[Finding], rules: Iterable[Rule]) -> list[Finding]:

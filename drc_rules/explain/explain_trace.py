@@ -178,7 +178,7 @@ def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object,
             shown, facts = context.told()
             return Decided(Verdict.NOT_VERIFIABLE, shown, missing=_missing(fact), facts=facts)
         except Exception as error:  # a defect of ours is told by name, as in a check
-            name = f"rule {rule.code} broke ({type(error).__name__}: {error})"
+            name = f"internal error in rule {rule.code} ({type(error).__name__}: {error})"
             return Decided(Verdict.NOT_VERIFIABLE, missing=Missing(fact=name, how_to_give="please report this board"))
     shown, facts = context.told()
     confidence = least(chosen_with, used.confidence)

@@ -58,7 +58,7 @@ def stackup_table(ctx: Context) -> FabTable:
             found.append((row.name, "solder mask", *cells, "", "", ""))
     remarks = (
         "Thicknesses are as the board file states them.",
-        "Copper weights of inner layers follow from the stated thickness where nobody declares them.",
+        "Copper weights of inner layers follow from the stated thickness where not declared.",
     )
     return FabTable(name="stackup", title="Stackup", head=head, rows=tuple(found), remarks=remarks)
 
@@ -105,7 +105,7 @@ def impedance_table(ctx: Context) -> FabTable:
     rows = [row for target in board_targets(ctx) for row in _geometries(lines, target)]
     remarks = ("Widths and gaps are as drawn, at the base of the trace; the solved impedance is Stackwright's.",)
     if not rows:
-        remarks = ("No net of the board asks for an impedance.",)
+        remarks = ("No net of the board has a target impedance.",)
     return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
 
 
@@ -154,10 +154,10 @@ def drill_table(ctx: Context) -> FabTable:
     try:
         table = backdrill_table(ctx)
     except MissingFact as missing:
-        remark = f"Not worked out: {missing.name} is not known."
+        remark = f"Not computed: {missing.name} is not known."
         return FabTable(name="backdrill", title="Backdrills", head=head, rows=(), remarks=(remark,))
     asked = [row for row in table.rows if not row.is_proposed]
-    remarks = [] if asked else ["No backdrill is asked for."]
+    remarks = [] if asked else ["No backdrill is specified."]
     return FabTable(
         name="backdrill",
         title="Backdrills",
@@ -191,7 +191,7 @@ def _drill(row: BackdrillRow) -> tuple[str, ...]:
 
 def notes_table(ctx: Context) -> FabTable:
     """Return the notes: what is asked for in words, and what nobody has stated."""
-    return FabTable(name="notes", title="Notes", head=("item", "asked for"), rows=tuple(_notes(ctx)))
+    return FabTable(name="notes", title="Notes", head=("item", "required"), rows=tuple(_notes(ctx)))
 
 
 def _notes(ctx: Context) -> Iterator[tuple[str, str]]:

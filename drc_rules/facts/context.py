@@ -35,7 +35,7 @@ P = ParamSpec("P")
 
 DECLARE_STACKUP = "in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup and save the board"
 FILL_ZONES = REFILL
-NO_PLANE = f"no filled copper lies above or below it: draw a plane there, then {FILL_ZONES}"
+NO_PLANE = f"no filled copper is above or below it: add a plane there, then {FILL_ZONES}"
 
 
 @dataclass
@@ -204,7 +204,7 @@ class Context:
         """Return the layer uses; raises `MissingFact` when the board has zones but no fills are stored."""
         zones = self.board.zones
         if np.any(zones.is_rule_area == 0) and not len(zones.fill_layer):
-            raise MissingFact("the filled copper of the zones", FILL_ZONES)
+            raise MissingFact("zone fills", FILL_ZONES)
         return self.uses
 
     def need_true_fills(self) -> None:
@@ -279,7 +279,7 @@ class Context:
         nets = self.nets_of(clause.interface or "")
         if not len(nets):
             how = f'[[interface]]\nis = "{clause.interface}"\nnet_classes = ["?"]  # or nets = ["/PATTERN*"]'
-            raise MissingFact(f"which nets are {clause.interface}", how)
+            raise MissingFact(f"nets of {clause.interface}", how)
         return nets
 
     def assignment_lines(self, family_id: str) -> str:

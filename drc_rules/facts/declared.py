@@ -123,10 +123,10 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
     return Declarations(
         impedance_tolerance_pct=of_stackup(
             "impedance_tolerance_pct",
-            "impedance tolerance asked of the fab",
+            "impedance tolerance ordered from the fab",
             declared.impedance_tolerance_pct,
             _between(1, 50),
-            "what your fab notes ask for, e.g. 5",
+            "as in your fab notes, e.g. 5",
         ),
         foil=of_stackup("foil", "foil grade of every copper layer", declared.foil, str, FOIL_GRADES),
         tg_c=of_stackup("tg_c", "Tg of every dielectric", declared.tg_c, _between(50, 500), "by DSC"),
@@ -251,5 +251,5 @@ def _of_stackup(
         value = parse(written)
     except ValueError as error:
         what = f'"{written}": {error}'
-        raise ConfigError(f"text variable {variable}", what, "mend it in File > Board Setup") from error
+        raise ConfigError(f"text variable {variable}", what, "correct it in File > Board Setup") from error
     return Fact(name=name, value=value, origin=Origin.TEXT_VARIABLE, source=variable)

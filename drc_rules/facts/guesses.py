@@ -27,8 +27,8 @@ def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingF
     """
     found = list(recorded) or list(_general(ctx, clause))
     if not found:
-        hint = f"stackwright explain {code} --board BOARD shows what it rests on: declare what is of low confidence"
-        found = [MissingFact(f"the facts that {clause.id} rests on, which are guesses", hint)]
+        hint = f"stackwright explain {code} --board BOARD lists them: declare those of low confidence"
+        found = [MissingFact(f"facts behind {clause.id}, which are guesses", hint)]
     return tuple(Missing(fact=one.name, how_to_give=one.how_to_give) for one in found)
 
 
@@ -40,7 +40,7 @@ def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
     if clause.interface in guessed:
         return [guessed[clause.interface]]
     if ctx.board.stackup is None or ctx.is_default_stackup:
-        return [MissingFact("the stackup, in whose place the general board thickness is taken", DECLARE_STACKUP)]
+        return [MissingFact("the stackup; the general board thickness is used instead", DECLARE_STACKUP)]
     return guessed.values() if clause.interface is None else ()
 
 
@@ -52,7 +52,7 @@ def _unweighed(ctx: Context) -> list[str]:
 
 def _weight(layer: str) -> MissingFact:
     hint = f'[declared.copper."{layer}"]\ncopper_oz = "?"  # before plating'
-    return MissingFact(f"the copper weight of {layer}, which is a guess: its thickness may hold the plating", hint)
+    return MissingFact(f"copper weight of {layer}, which is a guess: its thickness may include plating", hint)
 
 
 def rest_on_assignment(ctx: Context, nets: Ints) -> None:
@@ -79,4 +79,4 @@ def _guessed(ctx: Context, interface_id: str, nets: list[int]) -> MissingFact:
     why = f", because {role.why}" if role else ""
     count = f"{len(nets)} net" + ("" if len(nets) == 1 else "s")
     lines = f'[[interface]]\nis = "?"  # guessed: {interface_id}\n{nets_line(ctx.board, nets)}'
-    return MissingFact(f"whether {count} are {interface(interface_id).title}, which is a guess{why}", lines)
+    return MissingFact(f"interface of {count}: {interface(interface_id).title} is a guess{why}", lines)

@@ -19,7 +19,7 @@ from stackup_lib.board.board import Board, LayerKind, Stackup, StackupLayer
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import foils_beside
 
-IN_KICAD = "in KiCad, File > Board Setup > Physical Stackup"
+IN_KICAD = "in KiCad: File > Board Setup > Physical Stackup"
 
 
 @cache
@@ -79,7 +79,7 @@ def unstackable(stackup: Stackup) -> tuple[Unstackable, ...]:
     if dielectrics and all(row.kind is LayerKind.PREPREG and not _may_hold_both(row) for row in dielectrics):
         several = len(stackup.copper) > 2
         what = "all dielectrics are prepreg, so no core carries the inner copper"
-        lone = "its only dielectric is called prepreg, which is the core of such a board"
+        lone = "its only dielectric has the type prepreg, but is the core of such a board"
         return (Unstackable(tuple(row.name for row in dielectrics), what if several else lone, is_certain=several),)
     return tuple(_touching_cores(rows))
 
@@ -153,9 +153,9 @@ def lone_row(stackup: Stackup | None) -> str | None:
 
 def correct(row: str, field: str) -> str:
     """Return what to do about a field of a row, in one line."""
-    return f"{IN_KICAD}: correct {field} of {row}"
+    return f"Correct {field} of {row} {IN_KICAD}"
 
 
 def cannot_be(what: str, row: str, stated: str, how_to_give: str) -> MissingFact:
     """Return the fact that is missing of a row whose statement cannot be right."""
-    return MissingFact(f"the {what} of {row} ({stated} cannot be right)", how_to_give)
+    return MissingFact(f"{what} of {row} ({stated} is not plausible)", how_to_give)

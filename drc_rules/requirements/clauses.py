@@ -77,7 +77,7 @@ class Clause(Frozen):
     Attributes:
         id: stable name such as `training.df.nvlink5`.
         kind: what is compared, e.g. `layer_count`; a rule says which kinds it decides.
-        title: the demand in one short sentence, with its number.
+        title: the requirement with its number, true to read next to "passed" and "failed".
         severity: severity of a finding against it.
         basis: what it rests on.
         limit: the demand as data.

@@ -96,7 +96,7 @@ def parse_model(text: str, model: type[Model], where: str) -> Model:
     try:
         data = read_toml(text)
     except TomlError as error:
-        raise ConfigError(where, f"is not valid TOML: {error}", "mend that line") from error
+        raise ConfigError(where, f"is not valid TOML: {error}", "correct that line") from error
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -122,8 +122,8 @@ def _explain(error: ValidationError, where: str, model: type[BaseModel]) -> Conf
         return _no_choice(first, where, key)
     said = first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
-        return ConfigError(where, f'"{key}": {said}' if key else said, "mend it")
-    return ConfigError(where, f'"{key}": {said} (got {_given(first["input"])})', "mend that value")
+        return ConfigError(where, f'"{key}": {said}' if key else said, "correct it")
+    return ConfigError(where, f'"{key}": {said} (got {_given(first["input"])})', "correct that value")
 
 
 def _given(value: object) -> str:

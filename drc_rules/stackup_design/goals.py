@@ -313,7 +313,7 @@ def _build_ups(work: _Work) -> int:
     said, project = work.choices.build_ups, work.project
     if said is not None:
         if said and not work.choices.hdi:
-            raise ConfigError("goals", "asks for build-ups and rules HDI out", "take one of the two out")
+            raise ConfigError("goals", "requires build-ups and rules HDI out", "take one of the two out")
         work.say("build-ups", f"{said} on either side", From.USER, "your choice")
         return said
     if project is None or not work.choices.hdi:

@@ -162,9 +162,9 @@ def _from_json(text: str, where: str) -> Plan:
             raise ConfigError(
                 where, f'unknown key "{key}"', did_you_mean(key.split(".")[-1], model.model_fields)
             ) from None
-        raise ConfigError(where, f'"{key}": {first["msg"].removeprefix("Value error, ")}', "mend it") from None
+        raise ConfigError(where, f'"{key}": {first["msg"].removeprefix("Value error, ")}', "correct it") from None
     except ValueError as error:
-        raise ConfigError(where, f"is not valid JSON: {error}", "mend that line") from error
+        raise ConfigError(where, f"is not valid JSON: {error}", "correct that line") from error
 
 
 def _same_laminate(ply: PlanPly, label: str) -> None:

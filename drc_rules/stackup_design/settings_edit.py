@@ -67,7 +67,7 @@ def edit_settings(
     try:
         before = read_toml(text)
     except TomlError as bad:
-        raise NotWrittenError(label, f"is not valid TOML: {bad}", "mend that line") from None
+        raise NotWrittenError(label, f"is not valid TOML: {bad}", "correct that line") from None
     wanted, lines = deepcopy(before), text.removesuffix("\n").split("\n")
     was, done = [], []
     for path, key in retire:

@@ -318,4 +318,4 @@ def _crossed(copper: CopperMap, layer: int, crossed: Foreign) -> str:
         return ""
     k = int(np.argmax(found.layer == layer))
     whose, fill = (copper.board.nets[int(net[k])] or "no net" for net in (found.net, found.fill_net))
-    return f"copper of {whose} at x {found.x_mm[k]:.3f} mm, y {found.y_mm[k]:.3f} mm lies in that of {fill}"
+    return f"copper of {whose} at x {found.x_mm[k]:.3f} mm, y {found.y_mm[k]:.3f} mm is in that of {fill}"

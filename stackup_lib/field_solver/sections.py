@@ -176,7 +176,7 @@ def _check_gaps(section: Section) -> None:
     _demand(gap is None or gap >= SMALLEST_MM, f"coplanar gap {gap} mm is under 1 um", "give the gap in mm")
     if gap is not None:
         level = {(s.bottom_mm, s.thickness_mm, s.base) for s in section.strips}
-        _demand(len(level) == 1, "coplanar ground beside strips of two layers", "give one section per layer")
+        _demand(len(level) == 1, "coplanar ground next to strips of two layers", "give one section per layer")
     if len(section.strips) == 2:
         one, two = section.strips
         across = abs(one.centre_mm - two.centre_mm) - (one.base_width_mm + two.base_width_mm) / 2
@@ -192,7 +192,7 @@ def _check_mask(section: Section) -> None:
     mask = section.mask
     if mask is None:
         return
-    _demand(not section.plane_above, "solder mask under a plane", "mask lies on outer layers only")
+    _demand(not section.plane_above, "solder mask under a plane", "mask is on outer layers only")
     thicknesses = (mask.on_laminate_mm, mask.on_trace_mm, mask.between_mm, mask.beside_mm)
     _demand(
         all(x is None or SMALLEST_MM <= x < math.inf for x in thicknesses),

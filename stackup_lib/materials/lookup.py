@@ -81,7 +81,7 @@ class Match(Frozen):
     def tg_fact(self) -> Fact[Tg]:
         """Return the laminate's Tg; of a generic name, the minimum that the text itself states."""
         if self.tg_min_c is not None and (self.laminate is None or self.laminate.generic):
-            said = MaterialSource(text=f"the material name {self.text!r} asks for it", grade=Grade.THIRD_PARTY)
+            said = MaterialSource(text=f"stated by the material name {self.text!r}", grade=Grade.THIRD_PARTY)
             tg = Tg(value_c=self.tg_min_c, method=TgMethod.UNSTATED, is_minimum=True, source=said)
             name = f"Tg of {self.text!r}"
             return Fact[Tg](name=name, value=tg, origin=Origin.FILE, source=said.text, confidence=Confidence.MEDIUM)
@@ -96,7 +96,7 @@ class Match(Frozen):
     def _how_to_give(self) -> str:
         if self.alternatives:
             return f"name the laminate exactly, e.g. {self.alternatives[0]}"
-        return "name the laminate, e.g. Megtron 6 or Isola 370HR, or state its figures from the data sheet"
+        return "name the laminate, e.g. Megtron 6 or Isola 370HR, or state its values from the data sheet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def _found(text: str, words: Words, hit: _Hit, extra: list[str], index: AliasInd
     notes = [remark.note] if remark else []
     if extra:
         confidence = Confidence.LOW
-        notes.append(f"{' '.join(extra)!r} is not understood; taken as {laminate.family}.")
+        notes.append(f"{' '.join(extra)!r} is not understood; read as {laminate.family}.")
     others = tuple(a for a in _near(hit.key, index) if a != laminate.family) if confidence is Confidence.LOW else ()
     return _match(
         text,

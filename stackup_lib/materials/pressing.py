@@ -119,7 +119,7 @@ def pressed_prepreg(
     fact = f"pressed thickness of {name}"
     fill = _fill(faces)
     if fill is None:
-        return unknown(fact, f"give thickness and coverage of the copper beside {name}; coverage needs filled zones")
+        return unknown(fact, f"give thickness and coverage of the copper next to {name}; coverage needs filled zones")
     weight = glass_areal_weight_g_per_m2(style) if style else None
     resin_is_sane = resin_content_pct is not None and 10 < resin_content_pct < 95
     if table is None and (weight is None or not resin_is_sane):
@@ -130,8 +130,8 @@ def pressed_prepreg(
     else:
         cured, low, high = (plies * h for h in _from_figures(weight or math.nan, resin_content_pct or math.nan))
     if cured - fill <= glass:
-        what = f"the copper takes {fill:.3f} mm of resin and the plies hold {cured - glass:.3f} mm"
-        return unknown(fact, f"use more plies or a richer prepreg for {name}: {what}")
+        what = f"the copper takes {fill:.3f} mm of resin and the prepreg plies hold {cured - glass:.3f} mm"
+        return unknown(fact, f"use more prepreg plies or a richer prepreg for {name}: {what}")
     pressed = PressedPrepreg(
         thickness_mm=cured - fill,
         low_mm=max(low - fill, glass),

@@ -358,7 +358,7 @@ def _notes(links: Links, row: int) -> Iterable[str]:
     if mate is not None:
         mates = links.chains[mate]
         if _kinds(links, nets) not in (_kinds(links, mates), _kinds(links, mates)[::-1]):
-            yield f"its series parts are not those of its partner {names[mates[0]]}"
+            yield f"its series parts differ from those of its complement {names[mates[0]]}"
     elif len(nets) > 1 and any(links.pairs.partner_of(net) is not None for net in nets):
         yield "its nets pair with nets of several links"
 

@@ -26,7 +26,7 @@ class BranchKind(StrEnum):
     """What a branch leads to."""
 
     STUB = "open end"
-    TAP = "part beside the path"
+    TAP = "part next to the path"
     RECEIVER = "another end"
 
 
@@ -55,7 +55,7 @@ class Branch(Frozen):
     """Copper of the net that hangs on the path.
 
     Attributes:
-        kind: open end, part beside the path, or another end of the net.
+        kind: open end, part next to the path, or another end of the net.
         at_mm: length of the path from its start to where it branches off.
         layer, x_mm, y_mm: place of the junction; the layer is that of the branch's first track, -1 when it has none.
         length_mm: all tracks of the branch.

@@ -28,7 +28,7 @@ def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads, row: int) 
         return "to ground"
     for net in nets:
         if rails.is_rail(net):
-            return f"to {board.nets[net]}, which is taken for a rail"
+            return f"to {board.nets[net]}, which counts as a supply rail"
         if rails.stops_links(net):
             return f"to {board.nets[net]}, which has very many pads"
     if pairs.partner_of(nets[0]) == nets[1]:

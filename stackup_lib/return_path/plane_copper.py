@@ -74,9 +74,9 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
     name = board.copper_layers[layer].name
     asked = (zones.is_rule_area == 0) & holds_layer(zones.layers, layer)
     if not copper.is_filled(layer) or np.any(asked & (zones.is_filled == 0)):
-        raise MissingFact(f"the filled copper of {name}", REFILL)
+        raise MissingFact(f"the zone fills of {name}", REFILL)
     if board.format_version < PEN_DRAWN:
-        raise MissingFact(f"the filled copper of {name} with its edge, which KiCad 5 did not store", REFILL)
+        raise MissingFact(f"the zone fills of {name} with their outline width, which KiCad 5 did not store", REFILL)
     need_true_fills(copper.foreign)
 
 

@@ -73,13 +73,13 @@ def orders(goals: Goals) -> tuple[Order, ...]:
             f"{goals.fast_layers} fast layers between grounds, {goals.other_signal_layers} other signal layers and "
             f"{goals.power_planes} power planes need {least} layers, not {wanted or MOST_LAYERS}"
         )
-        raise ConfigError("goals", what, f"allow {least} layers" if least <= MOST_LAYERS else "ask for fewer layers")
+        raise ConfigError("goals", what, f"allow {least} layers" if least <= MOST_LAYERS else "choose fewer layers")
     counts = [wanted] if wanted else [n for n in (least, least + MORE_LAYERS) if n <= MOST_LAYERS]
     found: list[Order] = []
     for count in counts:
         if count // 2 - goals.build_ups < 1:
             raise ConfigError(
-                "goals", f"{goals.build_ups} build-ups on {count} layers", "ask for fewer build-ups or more layers"
+                "goals", f"{goals.build_ups} build-ups on {count} layers", "choose fewer build-ups or more layers"
             )
         seen: set[str] = set()
         for pattern, half in _half_orders(goals, count // 2):

@@ -159,7 +159,7 @@ class Goals(Frozen):
         presses = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)
         if self.max_laminations is not None and presses > self.max_laminations:
             what = f"{self.build_ups} build-ups need {presses} laminations, {self.max_laminations} allowed"
-            raise ConfigError("goals", what, "allow more laminations or ask for fewer build-ups")
+            raise ConfigError("goals", what, "allow more laminations or choose fewer build-ups")
         return self
 
 

@@ -75,7 +75,7 @@ class WidthLimits(Frozen):
             ("gap", self.min_gap_mm, self.max_gap_mm),
         ):
             if not SMALLEST_MM <= low <= high < math.inf:
-                raise GeometryError(f"{what} limits from {low:g} to {high:g} mm", "give least and greatest in mm")
+                raise GeometryError(f"{what} limits from {low:g} to {high:g} mm", "give minimum and maximum in mm")
         return self
 
 

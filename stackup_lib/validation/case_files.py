@@ -155,7 +155,7 @@ def _table(path: Path, text: str) -> Iterator[ReferenceCase]:
             if any(here.text(column) for column in columns):
                 yield from _read_or_skipped(read, here)
     except csv.Error as error:
-        raise CaseFileError(f"{path}, row {reader.line_num}", f"broken CSV ({error})", "check its quotes") from error
+        raise CaseFileError(f"{path}, row {reader.line_num}", f"malformed CSV ({error})", "check its quotes") from error
 
 
 def _read_or_skipped(read: Callable[[_Row], Iterator[ReferenceCase]], row: _Row) -> list[ReferenceCase]:
@@ -241,7 +241,7 @@ def _toml(path: Path, text: str) -> Iterator[ReferenceCase]:
     try:
         entries = read_toml(text).get("case")
     except TomlError as error:
-        raise CaseFileError(str(path), f"broken TOML ({error})", "correct it") from error
+        raise CaseFileError(str(path), f"malformed TOML ({error})", "correct it") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise CaseFileError(str(path), "has no [[case]]", "give a file of reference cases")
     for number, entry in enumerate(entries, 1):

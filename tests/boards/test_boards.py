@@ -157,7 +157,7 @@ def test_an_open_loss_says_what_of_it_is_assumed_for_the_package(tmp_path: Path)
     report = check_board(tmp_path / f"{name}.kicad_pcb", overrides=Overrides(profile="inference-pcie"))
 
     facts = [missing.fact for verdict in report.verdicts for missing in verdict.missing]
-    assert any("of 9.5 dB, 3 dB for the package assumed" in fact for fact in facts)
+    assert any("budget 9.5 dB, 3 dB for the package assumed" in fact for fact in facts)
 
 
 def test_a_rule_that_is_left_out_is_no_fact_to_supply() -> None:

@@ -114,7 +114,7 @@ SEEDS: dict[str, tuple[str, Callable[[Case], Case], dict[str, str]]] = {
         {"board.thermal.resistance": "failed"},
     ),
     "a coin that was simulated worse than its limit": (
-        "6 K/W is the most",
+        "maximum 6 K/W",
         lambda c: c.declared("path_k_per_w = 5", "path_k_per_w = 7"),
         {"board.thermal.resistance": "failed"},
     ),

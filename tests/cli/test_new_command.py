@@ -153,7 +153,7 @@ def test_our_own_check_finds_no_fault(plan: Path, target: Path, capsys: pytest.C
     }
     out = " ".join(capsys.readouterr().out.split())
     assert "0 failed" in out
-    assert "which layers are power planes" in out
+    assert "the power planes of the board" in out
     assert "85Ohm-diff_PCIE_GEN4 0.118/0.15 F.Cu, In2.Cu" in out
 
 
@@ -377,7 +377,7 @@ def test_a_large_outline_gets_a_large_sheet() -> None:
 
 
 WAITS = re.compile(
-    r"which layers are power planes|which nets are [a-z0-9.-]+|signal links|board outline.*|the board's outline"
+    r"the power planes of the board|which nets are [a-z0-9.-]+|signal links|board outline.*|the board's outline"
     r"|which rail feeds the accelerator's core, and its current|which parts are hot"
     r"|the bow and twist that the fab is held to \(.*"
 )

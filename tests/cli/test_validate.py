@@ -217,8 +217,8 @@ def test_a_table_with_a_bad_cell_is_compared_and_says_what_it_left_out(
         ("only_header.csv", b"geometry,parameters,quantity,value_ohm\n", "has no rows"),
         ("columns.csv", b"a,b,c\n1,2,3\n", "its columns are a, b, c"),
         ("binary.csv", b"\xff\xfe\x00\x01", "is not UTF-8"),
-        ("quotes.csv", b'geometry,parameters,quantity,value_ohm\nx,"{""w"": 1}"y,Z0,50\n', "broken CSV"),
-        ("broken.toml", b"[[case]\n", "broken TOML"),
+        ("quotes.csv", b'geometry,parameters,quantity,value_ohm\nx,"{""w"": 1}"y,Z0,50\n', "malformed CSV"),
+        ("broken.toml", b"[[case]\n", "malformed TOML"),
         ("none.toml", b"x = 1\n", "has no [[case]]"),
     ],
 )

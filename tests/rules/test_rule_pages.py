@@ -41,6 +41,12 @@ def test_a_page_has_a_summary_and_all_sections_in_order(rule: Rule) -> None:
     assert all(len(rule.section(heading)) > 30 for heading in PAGE_SECTIONS)
 
 
+def test_what_a_rule_cannot_see_is_short() -> None:
+    """The biggest blind spots, in a length that people read."""
+    words = {rule.code: len(rule.section("What it cannot see").split()) for rule in RULES}
+    assert {code: count for code, count in words.items() if count > 40} == {}
+
+
 @each(rule=RULES)
 def test_code_and_name_fit_the_family_and_name_the_defect(rule: Rule) -> None:
     """Names say what is wrong, never what to do."""

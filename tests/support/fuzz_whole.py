@@ -187,7 +187,10 @@ def run_check(folder: Path, typed: list[str], formats: tuple[str, ...]) -> bool:
 def _one_reason(errors: list[str], code: int) -> None:
     """Fail unless the error stream is one line of reason for exit code 2, and no rule broke."""
     said = "\n".join(errors)
-    promise(kept=" broke (" not in said and "Traceback" not in said, what=said[said.find("rule ") :][:300])
+    promise(
+        kept=not any(word in said for word in (" broke (", "internal error", "Traceback")),
+        what=said[said.find("rule ") :][:300],
+    )
     promise(kept=code in (0, FOUND, BROKEN), what=f"exit code {code}")
     promise(kept=code != BROKEN or said.startswith("error: "), what="exit code 2 without a reason")
     promise(

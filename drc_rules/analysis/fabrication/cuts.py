@@ -60,4 +60,4 @@ def need_fills(ctx: Context) -> None:
     open_still = unfilled_zones(ctx.board, range(ctx.board.layer_count))
     if len(open_still):
         name = ctx.board.nets[int(ctx.board.zones.net[open_still[0]])] or "a zone without a net"
-        raise MissingFact(f"the filled copper of {name}", FILL_ZONES)
+        raise MissingFact(f"the zone fills of {name}", FILL_ZONES)

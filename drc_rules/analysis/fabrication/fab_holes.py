@@ -87,7 +87,7 @@ class HoleSet:
         """Raise `MissingFact` where the file holds a placeholder for a diameter."""
         unsized = np.flatnonzero(~self.is_sized)
         if len(unsized):
-            name = f"the diameter of {self.counted(unsized)} (the file says less than {NO_DIAMETER_MM} mm)"
+            name = f"hole diameter of {self.counted(unsized)} (the file states less than {NO_DIAMETER_MM} mm)"
             raise MissingFact(name, ENTER_DIAMETER)
 
     def places(self, board: Board, chosen: Ints) -> tuple[Place, ...]:
@@ -110,9 +110,9 @@ def need_drills(drill_mm: Iterable[float], whose: str) -> None:
     """
     drill_mm = tuple(drill_mm)
     if any(map(math.isnan, drill_mm)):
-        raise MissingFact(f"the diameter of {whose} (the file states none)", ENTER_DIAMETER)
+        raise MissingFact(f"hole diameter of {whose} (the file states none)", ENTER_DIAMETER)
     if any(0 < size < NO_DIAMETER_MM for size in drill_mm):
-        raise MissingFact(f"the diameter of {whose} (the file says less than {NO_DIAMETER_MM} mm)", ENTER_DIAMETER)
+        raise MissingFact(f"hole diameter of {whose} (the file states less than {NO_DIAMETER_MM} mm)", ENTER_DIAMETER)
 
 
 def need_vias_of(board: Board, net: int) -> None:

@@ -38,10 +38,6 @@ class Bar:
     tier: Tier | None = None
     stricter: Bar | None = None
 
-    def says(self, verb: str) -> str:
-        """Return who does what: `best fabs etch`, `our fab etches`."""
-        return f"{self.who} {verb}" if self.tier else f"{self.who} {_third_person(verb)}"
-
 
 def own_fab(ctx: Context) -> FabDeclaration:
     """Return what is declared of the user's own fab; everything is None where nothing is."""
@@ -95,7 +91,3 @@ def bar_of(ctx: Context, clause: Clause, own: float | None) -> Bar | None:
 def is_replaced(clause: Clause, own: float | None) -> bool:
     """Tell whether a clause does not apply: a tier's where the own fab is stated, the own fab's where it is not."""
     return (clause.limit.at_least == OWN) is (own is None)
-
-
-def _third_person(verb: str) -> str:
-    return verb + ("es" if verb.endswith(("ch", "sh", "s")) else "s")

@@ -16,7 +16,7 @@ def sides_mm(ctx: Context) -> tuple[float, float]:
     """
     size = ctx.board.outline.size_mm
     if size is None or min(size) <= 0:
-        raise MissingFact("the board's outline", DRAW_OUTLINE)
+        raise MissingFact("board outline", DRAW_OUTLINE)
     return min(size), max(size)
 
 

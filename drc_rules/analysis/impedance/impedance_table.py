@@ -205,7 +205,7 @@ class ImpedanceTable:
         references: tuple[int | None, int | None] | None,
     ) -> tuple[LossAt | None, str, str]:
         if target.nyquist_ghz is None:
-            return None, "no frequency: nobody says which interface this is", "name it with --interface or --frequency"
+            return None, "no frequency: the interface is not specified", "name it with --interface or --frequency"
         try:
             return self.lines.loss(index, solved.width_mm, solved.gap_mm, target.nyquist_ghz, references), "", ""
         except MissingFact as missing:

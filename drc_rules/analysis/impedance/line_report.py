@@ -186,7 +186,7 @@ def _returns(line: SolvedLine) -> list[Returns]:
     named = (
         (site.reference_below or "", shares.plane_below),
         (site.reference_above or "", shares.plane_above),
-        (f"ground beside it on {site.layer}", shares.coplanar),
+        (f"coplanar ground on {site.layer}", shares.coplanar),
         ("the other trace", shares.other_trace),
     )
     return [Returns(plane=name, share=share) for name, share in named if name and share > 5e-4]

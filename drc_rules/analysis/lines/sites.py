@@ -104,7 +104,7 @@ def board_site(ctx: Context, index: int, references: tuple[int | None, int | Non
     taper = ctx.process.taper_mm(copper_mm, outer=not upper or not lower)
     for name, thickness_mm in ((names[index], copper_mm), *((row.name, row.thickness_mm) for row in (*upper, *lower))):
         if not 0 < thickness_mm <= MOST_MM:
-            raise MissingFact(f"a thickness of {name} that can be: {thickness_mm:g} mm is stated", DECLARE_STACKUP)
+            raise MissingFact(f"a plausible thickness of {name}: {thickness_mm:g} mm is stated", DECLARE_STACKUP)
     site = site_of(
         names[index],
         copper_mm=copper_mm,
@@ -130,7 +130,7 @@ def _rows(ctx: Context, index: int, until: int) -> list[BuildupRow]:
             p for p in ctx.plies if (p.above, p.below) == (min(copper, copper + step), max(copper, copper + step))
         ]
         if not between and 0 <= copper + step < ctx.board.layer_count:
-            raise MissingFact(f"the dielectric beside {ctx.board.copper_layers[copper].name}", DECLARE_STACKUP)
+            raise MissingFact(f"the dielectric next to {ctx.board.copper_layers[copper].name}", DECLARE_STACKUP)
         rows += [_row(ctx, ply) for ply in (between if step > 0 else reversed(between))]
         if copper + step not in (until, -1, ctx.board.layer_count):
             name = ctx.board.copper_layers[copper + step].name
@@ -167,7 +167,7 @@ def _mask(ctx: Context, index: int) -> tuple[Mask | None, tuple[str, ...]]:
     assumed = []
     if not found.over_copper_mm.is_stated:
         over, laminate = (1000 * one.value for one in (found.over_copper_mm, found.over_laminate_mm))
-        assumed.append(f"solder mask {over:.0f} um on copper, {laminate:.0f} um beside it")
+        assumed.append(f"solder mask {over:.0f} um on copper, {laminate:.0f} um next to it")
     if found.dk.source == ASSUMED_DK:
         assumed.append(f"Dk of solder mask {found.dk.value:g}")
     return found.mask, tuple(assumed)

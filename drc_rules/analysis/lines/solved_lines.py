@@ -85,7 +85,7 @@ class Lines:
         self.site(index, references)
         if max(width, gap or 0.0) > WIDEST_MM:
             size = f"{width_mm:g} mm" if gap_mm is None else f"{width_mm:g} mm with gaps of {gap_mm:g} mm"
-            raise MissingFact(f"a line that can be: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
+            raise MissingFact(f"a plausible line: {size} wide on {self.ctx.board.copper_layers[index].name}", DRAW_IT)
         return self.ctx.get(_solved, index, width, gap, references)
 
     def uncertainty(

@@ -89,8 +89,8 @@ class HoleLosses:
             k = crossing.via
             if _place(route.net, float(vias.x_mm[k]), float(vias.y_mm[k])) not in self._by_place:
                 name, one = self.ctx.board.nets[route.net], self.interface
-                how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # beside those that are declared'
-                raise MissingFact(f"whether {name}, on a link of {one.title}, is of it too", how)
+                how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # in addition to those declared'
+                raise MissingFact(f"whether {name} belongs to the {one.title} link that it is on", how)
 
     def _places(self, route: Route) -> set[tuple[int, int, int]]:
         board = self.ctx.board
@@ -150,7 +150,7 @@ class HoleLosses:
             return self._heights_mm
         heights = copper_heights_mm(self.ctx.stackup())
         if len(heights) != self.ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-            raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
         self._heights_mm = heights
         return heights
 

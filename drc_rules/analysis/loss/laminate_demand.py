@@ -42,10 +42,10 @@ def materials_for(clauses: Iterable[Clause]) -> MaterialDemand:
         value = f"{df:g} at {at_ghz:g} GHz, or named: {', '.join(decides.limit.named)}"
         if decides.kind == "laminate_class":
             value = f"{decides.limit.at_least} loss class ({value})"
-        reasons.append(("Df beside fast layers", value, decides))
+        reasons.append(("Df next to high-speed layers", value, decides))
     foil = max(foils, key=lambda c: FoilGrade(c.limit.at_least).rank, default=None)
     if foil is not None:
-        reasons.append(("foil of fast layers", f"{foil.limit.at_least} or smoother", foil))
+        reasons.append(("foil of high-speed layers", f"{foil.limit.at_least} or smoother", foil))
     return MaterialDemand(limit, named, FoilGrade(foil.limit.at_least) if foil else None, tuple(reasons))
 
 

@@ -110,7 +110,7 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
     followed = _role_of_form(ctx, one)
     role = said or followed or _only_role(one)
     if role is None or role not in roles_of(one):
-        raise MissingFact(f"which board of the channel of {one.title} this is", _ask_role(ctx, one, row))
+        raise MissingFact(f"role of this board in the {one.title} channel", _ask_role(ctx, one, row))
     if role not in one.board_loss_db:
         return None
     documented = documented_share(one, role)

@@ -103,7 +103,7 @@ class WholeDrop:
             return self.missing
         net = self.there.row.net
         hint = "join the grounds by copper and fill the zones, or state ground_from and ground_to on one ground"
-        return MissingFact("its return: no ground copper leads from all loads back to its source", in_table(net, hint))
+        return MissingFact("its return: no ground copper connects all loads to its source", in_table(net, hint))
 
     @property
     def worst(self) -> int:
@@ -232,9 +232,7 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
     source = Terminal(name=", ".join(row.from_), pads=pads_of_all(board, row, row.from_, "from", "where it is fed"))
     loads, shared = loads_of(board, row, current)
     if set(source.pads) & {pad for load in loads for pad in load.pads}:
-        raise MissingFact(
-            f"which pads of {row.net} feed it", in_table(row.net, "name no pad both in `from` and in `to`")
-        )
+        raise MissingFact(f"source pads of {row.net}", in_table(row.net, "name no pad both in `from` and in `to`"))
     need_vias_of(board, net)
     copper, ranges = copper_as_declared(ctx, row)
     drop = solve_rail(board, row.net, copper, source, loads, precision=PRECISION)

@@ -172,7 +172,9 @@ def all_returns(ctx: Context) -> dict[int, RailReturn | MissingFact]:
 def _request(ctx: Context, number: int, row: RailDeclaration) -> ReturnRequest:
     """Raises `MissingFact`."""
     if row.net not in ctx.board.net_index or is_ground(row.net):
-        raise MissingFact(f"a way back of {row.net}", in_table(row.net, "declare supply rails; ground is their return"))
+        raise MissingFact(
+            f"return path of {row.net}", in_table(row.net, "declare supply rails; ground is their return")
+        )
     current, _ = current_of(ctx, row)
     loads, _ = loads_of(ctx.board, row, current)
     ends = return_ends(ctx.board, row, [load.name for load in loads])
@@ -222,8 +224,8 @@ def _doubted(
         loads = zip(one.ends.loads, found[one.number].loads, strict=True)
         if any(not load.joined and group[of[pads]] == source for pads, load in loads):
             doubted[one.number] = MissingFact(
-                f"the way back of {one.row.net} through {found[one.number].net}: bridges of copper too narrow to be "
-                "followed join it",
-                in_table(one.row.net, "widen the narrow places of the ground, or judge the way back yourself"),
+                f"return path of {one.row.net} through {found[one.number].net}: copper bridges too narrow to be "
+                "resolved join it",
+                in_table(one.row.net, "widen the narrow parts of the ground, or judge the return path yourself"),
             )
     return doubted

@@ -77,9 +77,9 @@ def _solution(board: Board, whole: WholeDrop) -> dict[str, object]:
 
 def _not_counted(whole: WholeDrop) -> str:
     if whole.missing:
-        return f"the way back: {whole.missing.name}"
+        return f"return path: {whole.missing.name}"
     if whole.back is None:
-        return "the way back: no copper joins it"
+        return "return path: no copper connects it"
     others = ", ".join(whole.back.left_out)
     return f"what {others} may send through {whole.back.net}" if others else ""
 

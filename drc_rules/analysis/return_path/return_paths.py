@@ -174,7 +174,7 @@ class ReturnPaths:
         if np.any(is_open):
             layers = [int(zones.layers[k]) for k in np.flatnonzero(is_open)]
             first = next(k for k in nearer if k >= 0 and k != part.layer and any(one >> k & 1 for one in layers))
-            raise MissingFact(f"the filled copper of {self.ctx.board.copper_layers[first].name}", REFILL)
+            raise MissingFact(f"the zone fills on {self.ctx.board.copper_layers[first].name}", REFILL)
 
     def beside(self, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
         """Return the fast pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""

@@ -90,14 +90,14 @@ def unjudged(ctx: Context) -> tuple[Unjudged, ...]:
     for target, nets in ctx.get(nets_by_target).items():
         open_nets = [net for net in nets if joins[net] and not has_track[net]]
         if open_nets:
-            lacks = MissingFact(f"the routing of {target.title} ({_some(ctx, open_nets)})", "route them")
+            lacks = MissingFact(f"routing of {target.title} ({_some(ctx, open_nets)})", "route them")
             found.append(Unjudged(target.kind, lacks))
     lone: dict[str, list[int]] = defaultdict(list)
     for net, asked in _declared_alone(ctx):
         if joins[net] or has_track[net]:
             lone[asked.source].append(net)
     for source, nets in lone.items():
-        lacks = MissingFact(f"the partners of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
+        lacks = MissingFact(f"complements of {_some(ctx, nets)}, pairs by {source}", NAME_PAIRS)
         found.append(Unjudged("differential", lacks))
     return tuple(found)
 

@@ -63,7 +63,7 @@ def readable_rules(ctx: Context) -> DesignRules | None:
     odd = next(iter([rules.fault] if rules.fault else rules.doubts), None) if rules is not None else None
     if rules is not None and odd is not None:
         where = f"{rules.path.name if rules.path else 'design rules'}:{odd.line}"
-        how = f"mend {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
+        how = f"correct {where}; Board Setup, Custom Rules, Check rule syntax shows what KiCad makes of it"
         raise MissingFact(f"the custom design rules ({where}: {odd.what})", how)
     return rules
 

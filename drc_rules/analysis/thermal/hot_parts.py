@@ -115,7 +115,7 @@ def hot_parts(ctx: Context) -> tuple[HotPartOnBoard, ...]:
 def hot_parts_asked_for(ctx: Context, _clause: Clause) -> tuple[HotPartOnBoard, ...]:
     """Return the declared hot parts; raises `MissingFact` where nobody has said which are, with likely ones."""
     if not any(not declared.is_open for declared in ctx.declarations.config.hot_part):
-        raise MissingFact("which parts are hot", _lines(ctx.board))
+        raise MissingFact("the high-power components", _lines(ctx.board))
     return hot_parts(ctx)
 
 
@@ -140,7 +140,7 @@ def holes_beside(part: HotPartOnBoard, reach_mm: float) -> int:
 def need_power_w(part: HotPartOnBoard) -> float:
     """Return what a part gives off; raises `MissingFact` where it is not declared."""
     if part.declared.power_w is None:
-        raise MissingFact(f"the power of {part.reference}", give(part, 'power_w = "?"  # TDP'))
+        raise MissingFact(f"power of {part.reference}", give(part, 'power_w = "?"  # TDP'))
     return part.declared.power_w
 
 
@@ -177,7 +177,7 @@ def _on_board(board: Board, declared: HotPart, reference: str) -> HotPartOnBoard
     if len(rows) != 1:
         what = "is on the board more than once" if len(rows) else "is not on the board"
         cure = did_you_mean(reference, {str(ref) for ref in parts.reference if ref})
-        raise MissingFact(f"the hot part {reference}, which {what}", f"mend refs under [[hot_part]]; {cure}")
+        raise MissingFact(f"component {reference}, which {what}", f"correct refs under [[hot_part]]; {cure}")
     footprint = int(rows[0])
     layer = board.layer_count - 1 if parts.back[footprint] else 0
     thermal, is_exposed = _thermal_pads(board, declared, footprint, layer)
@@ -195,7 +195,9 @@ def _thermal_pads(board: Board, declared: HotPart, footprint: int, layer: int) -
         named = rows[np.isin(pads.number[rows], declared.pads) & (pads.kind[rows] != PadKind.THROUGH)]
         if not len(named):
             known = did_you_mean(declared.pads[0], {str(number) for number in pads.number[rows]})
-            raise MissingFact(f"the thermal pads {', '.join(declared.pads)}", f"mend pads under [[hot_part]]; {known}")
+            raise MissingFact(
+                f"the thermal pads {', '.join(declared.pads)}", f"correct pads under [[hot_part]]; {known}"
+            )
         return named, True
     flat = pads.kind[rows] != PadKind.THROUGH
     rows, area = rows[flat], area[flat]

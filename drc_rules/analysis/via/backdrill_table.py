@@ -162,5 +162,5 @@ def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
 def _heights(ctx: Context) -> tuple[float, ...]:
     heights = copper_heights_mm(ctx.stackup())
     if len(heights) != ctx.board.layer_count:
-        raise MissingFact("a stackup with the board's copper layers", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     return heights

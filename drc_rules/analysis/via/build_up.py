@@ -92,11 +92,11 @@ def in_words(built: BuildUp, vias: int) -> str:
     """Return one line: class, presses, stacks, and the BGAs with what their pitch usually takes."""
     text = built.hdi_class if vias else "no vias"
     if not built.presses_at_least:
-        text += ", spans that cross: no sequence of presses makes them"
+        text += ", crossing spans: no sequence of laminations makes them"
     if built.presses_at_least > 1:
-        text += f", {built.presses_at_least} presses at least"
+        text += f", at least {built.presses_at_least} lamination cycles"
     if built.microvia_levels > 1:
-        text += f", microvias {built.microvia_levels} high"
+        text += f", microvias stacked {built.microvia_levels} high"
     if not built.bgas:
         return text
     shown = [_bga(bga) for bga in built.bgas[:SHOWN]]

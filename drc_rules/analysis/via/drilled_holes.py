@@ -12,7 +12,7 @@ from drc_rules.report.model import Place
 from stackup_lib.board.board import NO_LAYER, Ints
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, plated_holes
 
-SIZE = "the diameter of the declared backdrills"
+SIZE = "diameter of the declared backdrills"
 DECLARE_SIZE = "size_mm = ?  # under [[backdrill]]"
 
 

@@ -221,7 +221,7 @@ def length_of(ctx: Context, group: StubGroup) -> Interval:
     stub, stackup = group.stubs[0], ctx.stackup()
     heights = copper_heights_mm(stackup)
     if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     exact = Stub(stub.hole, stub.side, stub.first, abs(heights[stub.side] - heights[stub.first]))
     return residual_mm(exact, group.drill, copper_faces_mm(stackup))
 
@@ -238,7 +238,7 @@ def unknown_use(ctx: Context, hole: PlatedHole) -> MissingFact | None:
     where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
     if hole.is_unsure:
         return MissingFact(where, FILL_ZONES)
-    return None if hole.used else MissingFact(where, "route it, or take it away")
+    return None if hole.used else MissingFact(where, "route the net, or delete the via")
 
 
 def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:
@@ -247,7 +247,7 @@ def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:
     plies = [ply for ply in ctx.known_plies() if first <= ply.above and ply.below <= last]
     rows = [(ctx.need(ply.dk_at(frequency_ghz)), ctx.need(ply.thickness)) for ply in plies]
     if not rows:
-        raise MissingFact("the dielectrics beside the stub", DECLARE_STACKUP)
+        raise MissingFact("the dielectrics along the stub", DECLARE_STACKUP)
     total = sum(thickness for _, thickness in rows)
     mean = sum(dk * thickness for dk, thickness in rows) / total
     values = [dk for dk, _ in rows]

@@ -110,7 +110,7 @@ def depth_mm(ctx: Context, group: HoleGroup) -> float:
     stackup = ctx.stackup()
     faces = copper_faces_mm(stackup)
     if len(faces) != ctx.board.layer_count:
-        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     if group.kind == "microvia":
         return faces[group.bottom][0] - faces[group.top][1]
     return faces[group.bottom][1] - faces[group.top][0]

@@ -47,11 +47,6 @@ class AskedVia:
             return f"net classes {', '.join(classes[:3])} and {len(classes) - 3} more"
         return f"net classes {', '.join(classes[:-1])} and {classes[-1]}"
 
-    @property
-    def ask(self) -> str:
-        """The verb that goes with `who`."""
-        return "asks for" if len(self.asked_by) == 1 else "ask for"
-
 
 def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
     """Return every via that somebody asks for, in the order of the nets; none where no class states one.
@@ -129,7 +124,7 @@ def need_no_doubt(via: IntendedVia) -> None:
     """Raise `MissingFact` where a rule that cannot be followed may say otherwise."""
     if via.doubts:
         how = f"{via.doubts[0]}: give the rule a condition on net class, net or type only"
-        raise MissingFact(f"the via that the design rules mean ({via.doubts[0]})", how)
+        raise MissingFact(f"the via of the design rules ({via.doubts[0]})", how)
 
 
 def broken_limit(via: IntendedVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:

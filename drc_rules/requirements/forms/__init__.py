@@ -57,7 +57,7 @@ class Form(Frozen):
                 Clause(
                     id=f"form.thickness.{self.name}",
                     kind="form_thickness",
-                    title=f"{low:g} to {high:g} mm thick for a {self.title}",
+                    title=f"{low:g} to {high:g} mm thick ({self.title})",
                     severity=Severity.WARNING,
                     limit=Limit(min=low, max=high, unit="mm"),
                     source=self._source("thickness_range_mm", self.thickness_row or "thickness"),
@@ -70,7 +70,7 @@ class Form(Frozen):
                 Clause(
                     id=f"form.size.{self.name}",
                     kind="form_size",
-                    title=f"{'at most ' if self.size_is_greatest else ''}{width:g} x {height:g} mm for a {self.title}",
+                    title=f"outline {'<= ' if self.size_is_greatest else ''}{width:g} x {height:g} mm ({self.title})",
                     severity=Severity.WARNING,
                     limit=Limit(min=min(width, height), max=max(width, height), unit="mm"),
                     source=self._source("size_mm", "outline"),

@@ -109,8 +109,8 @@ def _inheriting(one: Interface, rows: _Rows) -> Interface:
 def _row_of(one: Interface, asked: _Asked, workloads: list[str]) -> InterfaceClause:
     row, base = asked.row, asked.stated_for
     if base is one:
-        return row.model_copy(update={"workloads": tuple(workloads)})
-    said = f"No document states it for {one.title}: what holds for {base.title}, which is slower, holds at least."
+        return row.model_copy(update={"workloads": tuple(workloads), "title": f"{one.title}: {row.title}"})
+    said = f"No document states it for {one.title}: the requirement of {base.title}, which is slower, is the minimum."
     if (base.nyquist_ghz, base.rate) == (one.nyquist_ghz, one.rate):
         said = f"No document states it for {one.title}, which is electrically {base.title}."
     return row.model_copy(

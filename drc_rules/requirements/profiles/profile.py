@@ -117,7 +117,7 @@ class Requirements:
 
     Attributes:
         form: name of the form factor, None when none is stated.
-        open_questions: what nobody has said and the choice of clauses depends on.
+        open_questions: unspecified inputs that the choice of clauses depends on.
     """
 
     clauses: tuple[Clause, ...]
@@ -156,11 +156,11 @@ def _load(name: str, on_the_way: tuple[str, ...], loaded: dict[str, Profile]) ->
     path = _path_of(name, on_the_way[-1] if on_the_way else None)
     key = str(path)
     if key in on_the_way:
-        raise ConfigError(key, "rests on itself", "mend extends")
+        raise ConfigError(key, "rests on itself", "correct extends")
     if key in loaded:
         return loaded[key]
     if len(on_the_way) >= MOST_LEVELS:
-        raise ConfigError(key, f"is more than {MOST_LEVELS} profiles deep", "mend extends")
+        raise ConfigError(key, f"is more than {MOST_LEVELS} profiles deep", "correct extends")
     read = read_model(path, _ProfileFile)
     for row in read.clause:
         if row.kind not in known_kinds():
@@ -186,8 +186,8 @@ def _path_of(name: str, within: str | None) -> Path:
     """The file of a user's own profile; inside `extends` it is meant relative to the file that names it."""
     if not name.endswith(".toml"):
         near = did_you_mean(name, profile_names())
-        cure = f"{near}{' Or' if near.endswith('?') else '; or'} give the path of your own .toml"
-        raise ConfigError(f'profile "{name}"', "there is no such profile", cure)
+        how = f"{near}{' Or' if near.endswith('?') else '; or'} give the path of your own .toml"
+        raise ConfigError(f'profile "{name}"', "there is no such profile", how)
     path = Path(name) if within is None else Path(within).parent / name
     if not path.is_file():
         raise ConfigError(str(path), "there is no such profile file", f"shipped: {', '.join(profile_names())}")
@@ -233,7 +233,7 @@ def _is_template(row: Clause) -> bool:
 def _check_interfaces(name: str, read: _ProfileFile) -> None:
     for family_id, interface_id in {**read.interfaces, **read.may_carry}.items():
         if interface(interface_id).family != family(family_id).id:
-            raise ConfigError(f'profile "{name}"', f"{interface_id} is no {family_id}", "mend interfaces")
+            raise ConfigError(f'profile "{name}"', f"{interface_id} is no {family_id}", "correct interfaces")
 
 
 def assemble(
@@ -248,7 +248,7 @@ def assemble(
         profile: None when no workload is stated: then only the state of the board itself is judged.
         form: None for any form factor.
         interfaces: ids of the interfaces on the board.
-        families_without_generation: fast families on the board whose generation nobody has said.
+        families_without_generation: fast families on the board whose generation is not specified.
     """
     base = profile or load_profile(BOARD)
     present = [interface(one) for one in sorted(set(interfaces))]
@@ -280,14 +280,14 @@ def _of_interfaces(profile: Profile, workload: str, present: Iterable[Interface]
 
 
 def _absent(profile: Profile, workload: str, there: set[str]) -> Iterator[Clause]:
-    """One clause per family that such a board carries and of which no net is known."""
+    """One clause per family that such a board carries and to which no net is assigned."""
     for family_id in profile.must_carry:
         if family_id not in there and profile.interfaces_source is not None:
             one = interface(profile.interfaces[family_id])
             yield Clause(
                 id=f"{workload}.present.{one.id}",
                 kind="interface_present",
-                title=f"{profile.title} carries {one.title}",
+                title=f"{one.title} nets found ({profile.title})",
                 severity=Severity.ERROR,
                 source=profile.interfaces_source,
                 interface=one.id,
@@ -304,7 +304,7 @@ def _generations(workload: str, open_families: Iterable[str]) -> Iterator[Clause
             yield Clause(
                 id=f"{workload}.generation.{family_id}",
                 kind="interface_generation",
-                title=f"the generation of {of.title} is known: it decides laminate, foil, backdrill and tolerance",
+                title=f"generation of {of.title} specified",
                 severity=worst,
                 basis=Basis.FILE,
                 limit=Limit(choices=tuple(one.id for one in of.interfaces)),

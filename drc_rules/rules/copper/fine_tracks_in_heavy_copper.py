@@ -1,30 +1,28 @@
-"""Tracks on an inner layer are narrower than its copper weight can be etched.
+"""A track on an inner layer is too narrow to be etched in its copper weight.
 
 What it checks
 --------------
-The narrowest track on each inner layer against the least width of the clause's fab tier for the layer's copper
-weight, or against what your own fab states for it (`[fab.track_mm]`). Outer layers are left out: plating makes their
-weight unsure.
+The narrowest track on each inner layer against the minimum width of the clause's fab tier for the layer's copper
+weight, or your own fab's (`[fab.track_mm]`). Outer layers are exempt: plating makes their weight uncertain.
 
 Why it matters
 --------------
-Etching eats sideways as deep as it goes down: a narrow track in heavy copper comes out thin, open, or with
-walls so slanted that its impedance is another one.
+Etching goes sideways as far as it goes down: a narrow track in heavy copper comes out thin, open, or with walls so
+sloped that its impedance is off.
 
 How to fix
 ----------
-Use a lighter foil on layers with fine tracks, or wider tracks on heavy layers; keep signals off 2 oz planes.
+Use a lighter foil on layers with narrow tracks, or wider tracks on heavy layers; keep signals off 2 oz planes.
 
 What it cannot see
 ------------------
-Width is all that is measured, as it is drawn: spaces, necks of filled zones, pads, teardrops and copper drawn as
-graphics are not, and one narrowest track speaks for its layer. Weight follows from the thickness that the stackup
-states; whether an inner layer is plated, because buried vias end on it, is not known. The tables are of usual fabs:
-yours may etch finer or coarser until `[fab]` says so.
+Only track width as drawn is measured: not spaces, necks of zones, pads, teardrops or copper graphics. Weight follows
+the stackup's thickness; plating of inner layers with buried vias is unknown. Tables are of usual fabs unless `[fab]` is
+set.
 
 Sources
 -------
-Copper-weight tables of several fabs, three tiers: past the best is an error, past advanced a warning, past
+Copper-weight tables of several fabs, three tiers: beyond the best is an error, beyond advanced a warning, beyond
 standard information. A weight that no table lists passes where the next heavier one would, else it is not verifiable:
 lighter copper etches no coarser.
 """
@@ -76,7 +74,7 @@ FORMULA = """
 w ≥ w_min - 0.001
 
 w: narrowest track of the layer [mm]
-w_min: least width in copper of this weight [mm]
+w_min: minimum width in copper of this weight [mm]
 m: copper weight [oz]
 """
 
@@ -96,9 +94,9 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
     if width < least - TOLERANCE_MM:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
         yield Draft(
-            title=f"{name}: {width:.3f} mm track in {weight_oz:g} oz copper, {limit.says('etch')} {least:g} mm",
-            why="a narrow track in heavy copper comes out thin or open",
-            fix=f"use lighter foil on {name} or tracks of {least:g} mm and more",
+            title=f"track {width:.3f} mm, minimum {least:g} mm in {weight_oz:g} oz copper ({limit.who}): {name}",
+            why="A narrow track in heavy copper comes out thin or open",
+            fix=f"Use lighter foil on {name}, or tracks of {least:g} mm or more",
             ids=(name,),
             measured=Measured(value=width, unit="mm"),
             limit_value=least,
@@ -132,5 +130,5 @@ def _need_no_table(clause: Clause, weight_oz: float, width_mm: float) -> None:
     tier = Tier(clause.limit.at_least or Tier.BEST)
     heavier = next((row.least_mm(tier) for row in track_spaces() if row.copper_oz > weight_oz), None)
     if heavier is None or width_mm < heavier - TOLERANCE_MM:
-        how = f'[fab]\ntrack_mm = {{ "{weight_oz:g}" = "?" }}  # least track that your fab etches, in mm'
-        raise MissingFact(f"how fine {tier} fabs etch {weight_oz:g} oz copper", how)
+        how = f'[fab]\ntrack_mm = {{ "{weight_oz:g}" = "?" }}  # minimum track width that your fab etches, in mm'
+        raise MissingFact(f"minimum track width of {tier} fabs in {weight_oz:g} oz copper", how)

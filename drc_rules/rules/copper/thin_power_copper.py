@@ -1,19 +1,18 @@
-"""The planes of the core rail, or the power planes of the board, are lighter or heavier than the workload asks for.
+"""The power planes are lighter or heavier than the workload requires.
 
 What it checks
 --------------
 Where `[[rail]]` declares a core rail: the copper weight of its planes together, since planes in parallel share the
-current, and the heaviest of them against what is too heavy. With `core_on_module` the same of every declared rail that
-has planes. Otherwise that of each power plane: it passes where all of them are heavy enough, fails where none is, and
-is not verifiable where some are, until `[[rail]]` says which net is the core's. Too heavy is any plane above the limit.
-In ounce classes: finished inner copper of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are
-found by filled copper and net. A declared `copper_oz` decides where given; the weight of an outer layer is unsure
-because plating is added.
+current, and the heaviest of them against the maximum. With `core_on_module` the same for every declared rail that has
+planes. Otherwise the weight of each power plane: it passes where all of them are heavy enough, fails where none is, and
+is not verifiable where some are, until `[[rail]]` says which net is the core's. In ounce classes: finished inner copper
+of 11-20 um is 1/2 oz, 24-40 um 1 oz, 55-80 um 2 oz, 86-115 um 3 oz. Planes are found by filled copper and net: a layer
+is a power plane where nets that are not ground by name fill 15 % of the board. A declared `copper_oz` decides where
+given; the weight of an outer layer is uncertain because plating is added.
 
 Why it matters
 --------------
-Resistance goes with the thickness: at a thousand amperes a plane of half the weight costs twice the drop and
-heat.
+Resistance falls with thickness: at a thousand amperes a plane of half the weight doubles drop and heat.
 
 How to fix
 ----------
@@ -22,10 +21,9 @@ coarser.
 
 What it cannot see
 ------------------
-It weighs copper and measures no resistance: necks, perforation by antipads, how many vias join the planes, and where
-the loads sit are the business of excess-ir-drop, for rails that are declared. A layer is a power plane where nets that
-do not read as ground by name fill 15 % of the board; ground under another name (RTN, COM) is taken for power. Of a net
-each layer with 30 % of the copper of its fullest one counts in full; tracks and copper drawn as graphics do not count.
+It compares weight, not resistance: necks, antipads, via count and load positions are `excess-ir-drop`'s. Ground under
+another name (RTN, COM) counts as power. Layers with 30 % of a net's fullest one count in full; tracks and graphics do
+not.
 
 Sources
 -------
@@ -51,7 +49,7 @@ from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
-"""A layer counts as a plane of a rail from this share of what the rail fills on its fullest layer."""
+"""A layer counts as a plane of a rail from this share of its fullest layer on."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _planes(ctx: Context, clause: Clause) -> tuple[PowerPlane, ...]:
     uses = [use for use in ctx.filled_uses() if use.power_share >= PLANE_MIN_COVERAGE / 2]
     if not uses:
         hint = core_rail_lines(ctx.board).replace("[[rail]]\n", "[[rail]]  # or draw and fill zones of power nets\n")
-        raise MissingFact("which layers are power planes", hint)
+        raise MissingFact("the power planes of the board", hint)
     weighed = [(ctx.need(_weight(ctx, use.name)), use) for use in uses]
     if clause.limit.min is None:
         return (_plane("heaviest", *max(weighed, key=lambda plane: plane[0])),)
@@ -116,8 +114,8 @@ def _judged_rails(ctx: Context) -> list[_Planes]:
     core = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails if row.core]
     for planes in core:
         if not planes.weighed:
-            cure = f"draw and fill a zone of {planes.net} that carries its current"
-            raise MissingFact(f"the planes of {planes.net}", cure)
+            how = f"draw and fill a zone of {planes.net} that carries its current"
+            raise MissingFact(f"the planes of {planes.net}", how)
     if core or not ctx.declarations.config.core_on_module:
         return core
     own = [_planes_of(ctx, ctx.board.net_index[row.net]) for row in rails]
@@ -128,8 +126,8 @@ def _of_rail(planes: _Planes, clause: Clause) -> PowerPlane:
     """A rail's planes together against too little, the heaviest alone against too much."""
     if clause.limit.min is None:
         name, weight = max(planes.weighed, key=lambda plane: plane[1])
-        return PowerPlane(f"{name}, a plane of {planes.net},", (name,), weight)
-    return PowerPlane(f"the copper of {planes.net} on {', '.join(planes.layers)}", planes.layers, planes.together_oz)
+        return PowerPlane(f"{name}, a plane of {planes.net}", (name,), weight)
+    return PowerPlane(f"{planes.net} on {', '.join(planes.layers)}", planes.layers, planes.together_oz)
 
 
 def _planes_of(ctx: Context, net: int) -> _Planes:
@@ -145,13 +143,13 @@ def _deciding(ctx: Context, clause: Clause, weighed: Sequence[tuple[float, Layer
     if light[0] < least <= heavy[0]:
         ranked = sorted(weighed, key=lambda plane: -plane[0])
         told = ", ".join(f"{_named(use)} {weight:g} oz" for weight, use in ranked)
-        raise MissingFact(f"which plane carries the core rail: {told}; {clause.title}", core_rail_lines(ctx.board))
+        raise MissingFact(f"the plane of the core rail: {told}; {clause.title}", core_rail_lines(ctx.board))
     all_alike = light[0] == heavy[0]
     return _plane("lightest", *light) if light[0] >= least and not all_alike else _plane("heaviest", *heavy)
 
 
 def _plane(rank: str, weight_oz: float, use: LayerUse) -> PowerPlane:
-    return PowerPlane(f"the {rank} power plane, {_named(use)},", (use.name,), weight_oz)
+    return PowerPlane(f"{rank} power plane, {_named(use)}", (use.name,), weight_oz)
 
 
 def _named(use: LayerUse) -> str:
@@ -171,8 +169,8 @@ FORMULA = """
 W_min ≤ W ≤ W_max
 
 W: copper weight in ounce classes, of planes in parallel together [oz]
-W_min: the least that is asked for [oz]
-W_max: the most [oz]
+W_min: minimum [oz]
+W_max: maximum [oz]
 """
 
 
@@ -180,20 +178,22 @@ W_max: the most [oz]
 def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[Draft]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
     least, most = clause.limit.min, clause.limit.max
-    ctx.shows(plane.what.rstrip(","), W=plane.weight_oz, W_min=least or 0.0, W_max=most or float("inf"))
+    ctx.shows(plane.what, W=plane.weight_oz, W_min=least or 0.0, W_max=most or float("inf"))
     too_thin = least is not None and plane.weight_oz < least
     too_heavy = most is not None and plane.weight_oz > most
     if not too_thin and not too_heavy:
         return
     yield Draft(
-        title=f"{plane.what} is {plane.weight_oz:g} oz; {clause.title}",
-        why="voltage drop and heat go with the resistance of the plane"
+        title=f"copper weight {plane.weight_oz:g} oz, "
+        + (f"minimum {least:g} oz" if too_thin else f"maximum {most:g} oz")
+        + f": {plane.what}",
+        why="Voltage drop and heat rise with the resistance of the plane"
         if too_thin
-        else "heavy copper etches coarser and needs more resin to fill",
-        fix="give the power planes the heavier foil, mirrored about the middle; planes of one rail in parallel count "
+        else "Heavy copper etches coarser and needs more resin to fill",
+        fix="Give the power planes the heavier foil, mirrored about the middle. Parallel planes of one rail count "
         "together where [[rail]] declares it with core = true"
         if too_thin
-        else "split the plane over two layers, or have the fab confirm resin fill and etching",
+        else "Split the plane over two layers, or have the fab confirm resin fill and etching",
         ids=plane.layers,
         measured=Measured(value=plane.weight_oz, unit="oz"),
         limit_value=least if too_thin else most,

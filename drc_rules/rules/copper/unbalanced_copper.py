@@ -1,15 +1,15 @@
-"""Two mirrored layers carry very different amounts of copper.
+"""Two mirrored layers have very different amounts of copper.
 
 What it checks
 --------------
 Filled copper and tracks of each layer, as a share of the board area, against those of its mirror; on the outer layers
-pads and via lands too, where they do not lie in a fill of their own net. On inner layers these are much the same on
-both. A zone of the two layers that nobody has filled leaves the question open.
+pads and via lands too, outside fills of their own net. Where a zone of the two layers is not filled, it is not
+verifiable.
 
 Why it matters
 --------------
-Copper and resin shrink differently: a plane on one side and an almost empty layer on the other bow the board,
-and the etching and pressing of the two go differently.
+Copper and resin shrink differently: a plane on one side and an almost empty layer on the other bow the board, and etch
+and laminate differently.
 
 How to fix
 ----------
@@ -17,15 +17,12 @@ Mirror planes against planes and signal layers against signal layers, or fill th
 
 What it cannot see
 ------------------
-One share for a whole layer hides where the copper lies: two mirrored layers, each full on opposite halves, pass and bow
-all the same. The board is the outline's bounding box, so that cut-outs and round boards shrink every share. Pads of
-free shape count as their anchors, graphics on copper not at all; tracks inside a fill of their own net are counted
-twice. Thieving that the fab adds evens out what is reported here.
+One share per layer hides local differences: layers full on opposite halves pass and bow. The board is its bounding box.
+Custom pads count by their anchor, copper graphics not at all. Copper thieving by the fab is unknown.
 
 Sources
 -------
-The border is engineering judgement, which is why this is information: fabs speak of 20 to 25 % without a common
-number.
+The limit is engineering judgement, so this is information: fabs speak of 20 to 25 % without a common number.
 """
 
 from __future__ import annotations
@@ -70,7 +67,7 @@ d ≤ d_max
 a: copper of the upper layer, of the board's area [%]
 b: copper of its mirror [%]
 d: their difference [%]
-d_max: what is allowed [%]
+d_max: maximum [%]
 """
 
 
@@ -78,7 +75,7 @@ d_max: what is allowed [%]
 def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
     """Yield one finding per pair that differs by more than the clause allows."""
     if len(unfilled_zones(ctx.board, pair.index)):
-        raise MissingFact(f"the filled copper of {pair.upper.name} and {pair.lower.name}", FILL_ZONES)
+        raise MissingFact(f"the zone fills on {pair.upper.name} and {pair.lower.name}", FILL_ZONES)
     upper, lower = (
         100 * _share(ctx, use, layer) for use, layer in zip((pair.upper, pair.lower), pair.index, strict=True)
     )
@@ -86,9 +83,10 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
     ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, d=abs(upper - lower), d_max=allowed)
     if abs(upper - lower) > allowed:
         yield Draft(
-            title=f"{pair.upper.name} is {upper:.0f} % copper, its mirror {pair.lower.name} {lower:.0f} %",
-            why="unequal copper on both sides bows the board",
-            fix="mirror planes against planes, or fill the emptier layer with ground",
+            title=f"copper balance {pair.upper.name} {upper:.0f} %, its mirror {pair.lower.name} {lower:.0f} %, "
+            f"maximum difference {allowed:g} %",
+            why="Unequal copper on both sides bows the board",
+            fix="Mirror planes against planes, or fill the emptier layer with ground",
             ids=(pair.upper.name, pair.lower.name),
             measured=Measured(value=round(abs(upper - lower), 1), unit="%"),
             limit_value=allowed,

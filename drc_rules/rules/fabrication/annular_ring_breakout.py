@@ -1,30 +1,27 @@
-"""Annular rings are narrower than the layers may lie off one another.
+"""The annular ring is smaller than the registration tolerance.
 
 What it checks
 --------------
 The ring around the drilled hole, of every via and plated hole of a board with four layers or more, against the
-registration that the workload's clause names, or that your own fab states (`[fab]` `registration_mm`), at the precision
-of the clause. IPC-2221 (9.2.2) measures an inner layer's ring from the drilled hole, as aspect ratios are stated, for
-it is the drill that leaves the pad: 0.1 mm wider than the finished hole that KiCad stores, or as far as the pad leaves
-room (0.1 mm wider than the drill). Microvias are left out: lasers aim at the layer that they open. Holes with no copper
-around them at all are small-annular-ring's.
+registration tolerance of the workload's clause, or your own fab's (`[fab]` `registration_mm`), at the precision of the
+clause. IPC-2221 (9.2.2) measures an inner layer's ring from the drilled hole: 0.1 mm wider than the finished hole that
+KiCad stores, or as far as the pad leaves room (0.1 mm wider than the drill). Microvias are exempt: lasers aim at the
+layer that they open. Holes without any copper around them are left to `small-annular-ring`.
 
 Why it matters
 --------------
-Boards of many layers shrink and slip in the press. Where a layer lies off by more than the ring, the drill leaves the
-pad: an open joint, or a short to the plane beside it, found when the board has cost thousands.
+Boards of many layers shrink and shift in lamination. Where a layer shifts by more than the ring, the drill leaves the
+pad: an open joint, or a short to the adjacent plane, found when the board has cost thousands.
 
 How to fix
 ----------
-Wider pads on inner layers, smaller holes, or a fab that states a better registration.
+Widen the pads on inner layers, use smaller holes, or a fab with better registration.
 
 What it cannot see
 ------------------
-One figure stands for every layer, hole and direction: how far this board's layers really move depends on its size, its
-laminates and the number of presses, and the blind and buried vias of a later press see other shifts. That IPC-6012
-class 2 lets a hole leave its pad by a quarter of its rim is not taken into account, nor is what it then touches.
-Teardrops, which keep the joint where it matters, are not read as ring; pads of free shape and drills off their middle
-are not measured.
+One tolerance stands for every layer, hole and direction, whatever the board's size, laminates and lamination cycles.
+Breakout that IPC-6012 class 2 allows is reported. Teardrops are ignored; custom pads and off-centre drills are not
+measured.
 
 Sources
 -------
@@ -49,7 +46,7 @@ from drc_rules.rules.rule import Draft, rule
 from stackup_lib.board.board import Floats
 
 LEAST_LAYERS = 4
-"""With fewer, nothing is pressed onto anything."""
+"""Boards with fewer layers have a single core."""
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[HoleSet]:
@@ -62,12 +59,12 @@ FORMULA = """
 r = R - (d - d_f) / 2
 r_n ≥ m_n - 0.001
 
-R: ring around the finished hole, as it is drawn [mm]
+R: ring around the finished hole, as drawn [mm]
 d: drilled diameter [mm]
 d_f: finished diameter, as KiCad stores it [mm]
-r: ring around the drilled hole, where it is narrowest [mm]
+r: smallest ring around the drilled hole [mm]
 r_n: the same at the precision of the limit [mm]
-m_n: how far layers may lie off [mm]
+m_n: registration tolerance [mm]
 """
 
 
@@ -102,11 +99,11 @@ def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Itera
     several = "down to " if np.ptp(rings[narrow]) > TOLERANCE_MM else ""
     yield Draft(
         title=(
-            f"{holes.counted(narrow)}: {several}a ring of {ring:.4g} mm around drilled {drilled:g} mm ({drawn:.4g} mm "
-            f"around finished {finished:g} mm); layers may lie off by {asked:g} mm"
+            f"annular ring {several}{ring:.4g} mm, minimum {asked:g} mm (registration): {holes.counted(narrow)}, "
+            f"{drilled:g} mm drill ({drawn:.4g} mm around finished {finished:g} mm)"
         ),
-        why="where a layer lies off by more than the ring, the drill leaves the pad",
-        fix=f"pads that are {2 * asked + drilled_one_mm(finished) - finished:.2f} mm wider than their finished hole",
+        why="Where a layer shifts by more than the ring, the drill leaves the pad",
+        fix=f"Make the pads {2 * asked + drilled_one_mm(finished) - finished:.2f} mm wider than their finished hole",
         ids=(holes.noun,),
         measured=Measured(value=round(ring, 4), unit="mm"),
         limit_value=asked,

@@ -1,4 +1,4 @@
-"""What is drawn is smaller than the board's own minimum under Board Setup, Constraints.
+"""A drawn size is below the board's own minimum under Board Setup, Constraints.
 
 What it checks
 --------------
@@ -10,20 +10,17 @@ items that one applies to, or may apply to, are not judged. Clearances within 0.
 
 Why it matters
 --------------
-The minimums are what the board was meant to be made with. A board that breaks its own is reported by KiCad's design
-rule check (DRC), and either the drawing or the minimum is wrong.
+The minimums are what the board was meant to be made with. KiCad's design rule check (DRC) reports a board that violates
+its own; either the drawing or the minimum is wrong.
 
 How to fix
 ----------
-Correct what is drawn; or lower the minimum under File > Board Setup > Constraints, where your fab makes it smaller.
+Correct the drawing; or lower the minimum under File > Board Setup > Constraints, if your fab can make it.
 
 What it cannot see
 ------------------
-Minimums from hole to copper and from copper to the board's edge are left to KiCad's own check, as are clearances
-between two fills, between copper of no net, and where net classes or zones ask for more: `stackwright check
---kicad-drc` shows those. Custom pads, pads that overlap another one of the same number, and slots off the middle of a
-round pad have no ring that is measured. Slots do not count from hole to hole, and neither do two microvias. KiCad
-10.0.6 holds microvias against the diameter of their net class, not against Board Setup's: here Board Setup's counts.
+Left to `stackwright check --kicad-drc`: hole-to-copper and edge minimums, clearances between fills, of copper without a
+net, or from net classes and zones. Custom and overlapping pads have no measured ring. Pairs of microvias do not count.
 
 Sources
 -------
@@ -61,7 +58,7 @@ from stackup_lib.kicad.design_rules.board_minimums import (
 
 PLACES_SHOWN = 20
 CLEARANCE_PRECISION_MM = 0.001
-WHY = "the board breaks a limit that it sets itself, and KiCad's own check (DRC) reports it"
+WHY = "The board violates a limit that it sets itself, and KiCad's own check (DRC) reports it"
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def _held(ctx: Context, _clause: Clause) -> Iterator[_Held]:
 FORMULA = """
 v ≥ v_min
 
-v: smallest that is drawn [mm]
+v: smallest drawn value [mm]
 v_min: Board Setup's minimum [mm]
 """
 
@@ -122,7 +119,7 @@ def _items(ctx: Context, minimum: Minimum, found: Below) -> Draft:
     return Draft(
         title=(
             f"{minimum.what} {several}{_mm(found.value_mm[0], minimum)}, "
-            f"minimum {minimum.value_mm:.4g} mm (Board Setup), {found.counted}"
+            f"minimum {minimum.value_mm:.4g} mm (Board Setup): {found.counted}"
         ),
         why=WHY,
         fix=_fix(minimum),
@@ -135,8 +132,8 @@ def _items(ctx: Context, minimum: Minimum, found: Below) -> Draft:
 
 
 def _fix(minimum: Minimum) -> str:
-    verb = "move them apart" if minimum.key in (HOLE_TO_HOLE.key, CLEARANCE.key) else "make them larger"
-    return f"{verb}; or lower {minimum.label} (File > Board Setup > Constraints) if your fab makes it"
+    verb = "Move them apart" if minimum.key in (HOLE_TO_HOLE.key, CLEARANCE.key) else "Make them larger"
+    return f"{verb}; or lower {minimum.label} (File > Board Setup > Constraints) if your fab can make it"
 
 
 def _mm(value_mm: float, minimum: Minimum) -> str:
@@ -175,8 +172,8 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[Draft]:
     ctx.shows(f"{minimum.what} on {name}", v=gap, v_min=minimum.value_mm)
     yield Draft(
         title=(
-            f"{name}: {minimum.what} {_mm(gap, minimum)} {between(board, pairs)}{more}, "
-            f"minimum {minimum.value_mm:.4g} mm (Board Setup)"
+            f"{minimum.what} {_mm(gap, minimum)}, minimum {minimum.value_mm:.4g} mm (Board Setup): "
+            f"{name}, {between(board, pairs)}{more}"
         ),
         why=WHY,
         fix=_fix(minimum),
@@ -206,6 +203,6 @@ def _need_all_known(ctx: Context, layer: int, spaces: Spaces) -> None:
     """Raise `MissingFact` where a space may hide in fills that are not stored or out of date."""
     name = ctx.board.copper_layers[layer].name
     if len(unfilled_zones(ctx.board, (layer,))):
-        raise MissingFact(f"the filled copper of {name}", FILL_ZONES)
+        raise MissingFact(f"the zone fills on {name}", FILL_ZONES)
     if spaces.stale:
-        raise MissingFact(f"the filled copper of {name} as it is now: {spaces.stale}", FILL_ZONES)
+        raise MissingFact(f"up-to-date zone fills on {name}: {spaces.stale}", FILL_ZONES)

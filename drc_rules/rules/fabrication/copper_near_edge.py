@@ -1,36 +1,32 @@
-"""Copper comes too near to the board's edge.
+"""Copper is too close to the board edge.
 
 What it checks
 --------------
 The gap from every line, arc and shape on Edge.Cuts, cut-outs and slots included, to the tracks, vias, pads and filled
 zones of each layer, against the clause's fab tier or your own fab's `[fab]` `edge_to_copper_mm`. Copper outside the
-board, or in a cut-out, however far from the edge, is below every limit. Pads that reach over the edge and connector
-pads (KiCad's pad type for edge connectors) near it are meant to be there, as is the copper of their net within 0.5 mm
-of them.
+board, or in a cut-out, is below every limit. An area within another is a cut-out, unless more than half of the vias and
+pads are in such areas: then the outer ring counts as a panel frame. Pads that reach over the edge, edge-connector pads
+near it, and the copper of their net within 0.5 mm of them are exempt.
 
 Why it matters
 --------------
-The router wanders by a tenth of a millimetre, and a V-cut by more: it tears copper that lies at the edge, leaves burrs
-that short layers to each other or to the case, and opens the laminate to moisture.
+The router wanders by a tenth of a millimetre, and a V-cut by more. It tears copper at the edge, leaves burrs that short
+layers to each other or to the case, and opens the laminate to moisture.
 
 How to fix
 ----------
-A copper to edge clearance in KiCad's Board Setup, Constraints; then fill the zones again and move what it reports.
+Set a copper to edge clearance in KiCad's Board Setup, Constraints; then refill the zones and move what KiCad reports.
 
 What it cannot see
 ------------------
-How an edge is cut no file tells: a V-cut needs 0.4 to 0.5 mm, which only `edge_to_copper_mm` asks for. What is outside
-can be told only where the outline is closed, its ends within 0.01 mm of each other, no corner joining three lines;
-where it is open, copper far from its lines passes. An area within another is a cut-out, unless more than half of the
-vias and pads lie in such areas: then the ring around them is taken for a frame. Pads of free shape count as the circle
-that fits into them, shapes and texts drawn on copper layers not at all. A finger of an edge connector that is drawn as
-an ordinary surface pad and ends short of the edge is reported, a pad that crosses the edge by mistake is not.
+A V-cut needs 0.4 to 0.5 mm; only `edge_to_copper_mm` says so. Where the outline is open, outside copper passes. Custom
+pads count as inscribed circles, graphics not at all. Ordinary pads drawn as edge fingers are reported.
 
 Sources
 -------
-network PCB (0.25, 0.127 and 0.051 mm), Nanotech (0.25 mm milled) and Eurocircuits (0.25 mm on outer layers): past the
-best and past advanced are warnings, past standard information. It is no error, for many a fab pulls planes back from
-the edge by itself, and says so or not; but what `[fab]` states takes the place of all three, and is.
+network PCB (0.25, 0.127 and 0.051 mm), Nanotech (0.25 mm milled) and Eurocircuits (0.25 mm on outer layers): beyond the
+best and beyond advanced are warnings, beyond standard information. It is no error, because many fabs pull planes back
+from the edge by themselves; but what `[fab]` states takes the place of all three, and is.
 """
 
 from __future__ import annotations
@@ -59,8 +55,8 @@ def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
 FORMULA = """
 g ≥ g_min - 0.001
 
-g: least gap from the board's edge to copper; below 0 it crosses the edge or lies outside the board [mm]
-g_min: the least that is held [mm]
+g: smallest gap from the board's edge to copper; below 0 it crosses the edge or is outside the board [mm]
+g_min: minimum of the fab [mm]
 """
 
 
@@ -68,7 +64,7 @@ g_min: the least that is held [mm]
 def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
     """Yield one finding for all copper that is nearer to the edge than the limit."""
     if not len(ctx.board.outline.x_mm):
-        raise MissingFact("the board's outline", DRAW_OUTLINE)
+        raise MissingFact("board outline", DRAW_OUTLINE)
     found = at_edge(ctx)
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
@@ -79,7 +75,7 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     near, is_told = untold(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is told at a stricter tier
-        ctx.shows(f"what no stricter tier tells, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
+        ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
     yield _draft(ctx, told, least, is_told=is_told)
 
 
@@ -90,15 +86,15 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> Draft:
     layers = len(np.unique(near.layer))
     more = f" ({nets} net{'' if nets == 1 else 's'} on {layers} layer{'' if layers == 1 else 's'} in all)"
     if near.cut[0] == OUTSIDE:
-        how = f"{net} on {layer} is outside the board"
+        how = "copper outside the board, minimum distance"
     elif gap <= TOLERANCE_MM:
-        how = f"{net} on {layer} reaches the board's edge"
+        how = "copper reaches the board edge, minimum distance"
     else:
-        how = f"{net} on {layer} is {gap:.3f} mm from the board's edge"
+        how = f"copper to board edge {gap:.3f} mm, minimum"
     return Draft(
-        title=f"{how}{more if len(near.net) > 1 else ''}; {least.says('hold')} {least.value:g} mm",
-        why="the router wanders: it tears copper at the edge, and burrs short the layers",
-        fix=f"a copper to edge clearance of {least.value:g} mm in Board Setup, then fill the zones again",
+        title=f"{how} {least.value:g} mm ({least.who}): {net} on {layer}{more if len(near.net) > 1 else ''}",
+        why="The router wanders: it tears copper at the edge, and burrs short the layers",
+        fix=f"Set a copper to edge clearance of {least.value:g} mm in Board Setup, then refill the zones",
         ids=("edge", least.tier or least.who),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least.value,

@@ -2,34 +2,32 @@
 
 What it checks
 --------------
-Bow and twist are the fab's to keep: what the order holds it to (`[fab]` `bow_twist_pct`) is held against the clause.
-Copper alone cannot prove flatness. It can show one cause: from thickness, share of copper and place of every layer,
-laminate theory gives the bow over the longer side as the board cools. Where even the lowest figure of that interval
-exceeds the limit, the board fails; where the nominal does, it is not verifiable; where only the highest does, that is a
-remark. Without a declared figure flatness is not verifiable, and the question says what the copper would do.
+Bow and twist are the fab's responsibility: what the order specifies (`[fab]` `bow_twist_pct`) is compared with the
+clause. Copper alone cannot prove flatness, but it can show one cause: from thickness, copper share and position of
+every layer, laminate theory gives the bow over the longer side as the board cools. Where even the lower bound exceeds
+the limit, the board fails; where the nominal does, it is not verifiable; where only the upper bound does, that is a
+remark. Without a declared value flatness is not verifiable, and the question says what the copper would do.
 
 Why it matters
 --------------
-A cold plate touches where the board is flat, and balls solder where they meet their pads: a bow of a millimetre under a
-large package opens joints at its corners.
+A cold plate touches, and balls solder, only where the board is flat: a bow of a millimetre under a large package opens
+joints at its corners.
 
 How to fix
 ----------
-Order a bow and twist in the fab notes; mirror copper about the middle, fill the emptier of two mirrored layers.
+Specify bow and twist in the fab notes; mirror copper about the middle; fill the emptier of two mirrored layers.
 
 What it cannot see
 ------------------
-Only one cause is computed, unequal copper in whole layers: where copper crowds on one side of a layer, twist, uneven
-plies, glass styles crossed, the press, the reflow's own heat and heavy parts are not in it, and they are the usual
-causes. The layers are taken to expand alike in both directions and to yield never; pads and copper graphics are not
-counted as copper, and the bounding box stands for the board. A declared figure passes because it is ordered: nobody has
-measured the board, and flatness under one large package is not that of the whole.
+Only unequal copper in whole layers is computed. The usual causes are not: crowded copper, twist, uneven prepregs,
+crossed glass, lamination, reflow, heavy parts. A declared value passes because it is ordered; flatness under one
+package is not judged.
 
 Sources
 -------
 0.75 % is IPC-6012's for surface-mount boards. Laminate theory with equal strain both ways; copper 110-130 GPa and
 17.0-17.6 ppm, laminate 18-26 GPa and 11-20 ppm, cooled by 105-175 degrees. Since laminates may expand as copper does,
-the least is often nothing. Press, cure, weave, yielding and uneven copper within a layer are not in it.
+the lower bound is often zero.
 """
 
 from __future__ import annotations
@@ -49,15 +47,15 @@ from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.mechanical.bow import BowSheet, copper_bow_pct
 
-FIX = "mirror copper about the middle, or fill the emptier of two mirrored layers"
-WHY = "cold plates touch and balls solder where the board is flat"
+FIX = "Mirror copper about the middle, or fill the emptier of two mirrored layers"
+WHY = "Cold plates touch, and balls solder, only where the board is flat"
 
 
 FORMULA = """
 b ≤ b_max
 
-b: bow, of the longer side [%]
-b_max: what is allowed [%]
+b: bow over the longer side [%]
+b_max: maximum [%]
 """
 
 
@@ -68,23 +66,21 @@ def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator
     ordered = own_fab(ctx).bow_twist_pct
     bow = _bow(ctx)
     if ordered is not None:
-        ctx.shows("what the fab is held to", b=ordered, b_max=limit)
+        ctx.shows("as ordered", b=ordered, b_max=limit)
     if bow is not None:
-        ctx.shows("what unequal copper does", b=bow, b_max=limit)
+        ctx.shows("from unequal copper", b=bow, b_max=limit)
     if ordered is not None and ordered > limit:
-        yield _draft(
-            f"the fab is held to a bow and twist of {ordered:g} %", ordered, limit, "order", "order a flatter board"
-        )
+        yield _draft(f"bow and twist {ordered:g} % ordered", ordered, limit, "order", "Order a flatter board")
     if bow is not None and bow.high > limit:
         standing = bow.against(maximum=limit)
         sure = standing is Standing.BEYOND
         if standing is Standing.UNSURE and (ordered is None or ordered <= limit):
-            raise MissingFact(f"whether the board stays below {limit:g} % ({_in_words(bow)})", UNSURE_HOW)
+            raise MissingFact(f"bow below {limit:g} % ({_in_words(bow)})", UNSURE_HOW)
         if sure or ordered is not None:
             ctx.rests_on(Confidence.LOW)
         range_ = f"{bow.low:.2f} to {bow.high:.2f} %" if bow.low else f"up to {bow.high:.2f} %"
         yield _draft(
-            f"unequal copper bows the board by {range_} of its longer side",
+            f"bow {range_} of the longer side from unequal copper",
             bow.nominal,
             limit,
             "copper",
@@ -94,16 +90,16 @@ def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator
         if sure:
             return
     if ordered is None:
-        raise MissingFact(f"the bow and twist that the fab is held to ({_in_words(bow)})", HOW)
+        raise MissingFact(f"bow and twist of the order ({_in_words(bow)})", HOW)
 
 
-UNSURE_HOW = f"{FIX}; the fab's laminate may expand as copper does, which nobody can declare"
-HOW = '[fab]\nbow_twist_pct = "?"  # what the order asks for; IPC-6012 allows 0.75 for surface mount'
+UNSURE_HOW = f"{FIX}. The laminate's expansion cannot be declared"
+HOW = '[fab]\nbow_twist_pct = "?"  # what the order specifies; IPC-6012 allows 0.75 for surface mount'
 
 
 def _draft(what: str, value: float, limit: float, key: str, fix: str, *, fails: bool = True) -> Draft:
     return Draft(
-        title=f"{what}; {limit:g} % is allowed",
+        title=f"{what}, maximum {limit:g} %",
         why=WHY,
         fix=fix,
         ids=(key,),
@@ -116,8 +112,8 @@ def _draft(what: str, value: float, limit: float, key: str, fix: str, *, fails: 
 
 def _in_words(bow: Interval | None) -> str:
     if bow is None:
-        return "what its copper does cannot be estimated either"
-    return f"its unequal copper alone bows it by {bow.high:.2f} % at most; press, cure and weave are not in that"
+        return "its copper alone cannot be estimated"
+    return f"unequal copper alone: maximum {bow.high:.2f} %, without lamination and glass weave"
 
 
 def _bow(ctx: Context) -> Interval | None:
@@ -130,14 +126,14 @@ def _bow(ctx: Context) -> Interval | None:
 
 def _sheets(ctx: Context) -> list[BowSheet]:
     if len(unfilled_zones(ctx.board, range(ctx.board.layer_count))):
-        raise MissingFact("the filled copper of every zone", FILL_ZONES)
+        raise MissingFact("the zone fills of every zone", FILL_ZONES)
     shares = {use.name: use.copper_share for use in ctx.filled_uses()}
     found = []
     for row in ctx.stackup().layers:
         if row.kind is not LayerKind.COPPER and not row.is_dielectric:
             continue
         if not row.thickness_mm or (row.kind is LayerKind.COPPER and row.name not in shares):
-            raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
         found.append(BowSheet(row.thickness_mm, shares[row.name] if row.kind is LayerKind.COPPER else None))
     if not found:
         raise MissingFact("the stackup", DECLARE_STACKUP)

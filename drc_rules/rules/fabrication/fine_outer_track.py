@@ -1,30 +1,29 @@
-"""Tracks on an outer layer are narrower than fabs etch.
+"""A track on an outer layer is narrower than fabs can etch.
 
 What it checks
 --------------
-The tracks on the top and on the bottom layer against the clause's fab tier, or against your own fab's `[fab]`
-`outer_track_mm`. Outer copper is foil and plating together, whose weight a stackup does not tell apart: the tiers are
-those of ordinary outer layers. Inner layers are judged by their copper weight (CUP002).
+The tracks on the top and bottom layers against the clause's fab tier, or your own fab's `[fab]` `outer_track_mm`. Outer
+copper is foil and plating together, which a stackup does not tell apart: the tiers apply to ordinary outer layers.
+Inner layers are judged by their copper weight (CUP002).
 
 Why it matters
 --------------
-Outer layers are etched through the plating as well: what is too fine comes out thin, open, or with an impedance of its
-own.
+Outer layers are etched through the plating as well. Tracks that are too narrow come out thin, open, or off their
+impedance.
 
 How to fix
 ----------
-Wider tracks, or fine ones on inner layers of half-ounce copper; order a fab that etches it.
+Widen the tracks, move narrow ones to inner layers of half-ounce copper, or order from a fab that etches them.
 
 What it cannot see
 ------------------
-Only widths are compared, of tracks and arcs as they are drawn: the spaces between them, pads, the necks of fills and
-copper drawn as graphics are not. The tiers hold for ordinary outer copper of about an ounce with its plating: on two
-ounces outside, or after a second plating for filled vias, the same width cannot be etched and passes. Short neckdowns
-in a BGA, which some fabs wave through, count like any other length.
+Only track widths count: not spaces, pads, necks of fills or copper graphics. Tiers assume about one ounce with plating;
+on heavier outer copper the same width passes though it cannot be etched. BGA neckdowns count like any length.
 
 Sources
 -------
-Rush PCB, network PCB: 4, 3 and 2 mil. Past the best is an error, past advanced a warning, past standard information.
+Rush PCB, network PCB: 4, 3 and 2 mil. Beyond the best is an error, beyond advanced a warning, beyond standard
+information.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ FORMULA = """
 w ≥ w_min - 0.001
 
 w: narrowest track on an outer layer [mm]
-w_min: the narrowest that is etched [mm]
+w_min: minimum of the fab [mm]
 """
 
 
@@ -75,9 +74,11 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
     where = " and ".join(names)
     yield Draft(
-        title=f"{where}: {length:.0f} mm of track down to {width:.3g} mm wide; {least.says('etch')} {least.value:g} mm",
-        why="outer layers are etched through foil and plating",
-        fix=f"tracks of {least.value:g} mm and more on {where}",
+        title=(
+            f"outer track {width:.3g} mm, minimum {least.value:g} mm ({least.who}): {length:.0f} mm of track on {where}"
+        ),
+        why="Outer layers are etched through foil and plating",
+        fix=f"Widen the tracks on {where} to {least.value:g} mm or more",
         ids=("outer", least.tier or least.who),
         measured=Measured(value=width, unit="mm"),
         limit_value=least.value,

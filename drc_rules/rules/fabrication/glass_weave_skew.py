@@ -1,33 +1,31 @@
-"""Pairs run so far along the weave of the glass that it can skew them.
+"""Pairs are routed so far along the glass weave that it can skew them.
 
 What it checks
 --------------
-Of every pair of a fast interface: how far it runs straight along the board's edges, within 5 degrees, on layers beside
-glass that is not spread. The glass style is read from the construction that the stackup or `stackwright.toml` names.
-The most skew that was measured per length is held against a quarter of the unit interval. What lies beneath a pair is
-chance, and most boards do far better: this is information, and a warning where a whole unit interval can be lost.
+For every pair of a high-speed interface: how far it is routed straight along the board's edges, within 5 degrees, on
+layers adjacent to glass that is not spread. The glass style is read from the construction in the stackup or
+`stackwright.toml`. The highest measured skew per length is compared with a quarter of the unit interval. Most boards do
+far better, by chance: this is information, and a warning where a whole unit interval can be lost.
 
 Why it matters
 --------------
-Where one trace lies on a bundle of glass and the other between two, they run at different speeds all along: skew that
-no length matching sees, on some boards of a lot and not on others.
+Where one trace is over a glass bundle and the other over a gap, they run at different speeds all along: skew that
+length matching cannot see, on some boards of a lot and not on others.
 
 How to fix
 ----------
-Spread glass (1035, 1067, 1078, 1086, 3313) beside these layers; or have the board turned on the panel by 10 degrees, or
-route a few degrees off the axes. Where the fab is told so, `[fab]` `spread_glass = true`.
+Use spread glass (1035, 1067, 1078, 1086, 3313) next to these layers. Or have the board rotated on the panel by 10
+degrees, or route a few degrees off the axes. If the fab uses spread glass, set `[fab]` `spread_glass = true`.
 
 What it cannot see
 ------------------
-The glass is known only where a style is named; the figure is the most that one study measured on open weave, the same
-for 106 as for 7628, though they differ. The weave is taken to lie along the axes of the file: a board that is turned on
-the panel without `spread_glass`, or drawn askew, is judged wrongly either way. A pair whose pitch fits the weave is
-taken at its worst like any other, and runs that slant by 5 degrees or more, zigzags and arcs count as harmless. Films
-without any glass count as not named.
+Glass counts only where its style is named. One study's maximum stands for every open weave. Rotation on the panel is
+not known without `spread_glass`. Slanted runs, zigzags and arcs count as harmless; films without glass count as not
+named.
 
 Sources
 -------
-Intel's fibre-weave group (Loyer, Kunze, Ye): 51 ps over 10 in at most, 6 ps when turned by 12.76 degrees. PCD&F,
+Intel's fibre-weave group (Loyer, Kunze, Ye): 51 ps over 10 in maximum, 6 ps when rotated by 12.76 degrees. PCD&F,
 October 2019: a quarter of the unit interval. Runs on different lines are added as squares. Arcs are left out.
 """
 
@@ -62,10 +60,10 @@ FORMULA = """
 UI = 500 / f_N
 s ≤ p · UI / 100
 
-s: the most skew that glass known to be open can give the worst pair [ps]
+s: maximum skew of the worst pair on glass known to be open [ps]
 UI: unit interval [ps]
 f_N: Nyquist frequency [GHz]
-p: share of it that is allowed [%]
+p: maximum share of it [%]
 """
 
 
@@ -89,11 +87,15 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
     inferred = not any(ctx.assignment.is_declared(net) for net in nets.tolist())
     yield Draft(
         title=(
-            f"{one.title}: open glass weave along {len(skewed)} of {len(skews)} pairs, {worst.name} for "
-            f"{worst.along_mm:.0f} mm: 0 to {worst.sure_ps:.0f} ps of skew; a unit interval is {interval:.0f} ps"
+            f"glass weave skew up to {worst.sure_ps:.0f} ps, maximum {most:.3g} ps "
+            f"({clause.limit.max:g} % of UI): {one.title}, "
+            f"{len(skewed)} of {len(skews)} pairs, {worst.name} for {worst.along_mm:.0f} mm"
         ),
-        why=f"{100 * worst.sure_ps / interval:.0f} % of the unit interval where glass and resin meet at their worst",
-        fix="spread glass beside these layers, or the board turned on the panel by 10 degrees",
+        why=(
+            "In the worst position over the glass a pair loses "
+            f"{100 * worst.sure_ps / interval:.0f} % of the unit interval"
+        ),
+        fix="Use spread glass next to these layers, or have the board rotated on the panel by 10 degrees",
         ids=(one.id,),
         measured=Measured(value=round(worst.sure_ps, 1), unit="ps"),
         limit_value=round(most, 1),
@@ -114,7 +116,7 @@ def _need_styles(ctx: Context, skewed: list[WeaveSkew]) -> None:
     unnamed = next(unnamed_plies(ctx, _layers(ctx, nets)), None)
     row = unnamed.row if unnamed else "dielectric 1"
     how = f'[declared.dielectric."{row}"]\nmaterial = "?"  # with the glass style, e.g. "R-5670(N) 1078"'
-    raise MissingFact(f"the glass style of {row}", f"{how}; or spread_glass = true under [fab]")
+    raise MissingFact(f"glass style of {row}", f"{how}; or spread_glass = true under [fab]")
 
 
 def _layers(ctx: Context, nets: Ints) -> Ints:

@@ -1,35 +1,32 @@
-"""A drilled hole comes nearer to an inner layer's copper than fabs hold.
+"""A drilled hole is too close to copper on an inner layer.
 
 What it checks
 --------------
 From the wall of every via and plated hole, finished as KiCad stores it, to tracks and filled zones of other nets on
-inner layers, against the clause's fab tier or against your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts
-into a track of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets
-speaks for it; only where a net tie joins them it is told here. While fills are out of date (FAB014) only tracks count,
-and without a finding the answer is not verifiable. Arcs count as their chords, slots as round holes of their width;
-pads of other nets, microvias and non-plated holes are not looked at.
+inner layers, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. A hole that cuts into a track
+of another net is a short: it fails this clause, and the finding of `short` (FAB015) on the two nets reports it, unless
+a net tie joins them. While fills are out of date (FAB014) only tracks count, and without a finding the clause is not
+verifiable. Arcs count as their chords, slots as round holes of their width.
 
 Why it matters
 --------------
-The drill wanders and the layers slip: nearer copper is touched, or joined years later by filaments that grow along the
-glass.
+The drill wanders and the layers shift: copper that is too close is touched, or joined years later by conductive anodic
+filaments (CAF) that grow along the glass.
 
 How to fix
 ----------
-A wider hole clearance in KiCad's design rules and fresh fills; unused pads kept hold planes off as well.
+Set a wider hole clearance in KiCad's design rules and refill the zones. Keeping unused pads also keeps planes away.
 
 What it cannot see
 ------------------
-Outer layers, pads of other nets, microvias, non-plated holes, the board's edge and another hole's wall are not looked
-at: what is said of filaments between two holes, this rule does not see. Copper graphics are not read, and fills are
-believed as they are stored where nothing of another net lies in one. The wall is that of the finished hole, where the
-drill is some 0.05 mm wider on each side: the fabs' figures are taken to allow for that, so that one counted from
-the drill would be judged too mildly. What was measured is the drawing, without registration.
+Not checked: outer layers, pads of other nets, microvias, unplated holes, board edge, hole to hole, copper graphics,
+registration. The wall is the finished hole's; a drill is some 0.05 mm wider on each side, which fab limits should
+include.
 
 Sources
 -------
-NextGIn's practice against filaments, Rush PCB's openings in planes (0.20 mm); network PCB (0.15 usual, 0.076 at the
-finest). Past the best is an error, past advanced a warning, past standard information.
+NextGIn's practice against CAF, Rush PCB's openings in planes (0.20 mm); network PCB (0.15 usual, 0.076 at the finest).
+Beyond the best is an error, beyond advanced a warning, beyond standard information.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ from stackup_lib.copper.stale_fills import fills_out_of_date
 from stackup_lib.core.facts import MissingFact
 
 SHORT = "FAB015"
-"""Rule whose finding on a pair of nets speaks for the holes that join them."""
+"""Rule whose finding on a pair of nets reports the holes that join them."""
 
 NO_NET = "copper of no net"
 
@@ -65,8 +62,8 @@ def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
 FORMULA = """
 g ≥ g_min - 0.001
 
-g: least gap from a finished hole's wall to copper of another net on an inner layer; below 0 it cuts into it [mm]
-g_min: the least that is held [mm]
+g: smallest gap from a finished hole's wall to copper of another net on an inner layer; below 0 it cuts into it [mm]
+g_min: minimum of the fab [mm]
 """
 
 
@@ -89,15 +86,15 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
     worst = int(near[0])
     gap = float(gaps.gap_mm[worst])
     if gap > np.min(all_mm):  # the nearest of all is told at a stricter tier, or as a short
-        ctx.shows(f"what no stricter tier tells, {least.who}", g=gap, g_min=least.value)
+        ctx.shows(f"what no stricter tier reports, {least.who}", g=gap, g_min=least.value)
     name, whose = ctx.board.copper_layers[int(gaps.layer[worst])].name, ctx.board.nets[int(gaps.net[worst])]
     yield Draft(
         title=(
-            f"{gaps.holes.counted(near)}: down to {max(gap, 0.0):.3f} mm from the finished hole's wall to "
-            f"{whose or NO_NET} on {name}; {least.says('hold')} {least.value:g} mm"
+            f"finished hole to inner copper {max(gap, 0.0):.3f} mm, minimum {least.value:g} mm ({least.who}): "
+            f"{gaps.holes.counted(near)}, closest to {whose or NO_NET} on {name}"
         ),
-        why="the drill wanders and the layers slip; filaments grow along the glass where little is left",
-        fix=f"a hole clearance of {least.value:g} mm in KiCad's design rules, then fill the zones again",
+        why="The drill wanders and the layers shift. Conductive filaments grow along the glass where the gap is small",
+        fix=f"Set a hole clearance of {least.value:g} mm in KiCad's design rules, then refill the zones",
         ids=("hole to copper", least.tier or least.who),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least.value,
@@ -121,11 +118,12 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[Draft]:
         holes = cuts.hole[np.array(rows)]
         yield Draft(
             title=(
-                f"{gaps.holes.counted(holes)}: short: a finished hole of {own or 'no net'} cuts {-gap:.3f} mm into "
-                f"{whose or NO_NET} on {layer}; {least.says('hold')} {least.value:g} mm"
+                f"short: a finished hole cuts {-gap:.3f} mm into copper, minimum distance "
+                f"{least.value:g} mm ({least.who}): "
+                f"{gaps.holes.counted(holes)}, {own or 'no net'} into {whose or NO_NET} on {layer}"
             ),
-            why="the hole joins the nets on the finished board",
-            fix="move or remove one of the two, or give both the net that is meant",
+            why="The hole joins the nets on the finished board",
+            fix="Move or remove one of the two, or give both the intended net",
             ids=("hole in copper", *nets, least.tier or least.who),
             measured=Measured(value=round(gap, 4), unit="mm"),
             limit_value=least.value,
@@ -142,4 +140,4 @@ def _need_fills(ctx: Context) -> None:
     open_still = unfilled_zones(ctx.board, range(1, ctx.board.layer_count - 1))
     if len(open_still):
         name = ctx.board.nets[int(ctx.board.zones.net[open_still[0]])] or "a zone without a net"
-        raise MissingFact(f"the filled copper of {name} on inner layers", FILL_ZONES)
+        raise MissingFact(f"the zone fills of {name} on inner layers", FILL_ZONES)

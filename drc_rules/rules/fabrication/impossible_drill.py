@@ -1,4 +1,4 @@
-"""A drill diameter in the file is smaller than any drill or laser makes.
+"""A drill diameter in the file is smaller than any drill or laser can make.
 
 What it checks
 --------------
@@ -7,16 +7,16 @@ placeholder that was never filled in.
 
 Why it matters
 --------------
-A hole that cannot be is not what was meant, and whatever rests on its diameter cannot be judged: ring, depth, stub,
-resistance, clearance. The fab asks, or drills what it thinks right.
+The diameter is not the intended one, and nothing that depends on it can be judged: ring, depth, stub, resistance,
+clearance. The fab asks, or guesses.
 
 How to fix
 ----------
-In KiCad, select the vias or the footprint, enter the hole's diameter and save the board.
+Select the vias or the footprint in KiCad, enter the hole diameter and save the board.
 
 What it cannot see
 ------------------
-What was meant. A wrong diameter that a drill could make is taken as meant.
+The intended diameter. A wrong diameter that a drill could make is believed.
 
 Sources
 -------
@@ -47,7 +47,7 @@ FORMULA = """
 d ≥ d_min
 
 d: smallest diameter in the file [mm]
-d_min: what a laser makes at the least [mm]
+d_min: minimum of a laser [mm]
 """
 
 
@@ -65,9 +65,9 @@ def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[Dr
     parts = [(len(vias), "via"), (len(pads), "hole of a part")]
     words = " and ".join(_counted(count, noun) for count, noun in parts if count)
     yield Draft(
-        title=f"{words} with a drill of {_plain(least)} mm: nothing makes less than {NO_DIAMETER_MM:g} mm",
-        why="a typing error or a placeholder: nothing that rests on the diameter can be judged",
-        fix="in KiCad, select them, enter the hole's diameter and save the board",
+        title=f"drill {_plain(least)} mm, minimum {NO_DIAMETER_MM:g} mm for any process: {words}",
+        why="This is a typing error or a placeholder. Nothing that depends on the diameter can be judged",
+        fix="Select them in KiCad, enter the hole diameter and save the board",
         ids=("drill",),
         measured=Measured(value=least, unit="mm"),
         limit_value=NO_DIAMETER_MM,

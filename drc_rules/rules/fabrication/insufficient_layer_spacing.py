@@ -1,10 +1,10 @@
-"""So many layers in so little thickness leave too little dielectric between them.
+"""The board thickness is too small for its number of layers.
 
 What it checks
 --------------
 The thickness that copper leaves, divided by the number of dielectrics. Where a stackup is entered, its own copper
-counts. Where none is, the board's stated thickness is judged between the thinnest copper (15 um inside, 35 um outside)
-and 2 oz throughout: only what no copper weight could mend is reported, and only what any allows has passed.
+counts. Otherwise the board's stated thickness is judged between the thinnest copper (15 um inside, 35 um outside) and 2
+oz throughout: only what no copper weight could fix is reported, and only what passes with any is passed.
 
 Why it matters
 --------------
@@ -13,18 +13,17 @@ less than 0.05 mm each.
 
 How to fix
 ----------
-A thicker board (with a milled edge where a connector asks for 1.57 mm), or fewer layers.
+Use a thicker board (with a milled edge where a connector needs 1.57 mm), or fewer layers.
 
 What it cannot see
 ------------------
-It is an average: one thin dielectric among thick ones is `thin-dielectric`'s. Where no stackup is entered, the board's
-thickness is what KiCad wrote, often its 1.6 mm that nobody has chosen, and is taken from copper to copper although some
-mean it with solder mask; what lies between its two bounds is asked, not judged. Build-up films and embedded
-capacitance, which are meant to be thinner than two mil, are reported like any other.
+It is an average: single thin dielectrics are `thin-dielectric`'s. Without an entered stackup the thickness is KiCad's,
+often its default 1.6 mm, with or without solder mask. Build-up films and embedded capacitance, thin by design, are
+reported too.
 
 Sources
 -------
-Rush PCB and HIC: 3 mil between layers usual, 2 mil advanced. Past advanced is a warning, past standard information.
+Rush PCB and HIC: 3 mil between layers usual, 2 mil advanced. Beyond advanced is a warning, beyond standard information.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ h: average dielectric [mm]
 T: thickness from copper to copper [mm]
 C: all copper together, the thinnest usual where no stackup is entered [mm]
 n: copper layers
-h_min: the least [mm]
+h_min: minimum of the fab [mm]
 """
 
 
@@ -77,11 +76,11 @@ def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Ite
     count = ctx.board.layer_count
     yield Draft(
         title=(
-            f"{count} layers in {thickness:.2f} mm leave {1000 * average.high:.0f} um of dielectric between each two; "
-            f"{least.says('press')} {1000 * least.value:.0f} um"
+            f"average dielectric {1000 * average.high:.0f} um, minimum {1000 * least.value:.0f} um ({least.who}): "
+            f"{count} layers in {thickness:.2f} mm"
         ),
-        why="thickness and layer count decide whether there is a stackup at all",
-        fix=f"{_least_thickness_mm(count, least.value):.2f} mm or more in all, or fewer layers",
+        why="Thickness and layer count decide whether there is a stackup at all",
+        fix=f"Make the board {_least_thickness_mm(count, least.value):.2f} mm thick or more, or use fewer layers",
         ids=("average", least.tier or least.who),
         measured=Measured(value=round(average.high, 4), unit="mm"),
         limit_value=least.value,
@@ -103,7 +102,7 @@ def _average_mm(ctx: Context) -> tuple[float, Interval]:
         )
     thickness = ctx.board.thickness_mm
     if thickness is None:
-        raise MissingFact("the board thickness", DECLARE_STACKUP)
+        raise MissingFact("board thickness", DECLARE_STACKUP)
     ctx.rests_on(Confidence.LOW)
     thin = (thickness - 2 * OUTER_MM - (count - 2) * INNER_MM) / (count - 1)
     heavy = (thickness - count * HEAVY_MM) / (count - 1)

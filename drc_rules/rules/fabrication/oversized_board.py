@@ -1,4 +1,4 @@
-"""The board is larger or thicker than fabs build.
+"""The board is larger or thicker than fabs can build.
 
 What it checks
 --------------
@@ -7,23 +7,20 @@ the clause's fab tier or against your own fab's `[fab]` `board_mm` and `thicknes
 
 Why it matters
 --------------
-Presses, drills and baths take panels of one size; larger or thicker boards are built by few, on lines of their own.
+Lamination, drilling and plating lines take panels of one size. Few fabs build larger or thicker boards.
 
 How to fix
 ----------
-Ask the fab first; split the board, or cut corners and tabs that reach over the panel.
+Ask the fab first; split the board, or remove corners and tabs that exceed the panel.
 
 What it cannot see
 ------------------
-The box around everything on Edge.Cuts decides, along the axes of the file: a board drawn askew, a panel with its rails
-or a stray line makes it larger, and cut-outs or an L shape never smaller. Rails and coupons that the fab adds, and how
-many boards go on a panel, are not in it. The tiers are a few fabs' lists, and no greatest size of the best is known.
-Thickness is the nominal sum, with solder mask where the stackup states it: what plating and stiffeners add is not
-known, and one that nobody entered counts at low confidence.
+The bounding box of Edge.Cuts decides, along the file's axes: a rotated board, panel rails or a stray line enlarge it.
+Panel use and the best fabs' maximum size are unknown. Thickness is nominal; KiCad's default counts at low confidence.
 
 Sources
 -------
-PCB Runner (16 x 22 and 30 x 44 in), Rush PCB (0.200 and 0.250 in), network PCB (0.400 in). No document gives a greatest
+PCB Runner (16 x 22 and 30 x 44 in), Rush PCB (0.200 and 0.250 in), network PCB (0.400 in). No document gives a maximum
 size of the best fabs, so size alone is never an error unless `[fab]` states it.
 """
 
@@ -57,7 +54,7 @@ FORMULA = """
 s ≤ s_max + 0.005
 
 s: side or thickness of the board [mm]
-s_max: the greatest that is built [mm]
+s_max: maximum of the fab [mm]
 """
 
 
@@ -87,9 +84,9 @@ def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
     told = greatest if is_own else (round(greatest[0]), round(greatest[1]))  # inches, which end in tenths of mm
     worst = max(range(2), key=lambda k: sides[k] / greatest[k])
     yield Draft(
-        title=f"the board is {in_words(sides)}; the greatest of {who}: {in_words(told)}",
-        why="presses, drills and baths take panels of one size",
-        fix="ask the fab before anything else, or split the board",
+        title=f"board size {in_words(sides)}, maximum {in_words(told)} ({who})",
+        why="Lamination, drilling and plating lines take panels of one size",
+        fix="Ask the fab first, or split the board",
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=greatest[worst],
@@ -106,9 +103,9 @@ def _thick(ctx: Context, clause: Clause) -> Iterator[Draft]:
     if most is None or thickness <= most.value + ROUNDING_MM:
         return
     yield Draft(
-        title=f"the board is {thickness:.2f} mm thick; {most.says('build')} {most.value:g} mm",
-        why="drills, baths and presses take boards up to a thickness",
-        fix="fewer or thinner dielectrics, or ask the fab before anything else",
+        title=f"board thickness {thickness:.2f} mm, maximum {most.value:g} mm ({most.who})",
+        why="Lamination, drilling and plating lines have a maximum thickness",
+        fix="Use fewer or thinner dielectrics, or ask the fab first",
         ids=("thickness",),
         measured=Measured(value=round(thickness, 3), unit="mm"),
         limit_value=most.value,
@@ -121,6 +118,6 @@ def _thickness_mm(ctx: Context) -> float:
     if stackup is not None and stackup.thickness_mm:
         return stackup.thickness_mm
     if ctx.board.thickness_mm is None:
-        raise MissingFact("the board thickness", DECLARE_STACKUP)
+        raise MissingFact("board thickness", DECLARE_STACKUP)
     ctx.rests_on(Confidence.LOW)
     return ctx.board.thickness_mm

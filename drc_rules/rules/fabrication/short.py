@@ -3,25 +3,23 @@
 What it checks
 --------------
 On every layer, whether straight tracks, vias, round and oval pads of different nets touch, and whether arcs and other
-pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may:
-where KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there
-only within the hull of the group's pads. Pads of one part count like all others, but those of one number are one
-pin. The widest overlap of each pair of nets is named; every place is listed.
+pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may: where
+KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
+within the hull of the group's pads. Pads of one part count like all others, but those of one number are one pin. The
+finding names the widest overlap of each pair of nets and lists every place.
 
 Why it matters
 --------------
-The nets are joined on the finished board: it fails its electrical test, or works otherwise than the schematic.
+The nets are joined on the finished board: it fails its electrical test, or does not work as the schematic says.
 
 How to fix
 ----------
-Move or remove one of the two, or give both the net that is meant. Where the nets are to be joined, use a net tie.
+Move or remove one of the two, or give both the intended net. Where the nets are to be joined, use a net tie.
 
 What it cannot see
 ------------------
-Copper drawn as graphics or text is not read. Of a custom pad only its anchor counts, and no trapezoid or chamfered pad,
-nor one that differs between layers. What has no net joins none: it is not reported where it touches one, where KiCad's
-own check may. Fills are not looked at here: what lies in a fill of another net is cleared when the zones are filled
-again (FAB014). Overlaps of arcs and of pads with corners below 0.001 mm count as a space of 0 (FAB013).
+Copper graphics and text are not read. Custom pads count by their anchor; trapezoids, chamfered and per-layer pads not
+at all. Copper without a net joins none. Fills are FAB014's, overlaps below 0.001 mm of arcs and corners FAB013's.
 
 Sources
 -------
@@ -49,10 +47,10 @@ from stackup_lib.copper.stale_fills import TOUCH_MM
 PLACES_SHOWN = 20
 
 MOST_FINDINGS = 50
-"""So many pairs of nets have a finding of their own: of a broken netlist the rest says nothing more."""
+"""Pairs of nets with a finding of their own; for a wrong netlist the rest adds nothing."""
 
-WHY = "the nets are joined on the finished board"
-FIX = "move or remove one of the two, give both the same net, or join the nets with a net tie"
+WHY = "The nets are joined on the finished board"
+FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
 
 
 def _boards(ctx: Context, _clause: Clause) -> Iterator[tuple[int, ...]]:

@@ -1,36 +1,32 @@
-"""The copper around a plated hole is narrower than fabs can hold.
+"""An annular ring is smaller than fabs can hold.
 
 What it checks
 --------------
-The annular ring as it is drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated
-hole, against the clause's fab tier or against your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad
-sizes the smallest counts; pads of free shape and drills off the middle of their pad are not looked into. A plated hole
-with no copper around it at all is information: fabs ask what is meant, or leave it unplated.
+The annular ring as drawn, around the finished hole (pad less hole, halved), of every via, microvia and plated hole,
+against the clause's fab tier or your own fab's `[fab]` `ring_mm` and `microvia_ring_mm`. Of several pad sizes the
+smallest counts. A plated hole without any copper around it is information: fabs ask, or leave it unplated.
 
 Why it matters
 --------------
-Drill and layers miss each other by a tenth of a millimetre: where the ring is narrower, the hole breaks out of its pad,
-and the track that ends there hangs on what is left.
+Drill and layers are misregistered by a tenth of a millimetre: where the ring is smaller, the hole breaks out of its
+pad, and little joins it to the track.
 
 How to fix
 ----------
-Wider pads, teardrops, or smaller holes.
+Widen the pads, add teardrops, or use smaller holes.
 
 What it cannot see
 ------------------
-Rings are the drawing's, around the finished hole: registration, the wider drill before plating and etching take from
-them, which the tiers are meant to hold; the ring around the drill is printed with it. A custom or slanted pad, and a
-drill that is off its pad's middle, pass unmeasured, where a hole may reach the pad's very edge. Pads on layers where
-KiCad drops unused ones still count, teardrops do not, so that a ring widened by one where the track leaves is reported
-all the same; tented or filled vias of a fab that accepts breakout are, too.
+Rings are as drawn, around the finished hole; tiers should cover registration and plating. Custom, slanted and
+off-centre pads are not measured. Pads that KiCad drops count, teardrops do not. Fabs that accept breakout of filled
+vias are not known.
 
 Sources
 -------
 IPC-2221 (9.2.2, as quoted) measures the ring of an outer layer after plating, hence the finished hole; inner layers'
-rings, which it measures from the drill, are `annular-ring-breakout`'s.
-Multi-CB (0.10 mm with 35 um copper), Rush PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA
-and WEdirekt for microvias: past the best is an error, past advanced a warning, past standard information. `[fab]` takes
-the place of all three.
+rings, which it measures from the drill, are left to `annular-ring-breakout`. Multi-CB (0.10 mm with 35 um copper), Rush
+PCB and volume fabs (drill + 0.15, and 0.15 mm holes in 0.25 mm pads), ILFA and WEdirekt for microvias: beyond the best
+is an error, beyond advanced a warning, beyond standard information. `[fab]` takes the place of all three.
 """
 
 from __future__ import annotations
@@ -64,8 +60,8 @@ def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
 FORMULA = """
 r ≥ r_min - 0.001
 
-r: narrowest ring around the finished hole, half of pad less hole [mm]
-r_min: the least [mm]
+r: smallest ring around the finished hole, half of pad less hole [mm]
+r_min: minimum of the fab [mm]
 """
 
 
@@ -84,13 +80,13 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
         told = untold(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
         worst = float(np.min(holes.ring_mm[told[0]]))
         if worst > np.min(ringed):  # the narrowest of all is told at a stricter tier
-            ctx.shows(f"{holes.noun}s that no stricter tier tells, {least.who}", r=worst, r_min=least.value)
+            ctx.shows(f"{holes.noun}s that no stricter tier reports, {least.who}", r=worst, r_min=least.value)
         yield _narrow(ctx, holes, told, least)
     if len(bare) and least.tier in (Tier.STANDARD, None):
         yield Draft(
-            title=f"{holes.counted(bare)} {'has' if len(bare) == 1 else 'have'} no copper around the hole",
-            why="a plated hole without a ring holds by nothing; fabs ask, or leave it unplated",
-            fix="give the pad a ring, or make the hole a non-plated one",
+            title=f"no copper around the hole: {holes.counted(bare)}",
+            why="A plated hole without a ring has nothing to hold it. Fabs ask, or leave it unplated",
+            fix="Give the pad an annular ring, or make the hole unplated",
             ids=(holes.noun, least.tier or least.who, "none"),
             places=holes.places(ctx.board, bare),
             severity=Severity.INFO,
@@ -104,18 +100,18 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
     worst = float(np.min(holes.ring_mm[narrow]))
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
     drill, drilled = float(holes.drill_mm[at_worst]), round(float(holes.drilled_mm[at_worst]), 6)
-    around = f"around the finished hole of {drill:g} mm"
+    around = f"finished hole {drill:g} mm"
     if drilled > drill:
         bare = worst - (drilled - drill) / 2
-        around = f"{around}, {bare:.4g} mm around the drill of {drilled:g} mm"
+        around = f"{around} ({bare:.4g} mm around the {drilled:g} mm drill)"
     several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
     return Draft(
         title=(
-            f"{holes.counted(narrow)}: {several}a ring of {worst:.4g} mm {around}; "
-            f"{least.says('hold')} {least.value:g} mm"
+            f"annular ring {several}{worst:.4g} mm, minimum {least.value:g} mm ({least.who}): "
+            f"{holes.counted(narrow)}, {around}"
         ),
-        why="where drill and layers miss each other by more than the ring, the hole breaks out of its pad",
-        fix=f"pads that are {2 * least.value:g} mm wider than their hole, teardrops, or smaller holes",
+        why="Where drill and layers are misregistered by more than the ring, the hole breaks out of its pad",
+        fix=f"Make the pads {2 * least.value:g} mm wider than their hole, add teardrops, or use smaller holes",
         ids=(holes.noun, least.tier or least.who),
         measured=Measured(value=round(worst, 4), unit="mm"),
         limit_value=least.value,

@@ -1,39 +1,35 @@
-"""Copper of different nets lies closer together than a layer's copper weight can be etched.
+"""The clearance between nets is smaller than the copper weight can be etched to.
 
 What it checks
 --------------
-The spaces on each layer between tracks, arcs, vias, pads and filled zones of different nets, from edge to edge,
-against the least space of the clause's fab tier: on inner layers in the copper weight that the stackup states, on
-outer layers the tiers of ordinary outer copper, and from two ounces on no less than inner copper of that weight
-needs. `[fab]` `space_mm` (by weight) and `outer_space_mm` take their place. Pads of one part count as well: a fab
-etches what lies there, whoever drew it. The narrowest space of each pair of nets is a place.
+The clearances on each layer between tracks, arcs, vias, pads and filled zones of different nets, edge to edge, against
+the minimum of the clause's fab tier: on inner layers for the copper weight in the stackup, on outer layers the tiers of
+ordinary outer copper, and from two ounces on at least the minimum of inner copper of that weight. `[fab]` `space_mm`
+(by weight) and `outer_space_mm` take their place. Pads of one part count as well. Where unused pads are removed, a
+via's pad counts on a layer that a track of its net reaches. The smallest clearance of each pair of nets is a place.
+While fills are out of date (FAB014) none is measured.
 
 Why it matters
 --------------
-Etching eats down and sideways at once: in a space too narrow for its copper the foot is not cleared, and the nets stay
-joined or nearly so. Fabs ask, widen the space by thinning the copper, or refuse.
+Etching goes down and sideways at once: in a gap too narrow for its copper the foot is not cleared, and the nets stay
+joined or nearly so. Fabs ask, thin the copper, or refuse.
 
 How to fix
 ----------
-A wider clearance in KiCad's design rules, then fill the zones again; lighter foil on the layer; or a fab that etches
-it.
+Set a wider clearance in KiCad's design rules and refill the zones; or use lighter foil on the layer; or choose a fab
+that etches it.
 
 What it cannot see
 ------------------
-Copper drawn as graphics or text is not read. Of a custom pad only its anchor is measured, and no trapezoid or
-chamfered pad, nor one that differs between layers. Fills are believed as they are stored; while something of another
-net lies in one (FAB014) no fill is measured, and without a finding the answer is not verifiable. Within 1 mm of a net
-tie the nets that it joins are not told apart, nor nets within 1 mm of where they overlap: that is a short (FAB015).
-Where unused pads are left out, a via's pad counts on a layer that a track of its net reaches. Spaces within one net are
-not measured, nor those between two pieces that have none. What was measured is the drawing, before the fab's own
-compensation.
+Copper graphics and text are not read; custom pads count by their anchor, trapezoids and chamfered pads not at all.
+Fills are believed as stored. Within 1 mm of a net tie or short nets are not separated.
 
 Sources
 -------
 Copper-weight tables of several fabs (Multi-CB, PCBasic, Optima) inside; Rush PCB and network PCB with 4, 3 and 2 mil
-outside: past the best is an error, past advanced a warning, past standard information. A space
-may be short by 0.001 mm, and by 0.002 mm where a source states whole mils: 0.125 mm keeps 5 mil. Of your own fab's
-limit, and of those in round millimetres, it is 0.001 mm. Stored fills keep their spaces to 0.001 mm as well.
+outside: beyond the best is an error, beyond advanced a warning, beyond standard information. A clearance may be short
+by 0.001 mm, and by 0.002 mm where a source states whole mils: 0.125 mm keeps 5 mil. Of your own fab's limit, and of
+those in round millimetres, it is 0.001 mm. Stored fills keep their clearances to 0.001 mm as well.
 """
 
 from __future__ import annotations
@@ -78,8 +74,8 @@ def _layers(ctx: Context, clause: Clause) -> Iterator[int]:
 FORMULA = """
 s ≥ s_min - p
 
-s: narrowest space of the layer [mm]
-s_min: least space in its copper [mm]
+s: smallest clearance on the layer [mm]
+s_min: minimum for its copper [mm]
 p: tolerance, 0.001; 0.002 where a source states whole mils [mm]
 """
 
@@ -108,7 +104,7 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]
     told = narrow.where(rest)
     if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is told at a stricter tier
         ctx.shows(
-            f"{name}, what no stricter tier tells, {limit.who}",
+            f"{name}, what no stricter tier reports, {limit.who}",
             s=float(told.gap_mm[0]),
             s_min=limit.value,
             p=_precision_mm(limit),
@@ -127,14 +123,15 @@ def _miss(limit: Bar, spaces: Spaces) -> Mask:
 def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> Draft:
     board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
     pairs = narrow.where(one_per_nets(board, narrow))
-    more = f", and between {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
+    more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
     return Draft(
         title=(
-            f"{name}: {gap:.3f} mm {between(board, pairs)}{more}; {limit.says('etch')} {limit.value:g} mm in {copper}"
+            f"clearance {gap:.3f} mm, minimum {limit.value:g} mm in {copper} ({limit.who}): "
+            f"{name}, {between(board, pairs)}{more}"
         ),
-        why="what is too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
-        fix=f"a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or lighter copper there",
+        why="A gap too narrow for its copper is not etched clear: the nets stay joined, or nearly so",
+        fix=f"Set a clearance of {limit.value:g} mm on {name} in KiCad's design rules, or use lighter copper there",
         ids=(name,),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=limit.value,
@@ -148,8 +145,8 @@ def _need_no_table(ctx: Context, clause: Clause, layer: int, spaces: Spaces) -> 
     tier = Tier(clause.limit.at_least or Tier.BEST)
     heavier, weight = heavier_space_mm(ctx, layer, tier), weight_oz(ctx, layer)
     if heavier is None or np.any(spaces.gap_mm < heavier - precision_mm(heavier)):
-        how = f'[fab]\nspace_mm = {{ "{weight:g}" = "?" }}  # least space that your fab etches, in mm'
-        raise MissingFact(f"how narrow a space {tier} fabs etch in {weight:g} oz copper", how)
+        how = f'[fab]\nspace_mm = {{ "{weight:g}" = "?" }}  # minimum clearance that your fab etches, in mm'
+        raise MissingFact(f"minimum clearance of {tier} fabs in {weight:g} oz copper", how)
 
 
 def _need_all_known(ctx: Context, layer: int) -> None:
@@ -159,7 +156,7 @@ def _need_all_known(ctx: Context, layer: int) -> None:
     """
     board, name = ctx.board, ctx.board.copper_layers[layer].name
     if len(unfilled_zones(board, (layer,))):
-        raise MissingFact(f"the filled copper of {name}", FILL_ZONES)
+        raise MissingFact(f"the zone fills on {name}", FILL_ZONES)
     if len(ctx.get(space_finder).foreign):
         raise fills_out_of_date()
     if is_outer(board, layer) and own_space_mm(ctx, layer) is None and not ctx.copper_thickness_mm(layer).known:

@@ -1,35 +1,33 @@
-"""A plated hole is narrower than fabs drill.
+"""A plated hole is smaller than fabs can drill.
 
 What it checks
 --------------
-The diameter of every via, microvia and plated hole, against the clause's fab tier or against your own fab's `[fab]`
-`hole_mm` and `microvia_mm`. KiCad stores the finished diameter; it is drilled 0.1 mm wider for the plating, or as far
-as the narrowest pad leaves room (0.1 mm wider than the drill), and what is drilled is held against the tier. Where the
-stored diameter itself, taken as the drill, is past the advanced tier, that is information. Microvias, and blind vias of
-up to 0.15 mm over one dielectric, count as they are drawn, for a laser makes them. A diameter of less than 0.05 mm is
-a typing error (`impossible-drill`): it is not verifiable.
+The diameter of every via, microvia and plated hole, against the clause's fab tier or your own fab's `[fab]` `hole_mm`
+and `microvia_mm`. KiCad stores the finished diameter; the fab drills 0.1 mm wider for the plating, or as far as the
+narrowest pad leaves room (0.1 mm wider than the drill), and the tier limits the drill. Where the stored diameter
+itself, if it is the drill, is beyond the advanced tier, that is information. Microvias, and blind vias up to 0.15 mm
+over one dielectric, count as drawn, because a laser makes them. A diameter below 0.05 mm is a typing error
+(`impossible-drill`): it is not verifiable.
 
 Why it matters
 --------------
-Thin drills break and wander, and take few boards in a stack: below the usual size each hole costs more, and below the
-finest no fab quotes.
+Thin drills break and wander, and drill few boards in a stack: below the usual size each hole costs more, and below the
+minimum no fab quotes.
 
 How to fix
 ----------
-Wider holes; or microvias over one dielectric where the room is needed.
+Widen the holes; or use microvias over one dielectric where space is needed.
 
 What it cannot see
 ------------------
-Whether a stored diameter means the finished hole or the drill nobody says; the allowance of 0.1 mm is a usual one, and
-vias that the fab may plate shut need less. Pads of free shape leave any room for the drill. Slots count by their width
-alone, their length and their ends are not judged; non-plated holes are left out altogether, and a narrow hole in a
-thick board is `high-aspect-ratio`'s.
+Whether a stored diameter means the finished hole or the drill is unknown; 0.1 mm is the usual allowance. Custom pads
+leave any room for the drill. Slots count by width only. Unplated holes are not checked, depth is `high-aspect-ratio`'s.
 
 Sources
 -------
 Capability lists of Rush PCB, PCB Runner and HIC (drills), volume fabs (pads over drills), ILFA and any-layer fabs
-(microvias), in three tiers: past the best is an error, past advanced a warning, past standard information. `[fab]`
-takes the place of all three.
+(microvias), in three tiers: beyond the best is an error, beyond advanced a warning, beyond standard information.
+`[fab]` takes the place of all three.
 """
 
 from __future__ import annotations
@@ -89,8 +87,8 @@ def _are_narrow(holes: HoleSet, least: Bar) -> NDArray[np.bool_]:
 FORMULA = """
 d ≥ d_min - 0.001
 
-d: narrowest finished hole as KiCad stores it; the drill, where narrow pads keep that too narrow [mm]
-d_min: narrowest that is usual: finished, the drill less its plating; or of the drill [mm]
+d: smallest finished hole as KiCad stores it; the drill, where narrow pads limit it [mm]
+d_min: minimum of the fab: finished, the drill less its plating; or of the drill [mm]
 """
 
 
@@ -114,15 +112,16 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         finished, drilled = float(holes.drill_mm[worst]), round(float(drilled_mm[worst]), 6)
         is_tight = least.tier is not None and not holes.is_micro and drilled < drilled_one_mm(finished) - TOLERANCE_MM
         ways = (
-            [f"holes of {finished_mm:g} mm and more"] if finished < finished_mm - TOLERANCE_MM or not is_tight else []
+            [f"Widen the holes to {finished_mm:g} mm or more"]
+            if finished < finished_mm - TOLERANCE_MM or not is_tight
+            else []
         )
-        ways += [f"pads that leave room for a drill of {least.value:g} mm"] if is_tight else []
-        words = _in_words(holes, least, (finished, drilled), is_tight=is_tight)
-        if np.ptp(holes.drill_mm[small]) > TOLERANCE_MM:
-            words = f"down to {words}".replace(" mm is ", " mm, which is ")
+        ways += [f"{'widen' if ways else 'Widen'} the pads for a drill of {least.value:g} mm"] if is_tight else []
+        several = "down to " if np.ptp(holes.drill_mm[small]) > TOLERANCE_MM else ""
+        words = _in_words(holes, least, (finished, drilled), several, is_tight=is_tight)
         yield Draft(
-            title=f"{holes.counted(small)}: {words}",
-            why="thin drills break and wander; each such hole costs more",
+            title=f"{words}: {holes.counted(small)}",
+            why="Thin drills break and wander, and each such hole costs more",
             fix=", or ".join(ways),
             ids=(holes.noun, least.tier or least.who),
             measured=Measured(value=round(measured, 6), unit="mm"),
@@ -135,15 +134,17 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         holes.need_diameters()
 
 
-def _in_words(holes: HoleSet, least: Bar, worst_mm: tuple[float, float], *, is_tight: bool) -> str:
+def _in_words(holes: HoleSet, least: Bar, worst_mm: tuple[float, float], several: str, *, is_tight: bool) -> str:
     finished, drilled = worst_mm
+    limit = f"minimum {least.value:g} mm ({least.who})"
     if least.tier is None:
-        return f"{finished:g} mm finished; {least.says('make')} {least.value:g} mm"
+        return f"finished hole {several}{finished:g} mm, {limit}"
     if holes.is_micro:
-        return f"{finished:g} mm; {least.says('drill')} {least.value:g} mm by laser"
+        return f"laser-drilled hole {several}{finished:g} mm, {limit}"
     if drilled < least.value - TOLERANCE_MM:
-        most = " (the pads leave room for no more)" if is_tight else ""
-        return f"{finished:g} mm finished, {drilled:g} mm drilled{most}; {least.says('drill')} {least.value:g} mm"
+        most = ", limited by the pads" if is_tight else ""
+        return f"drill {several}{drilled:g} mm (finished hole {finished:g} mm{most}), {limit}"
     return (
-        f"{finished:g} mm is {drilled:g} mm drilled if it is the finished hole; as the drill only the best fabs take it"
+        f"hole {several}{finished:g} mm needs a {drilled:g} mm drill if this is the finished size; "
+        f"only the best fabs drill {finished:g} mm"
     )

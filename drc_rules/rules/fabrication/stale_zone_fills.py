@@ -1,29 +1,26 @@
-"""Copper or a hole of another net lies in a zone's stored fill: the fills are out of date.
+"""Copper or a hole of another net is in a zone's stored fill: the fills are out of date.
 
 What it checks
 --------------
-Tracks, vias, pads and holes on every layer, with or without plating, against the stored fills of zones of other nets,
-and fills against one another. KiCad keeps a fill clear of all of them whenever it fills the zones, and of two zones it
-cuts one; what lies in a fill was put there, or moved, since. Overlaps below 0.001 mm do not count, nor pads of a net
-tie in a fill of a net that it ties. A hole counts on the copper layers of its pad. Tracks, vias and pads that overlap
-one another are no matter of fills: FAB015 finds those.
+Tracks, vias, pads and holes on every layer, plated or not, against the stored fills of zones of other nets, and fills
+against each other. KiCad keeps a fill clear of all of them whenever it fills the zones; what is in a fill was placed
+there, or moved, since. Overlaps below 0.001 mm do not count, nor pads of a net tie in a fill of a net that it ties. A
+hole counts on the copper layers of its pad. Tracks, vias and pads that overlap each other are FAB015's.
 
 Why it matters
 --------------
-Gerbers that are plotted from these fills hold the shorts. And no answer that rests on fills holds: gaps to planes,
-return paths, copper balance and the copper of rails are not verifiable until the zones are filled again, and nothing is
-advised about clearances to fills.
+Gerbers plotted from these fills contain the shorts. No verdict that uses fills is valid: plane gaps, return paths,
+copper balance and the copper of rails are not verifiable until the zones are refilled.
 
 How to fix
 ----------
-Press B in KiCad to fill all zones, save the board and check again. Filling before each DRC, and letting the plot
-dialogue check the fills, keeps them so.
+Press B in KiCad to fill all zones, save the board and check again. Fill before each DRC, and let the plot dialogue
+check the fills.
 
 What it cannot see
 ------------------
-A fill that leaves out what it could cover by now cannot be told from a good one, nor a clearance that was made wider
-since. Of a custom pad only the middle counts. Copper drawn as graphics or text is not read. A custom rule with a
-negative clearance lets KiCad fill over other nets: such a fill is taken for an old one.
+A fill that omits what it could cover now, or whose clearance was widened since, looks like a good one. Custom pads
+count by their middle; copper graphics and text are not read. Rules with negative clearance give false alarms.
 
 Sources
 -------
@@ -38,7 +35,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_spaces import space_finder
-from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Draft, rule
@@ -64,12 +61,15 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
     nets, layer = ctx.board.nets, ctx.board.copper_layers[int(found.layer[0])].name
     first, fill = _first(ctx, found), f"the fill of {nets[int(found.fill_net[0])] or 'no net'} on {layer}"
     items = np.unique(np.column_stack([found.kind, found.row]), axis=0)[:, 0]
-    lies = f"{_counted(items)} lie in fills of other nets, e.g. {first} in {fill}"
-    lies = lies if len(items) > 1 else f"{first} lies in {fill}"
+    lies = f"{_counted(items)} overlap fills of other nets, e.g. {first} in {fill}"
+    lies = lies if len(items) > 1 else f"{first} overlaps {fill}"
     yield Draft(
-        title=f"zones are not up to date: {lies}: a short as it is stored",
-        why="plotted so, the board has these shorts; until the zones are filled, what rests on fills is not verifiable",
-        fix=FILL_ZONES,
+        title=f"zone fills out of date: {lies}",
+        why=(
+            "Plotted as stored, the board has these shorts. Clauses that use fills are not "
+            "verifiable until the zones are refilled"
+        ),
+        fix="Press B in KiCad to fill all zones, and save the board",
         ids=("zone fills",),
         places=tuple(_place(ctx, found, k) for k in range(min(len(found), PLACES_SHOWN))),
     )
@@ -87,7 +87,7 @@ def _first(ctx: Context, found: Foreign) -> str:
     kind, row = Item(int(found.kind[0])), int(found.row[0])
     pads, nets = ctx.board.pads, ctx.board.nets
     if kind == Item.HOLE and pads.kind[row] == PadKind.NON_PLATED:
-        return "a hole without plating"
+        return "an unplated hole"
     return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
 
 

@@ -1,32 +1,31 @@
-"""A dielectric is thinner than fabs press.
+"""A dielectric is thinner than fabs laminate.
 
 What it checks
 --------------
-The distance between each two copper layers of the stackup against the clause's fab tier, or against your own fab's
-`[fab]` `dielectric_mm`; a dielectric of several rows or plies counts as a whole. Two layers whose
-board is thick enough in any copper pass without an entered stackup.
+The distance between adjacent copper layers of the stackup against the clause's fab tier, or your own fab's `[fab]`
+`dielectric_mm`; a dielectric of several rows or prepreg plies counts as a whole. A board of two layers that is thick
+enough with any copper passes without an entered stackup.
 
 Why it matters
 --------------
-A thin dielectric is one ply of fine glass or none: it fills heavy copper badly, its thickness is the least certain of
-the board, and with it the impedance; a scratch in it is a short.
+A thin dielectric is one ply of fine glass or none: it fills heavy copper badly, and thickness and impedance have the
+largest uncertainty of the board. A scratch in it is a short.
 
 How to fix
 ----------
-Thicker dielectrics, or fewer layers in the same thickness. Where it is meant (embedded capacitance, a build-up for
-laser vias), tell the fab which product it is.
+Use thicker dielectrics, or fewer layers in the same thickness. Where it is intended (embedded capacitance, a build-up
+for laser vias), tell the fab which product it is.
 
 What it cannot see
 ------------------
-Thicknesses are those that were entered, which may be the prepreg's as delivered: resin that flows into the gaps of
-heavy copper leaves less between two planes, by tens of micrometres, and that is not computed. How many plies of which
-glass make up a thickness is not asked, one ply of coarse glass counts like two of fine. A hair under the limit by
-rounding from mil is reported like a real one; what a voltage would ask of the gap is not known.
+Thicknesses are as entered, maybe the prepreg as delivered: resin that flows into heavy copper leaves tens of
+micrometres less. The number and glass of prepreg plies are not judged. Rounding from mil is reported; voltage
+requirements are unknown.
 
 Sources
 -------
-Rush PCB and HIC: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: past
-advanced is a warning, past standard information. `[fab]` takes the place of both.
+Rush PCB and HIC: 3 mil usual, 2 mil advanced. Thinner ones are bought as products, so no tier is an error: beyond
+advanced is a warning, beyond standard information. `[fab]` takes the place of both.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
         return
     faces = copper_faces_mm(ctx.stackup())
     if len(faces) < 2:
-        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     yield Dielectrics(tuple(round(below[0] - above[1], 6) for above, below in pairwise(faces)), least)
 
 
@@ -81,7 +80,7 @@ FORMULA = """
 h ≥ h_min - 0.001
 
 h: thinnest dielectric between two copper layers [mm]
-h_min: the thinnest that is pressed [mm]
+h_min: minimum of the fab [mm]
 """
 
 
@@ -97,14 +96,13 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
     thin = rest.tolist()
     rows = [row.name for row in ctx.stackup().copper]
     worst = min(thin, key=lambda k: of.gaps_mm[k])
-    count = f"{len(thin)} of {len(of.gaps_mm)} dielectrics {'is' if len(thin) == 1 else 'are'}"
     yield Draft(
         title=(
-            f"{count} down to {of.gaps_mm[worst]:.3f} mm thick ({rows[worst]} to {rows[worst + 1]}); "
-            f"{of.least.says('press')} {of.least.value:g} mm"
+            f"dielectric thickness {of.gaps_mm[worst]:.3f} mm, minimum {of.least.value:g} mm ({of.least.who}): "
+            f"{rows[worst]} to {rows[worst + 1]}, {len(thin)} of {len(of.gaps_mm)} dielectrics"
         ),
-        why="one ply of fine glass or none: thickness and impedance are least certain there",
-        fix="thicker dielectrics or fewer layers; name the product where it is meant to be that thin",
+        why="It is one ply of fine glass or none: thickness and impedance have their largest uncertainty there",
+        fix="Use thicker dielectrics or fewer layers; if the thickness is intended, name the product to the fab",
         ids=(of.least.tier or of.least.who, *(rows[k] for k in thin)),
         measured=Measured(value=round(of.gaps_mm[worst], 4), unit="mm"),
         limit_value=of.least.value,

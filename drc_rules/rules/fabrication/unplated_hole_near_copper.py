@@ -1,35 +1,35 @@
-"""A hole without plating comes too near to copper.
+"""An unplated hole is too close to copper.
 
 What it checks
 --------------
-The gap from the wall of every hole that is not plated (KiCad's NPTH pads, slots included) to the tracks, vias, pads and
-filled zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`.
-With any fab the drill may not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that
-it is drilled through, and tracks of their net on their layers are meant. While fills are out of date (FAB014) they do
-not count, and without a finding the answer is not verifiable.
+The gap from the wall of every unplated hole (KiCad's NPTH pads, slots included) to the tracks, vias, pads and filled
+zones of every net on every layer, against the clause's fab tier or your own fab's `[fab]` `hole_to_copper_mm`. For any
+fab the drill must not meet a track, via or pad at all. The copper of the hole's own pad, pads of its part that it is
+drilled through, and tracks of their net on their layers are exempt. While fills are out of date (FAB014) they do not
+count, and without a finding the clause is not verifiable.
 
 Why it matters
 --------------
-Such holes are often drilled in a run of their own, after etching and plating, and miss by a tenth of a millimetre:
-copper that the drill touches tears, burrs, and lies bare in the wall, where a screw or a pin joins it to the case. A
-track that a hole is drilled through is cut.
+Such holes are often drilled in a second run, after etching and plating, and miss by a tenth of a millimetre. Copper
+that the drill touches tears, burrs, and is exposed in the wall, where a screw or a pin joins it to the case. A track
+that a hole is drilled through is cut.
 
 How to fix
 ----------
-A copper to hole clearance in KiCad's Board Setup, Constraints, then fill the zones again; move what it reports.
+Set a copper to hole clearance in KiCad's Board Setup, Constraints; refill the zones; move what KiCad reports.
 
 What it cannot see
 ------------------
-Screw heads and washers, which need more than the drill, are not in the file. Holes drawn as circles on Edge.Cuts are
-`copper-near-edge`'s. Pads of free shape count as the circle that fits into them, shapes and texts drawn on copper
-layers not at all. No list at hand tells unplated holes from plated ones: the figures are those for holes in general.
+Screw heads and washers, which need more clearance, are not in the file. Holes drawn as circles on Edge.Cuts are
+`copper-near-edge`'s. Custom pads count as inscribed circles, copper graphics not at all. The limits are those for holes
+in general.
 
 Sources
 -------
-NextGIn, Rush PCB (0.20 mm) and network PCB (0.15 mm) on holes in general. Past advanced is a warning, past standard
-information, for no document speaks of unplated holes. What your own fab states is an error, and so is a hole drilled
-into a track, via or pad, as KiCad's own check has it (`hole_clearance`): the drill removes the copper. A fill that a
-hole lies in is only a warning: KiCad keeps it off the hole when the zones are filled again.
+NextGIn, Rush PCB (0.20 mm) and network PCB (0.15 mm) on holes in general. Beyond advanced is a warning, beyond standard
+information, because no document speaks of unplated holes. What your own fab states is an error, and so is a hole
+drilled into a track, via or pad, as KiCad's own check has it (`hole_clearance`): the drill removes the copper. A fill
+that contains a hole is only a warning: KiCad keeps it off the hole when the zones are filled again.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _holes(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
 FORMULA = """
 g ≥ g_min - 0.001
 
-g: least gap from an unplated hole's wall to copper; below 0 it is drilled into it [mm]
-g_min: the least that is held [mm]
+g: smallest gap from an unplated hole's wall to copper; below 0 it is drilled into it [mm]
+g_min: minimum of the fab [mm]
 """
 
 
@@ -88,7 +88,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
     near, is_told = untold(near, misses, least)
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is told at a stricter tier
-        ctx.shows(f"what no stricter tier tells, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
+        ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
     yield _draft(ctx, told, (len(holes), least), is_told=is_told)
 
 
@@ -111,17 +111,17 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
     to = f"{net} on {layer}"
-    how = f"drilled into {to}" if gap <= 0 else f"down to {gap:.3f} mm from the hole's wall to {to}"
+    how = "drilled into copper" if gap <= 0 else f"to copper {gap:.3f} mm"
     if least.tier is Tier.BEST:
-        asked = "the drill removes that copper"
-        why = "a track that is drilled through is cut, and what is left of the copper lies bare in the wall"
-        fix = "move the hole or the copper, and set a copper to hole clearance in Board Setup"
+        limit = ""
+        why = "The drill cuts the track, and the rest of the copper is exposed in the wall"
+        fix = "Move the hole or the copper, and set a copper to hole clearance in Board Setup"
     else:
-        asked = f"{least.says('hold')} {least.value:g} mm"
-        why = "drilled after plating, they miss by a tenth of a millimetre; torn copper lies bare in the wall"
-        fix = f"a copper to hole clearance of {least.value:g} mm in Board Setup, then fill the zones again"
+        limit = f", minimum {least.value:g} mm ({least.who})"
+        why = "Holes drilled after plating miss by a tenth of a millimetre. Torn copper is exposed in the wall"
+        fix = f"Set a copper to hole clearance of {least.value:g} mm in Board Setup, then refill the zones"
     return Draft(
-        title=f"{some} unplated hole{'' if count == 1 else 's'}: {how}; {asked}",
+        title=f"unplated hole {how}{limit}: {some} hole{'' if count == 1 else 's'}, {to}",
         why=why,
         fix=fix,
         ids=("unplated hole", least.tier or least.who),

@@ -1,4 +1,4 @@
-"""The board is larger or smaller than boards of its workload usually are.
+"""The board is larger or smaller than usual for its workload.
 
 What it checks
 --------------
@@ -8,22 +8,20 @@ has an outline of its own is judged by that instead.
 Why it matters
 --------------
 A training baseboard of 100 mm, or an edge board of half a metre, is more often a wrong profile than a wrong board: then
-every other demand is the wrong one, too.
+every other requirement is wrong, too.
 
 How to fix
 ----------
-Check the profile and name the form factor; where both are right, nothing need be done.
+Check the profile and name the form factor. Where both are right, change nothing.
 
 What it cannot see
 ------------------
-It looks at the bounding box of Edge.Cuts and at nothing on the board: several boards drawn in one file, a panel, or a
-stray line count as one large board. The ranges are those of a few documents and are given in round figures; modules
-such as mezzanines and risers lie outside of them for good reasons, and that is the usual false alarm. A wrong profile
-whose range fits by chance is not noticed.
+Only the bounding box of Edge.Cuts counts: several boards in one file, a panel or a stray line count as one large board.
+The ranges are a few documents' round values; mezzanines and risers are the usual false alarm.
 
 Sources
 -------
-Each clause names document, table and row. Information only: the documents' own modules lie outside of their ranges.
+Each clause names document, table and row. Information only: the documents' own modules are outside their ranges.
 """
 
 from __future__ import annotations
@@ -59,9 +57,9 @@ a ≥ a_min - 0.5
 b ≤ b_max + 0.5
 
 a: shorter side of the outline [mm]
-a_min: the shortest that is usual [mm]
+a_min: usual minimum [mm]
 b: longer side [mm]
-b_max: the longest that is usual [mm]
+b_max: usual maximum [mm]
 """
 
 
@@ -75,9 +73,9 @@ def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[
         return
     is_small = sides[0] < low - ROUNDING_MM
     yield Draft(
-        title=f"the board is {in_words(sides)}; usual for this workload: {clause.title}",
-        why="a size unlike the workload's is more often a wrong profile than a wrong board",
-        fix="check profile and form factor; where both are right, nothing need be done",
+        title=f"board size {in_words(sides)}; usual for this workload: {clause.title}",
+        why="An unusual size is more often a wrong profile than a wrong board",
+        fix="Check profile and form factor. Where both are right, change nothing",
         ids=("size",),
         measured=Measured(value=round(sides[0] if is_small else sides[1], 3), unit="mm"),
         limit_value=low if is_small else high,

@@ -3,23 +3,22 @@
 What it checks
 --------------
 The bounding box of the outline, either way round, against the form factor's, within the form's tolerance, or 0.5 mm
-where none is stated. A PCIe card may be smaller than its outline: only what is larger counts there.
+where none is stated. A PCIe card may be smaller than its outline: only a larger one counts.
 
 Why it matters
 --------------
-Mounting holes, connectors, guides and heat sinks are where the form factor puts them: a module of another outline does
-not go in, or is not held.
+Mounting holes, connectors, guides and heat sinks are where the form factor puts them: a board of another outline does
+not fit, or is not held.
 
 How to fix
 ----------
-Change the outline; or name the form that is meant, `stackwright profiles` lists them.
+Change the outline; or name the intended form factor (`stackwright profiles` lists them).
 
 What it cannot see
 ------------------
-Only the two sides of a bounding box are compared: where holes, connectors, edge fingers, keep-outs and cut-outs lie, a
-bevel, corner radii and the heights of parts are not, so that a board of the right size can still not fit. Break-off
-rails, fingers drawn beyond the body or an outline drawn askew make a false alarm. PCIe cards pass at any smaller size,
-though the bracket and the retainer need certain lengths.
+Only the bounding box is compared, not holes, connectors, edge fingers, keep-outs, cut-outs, bevels, radii or part
+heights. Break-off rails, protruding fingers and a rotated outline give false alarms. Smaller PCIe cards pass, though
+bracket and retainer need certain lengths.
 
 Sources
 -------
@@ -50,7 +49,7 @@ FORMULA = """
 s_min ≤ s ≤ s_max
 
 s: side of the board's outline [mm]
-s_min: the form factor's size less its tolerance; 0 where it is the greatest allowed [mm]
+s_min: the form factor's size less its tolerance; 0 where it is a maximum [mm]
 s_max: the form factor's size with its tolerance [mm]
 """
 
@@ -74,9 +73,9 @@ def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
         return
     worst = max(range(2), key=lambda k: (is_off[k], abs(over[k])))
     yield Draft(
-        title=f"the board is {in_words(sides)}; {clause.title}",
-        why="mounting holes, connectors and guides are where the form factor puts them",
-        fix="change the outline, or name the form factor that is meant",
+        title=f"board size {in_words(sides)}; required: {clause.title}",
+        why="Mounting holes, connectors and guides are where the form factor puts them",
+        fix="Change the outline, or name the intended form factor",
         ids=("size",),
         measured=Measured(value=round(sides[worst], 3), unit="mm"),
         limit_value=asked[worst],

@@ -1,14 +1,14 @@
-"""The copper foil of a fast layer is rougher than allowed.
+"""The copper foil of a high-speed layer is rougher than allowed.
 
 What it checks
 --------------
-The declared foil grade of each layer that carries the clause's interface: STD (standard ED), LP or RTF, VLP,
-HVLP. KiCad has no field for it, so an undeclared grade leaves the clause unverifiable: never passed.
+The declared foil grade of each layer that carries the clause's interface: STD (standard ED), LP or RTF, VLP, HVLP.
+KiCad has no field for it, so an undeclared grade makes the clause not verifiable: never passed.
 
 Why it matters
 --------------
-At these frequencies current flows within a micrometre of the surface; a rough surface is a longer way. Between
-standard and HVLP foil lies as much loss as between two laminate classes.
+At these frequencies current flows within a micrometre of the surface, and a rough surface lengthens its path. The loss
+between standard and HVLP foil differs by as much as between two laminate classes.
 
 How to fix
 ----------
@@ -16,15 +16,13 @@ Order the laminate with the smoother foil and put the grade into the fab notes a
 
 What it cannot see
 ------------------
-A declaration is believed: which foil is laminated, which of its sides faces which dielectric, and how much the fab's
-oxide or etch roughens an inner face afterwards, stands in no file. Where a grade and an Rz are stated together and
-disagree, the grade decides. Layers on which the links run are asked, not the planes next to them, whose faces carry the
-return current: a tenth of a pair's copper loss, a quarter of a lone microstrip's.
+A declaration is believed: the delivered foil, its side and the fab's oxide treatment are in no file. Where grade and Rz
+disagree, the grade decides. Planes next to the signal layers, which carry return current, are not judged.
 
 Sources
 -------
-Each clause names document, table and row. Grades by roughness: Rz above 5 um STD, 3 to 5 LP or RTF, up to 3
-VLP, up to 1.5 HVLP; digits behind a grade do not mean the same with two makers.
+Each clause names document, table and row. Grades by roughness: Rz above 5 um STD, 3 to 5 LP or RTF, up to 3 VLP, up to
+1.5 HVLP; digits behind a grade differ between foil makers.
 """
 
 from __future__ import annotations
@@ -46,9 +44,9 @@ def rough_foil(ctx: Context, clause: Clause, layer: FastLayer) -> Iterator[Draft
     grade, wanted = ctx.need(ctx.foil(layer.index)), FoilGrade(clause.limit.at_least)
     if grade < wanted:
         yield Draft(
-            title=f"{layer.name} carries {layer.interface.title} on {grade.label} foil, {wanted.label} is the least",
-            why="a rough surface costs as much loss as a laminate class",
-            fix=f"order {wanted.label} foil for {layer.name} and say so in the fab notes",
+            title=f"{grade.label} foil, minimum {wanted.label}: {layer.name}, which carries {layer.interface.title}",
+            why="A rough surface costs as much loss as a laminate class",
+            fix=f"Order {wanted.label} foil for {layer.name} and say so in the fab notes",
             ids=(layer.name,),
             measured=Measured(value=grade.label, unit="foil grade"),
             limit_value=wanted.label,

@@ -51,11 +51,11 @@ class Judged:
         """Return what would settle an impedance that is neither within nor beyond: the causes, the largest first."""
         ohm, target, causes = self.ohm, self.target, self.uncertainty.open_causes
         name = (
-            f"whether {what} is within {target.tolerance_pct:g} %: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
-            f"{target.ohm:g}, {ohm.low:.1f} to {ohm.high:.1f} ohm"
+            f"impedance of {what} within {target.tolerance_pct:g} %: {ohm.nominal:.1f} ohm, {self.off_pct:+.1f} % from "
+            f"{target.ohm:g} ohm, {ohm.low:.1f} to {ohm.high:.1f} ohm"
         )
         if not causes:
-            return MissingFact(name, "nothing is left to declare: change the width, or measure a coupon")
+            return MissingFact(name, "change the width, or measure a coupon; nothing is left to declare")
         named = ", ".join(map(str, causes[:MOST_CAUSES])) + (" and more" if len(causes) > MOST_CAUSES else "")
         lines = (*self.uncertainty.lines, "# or change the width")
         return MissingFact(f"{name} ({named} not declared)", "\n".join(lines))

@@ -1,15 +1,14 @@
-"""The impedance tolerance asked of the fab is wider than the interface allows.
+"""The impedance tolerance ordered from the fab is wider than the interface allows.
 
 What it checks
 --------------
-The tolerance that is asked for: `declared.impedance_tolerance_pct`, or a text variable of that name. KiCad's
-"impedance controlled" flag alone says that lines are controlled, not how tightly. This is about what is asked
-of the fab; what was routed is another question.
+The ordered tolerance: `declared.impedance_tolerance_pct`, or a text variable of that name. KiCad's "impedance
+controlled" flag alone says that lines are controlled, not how tightly. `off-target-impedance` judges what was routed.
 
 Why it matters
 --------------
-Without a number on the order the fab's standard holds, in most price lists 10 %. At these rates the reflections
-of such a line close the eye.
+Without a number on the order the fab's standard applies, in most price lists 10 %. At these rates the reflections of
+such a line close the eye.
 
 How to fix
 ----------
@@ -17,9 +16,8 @@ Put the tolerance into the fab notes, and the same number into `stackwright.toml
 
 What it cannot see
 ------------------
-One number for the whole board is compared, as somebody declared it: whether the order repeats it, whether it differs
-from line to line, and whether the fab can hold it in this stackup, is not known. KiCad's flag stands for 10 % only
-where the interface allows 10 % or more. A pass says nothing of the copper: that is off-target-impedance's.
+One declared number stands for the whole board: whether the order repeats it, and whether the fab can hold it in this
+stackup, is not known. KiCad's flag counts as 10 % only where the interface allows that much.
 
 Sources
 -------
@@ -66,8 +64,8 @@ def _asked(ctx: Context, most_pct: float) -> Fact[float]:
 FORMULA = """
 p ≤ p_max
 
-p: tolerance that the fab is asked for, plus and minus [%]
-p_max: the widest that the interface allows [%]
+p: ordered tolerance, plus and minus [%]
+p_max: maximum of the interface [%]
 """
 
 
@@ -79,9 +77,9 @@ def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Itera
     ctx.shows("the fab notes", p=asked, p_max=most)
     if asked > most:
         yield Draft(
-            title=f"the fab is asked for +-{asked:g} % impedance; {clause.interface} needs +-{most:g} %",
-            why="reflections of a line that far off close the eye",
-            fix=f"ask for +-{most:g} % in the fab notes",
+            title=f"impedance tolerance +-{asked:g} % ordered, maximum +-{most:g} % ({clause.interface})",
+            why="Reflections of a line that far off close the eye",
+            fix=f"Specify +-{most:g} % in the fab notes",
             ids=("impedance tolerance",),
             measured=Measured(value=asked, unit="%"),
             limit_value=most,

@@ -1,45 +1,39 @@
-"""A routed width and gap does not have the impedance that its nets ask for.
+"""A routed width and gap does not have the target impedance of its nets.
 
 What it checks
 --------------
-Every width, gap and layer in which controlled nets are routed, between the planes that really lie above and below,
-solved with the stackup's thicknesses and Dk by the two-dimensional field solver. The nominal impedance within the
-target's tolerance passes. Outside the tolerance it fails only where it stays outside over the whole range of what is
-not known: a Dk without its frequency, the etch taper, the finished copper of outer layers, thickness and Dk of the
-solder mask, each worked out on that line. Between the two the question is open, and the causes are named, the largest
-first, with the lines of `[process]` and `[declared]` that settle it. What is declared adds no uncertainty. Neck-downs
-and breakouts shorter than a tenth of a wavelength at Nyquist at either end are forgiven. Nets with a target that join
-pads without a track, and nets that are declared as pairs though their names make none, leave the question open. How
-production spreads is not judged here: `stackwright impedance` prints it.
+Every width, gap and layer in which controlled nets are routed, between the nearest filled copper above and below the
+middle of each track, solved with the stackup's thicknesses and Dk by the two-dimensional field solver. It passes where
+the nominal impedance is within the target's tolerance. Outside, it fails only where it stays outside over the whole
+range of unknown inputs: a Dk without its frequency, the etch taper, the finished copper of outer layers, thickness and
+Dk of the solder mask, each computed for that line. Between the two it is not verifiable, and the report names the
+causes, the largest first, with the lines of `[process]` and `[declared]` that settle it. Declared values add no
+uncertainty. Neck-downs and breakouts shorter than a tenth of a wavelength at Nyquist at either end are ignored. Nets
+with a target that join pads without a track, and nets declared as pairs whose names make none, are not verifiable.
+`stackwright impedance` prints the production spread.
 
 Why it matters
 --------------
-The fab centres what is ordered: when the nominal geometry is off, all of its tolerance lies on one side, and every
-change of layer is a step that reflects.
+The fab centres what is ordered: when the nominal geometry is off, the whole tolerance is used up on one side, and every
+layer change is a step that reflects.
 
 How to fix
 ----------
-Take the width (and gap) that the finding names, or another dielectric thickness; `stackwright impedance` gives the
+Use the width (and gap) that the finding names, or another dielectric thickness; `stackwright impedance` gives the
 geometry for every layer and target.
 
 What it cannot see
 ------------------
-Copper on the trace's own layer is not in the model: ground that comes as near as the plane pulls a 50 ohm microstrip
-down by about 7 %, so that a coplanar line that is right may be reported as too high, and one that a pour spoils may
-pass. The planes are the nearest filled copper above and below the middle of each track, whatever its net, taken as
-endless; graphics on copper are none. Neighbouring pairs, vias, pads and bends are not computed, and Dk is one number,
-the file's or the catalogue's at 1 GHz. Each geometry is forgiven the length of two breakouts in all, wherever they lie:
-2 mm for PCIe Gen5, 30 mm where nothing is known of the rate; hence a route in many short geometries is never judged,
-nor is a net of which nobody asks an impedance, or one of a class named after pairs whose own name makes none. A net
-that is routed in part counts as routed.
+Coplanar copper is not in the model: ground as close as the plane lowers 50 ohm by about 7 %. Planes count as endless.
+Neighbouring pairs, vias, pads and bends are not computed. Routes in short pieces are not judged.
 
 Sources
 -------
-Targets: the interface's own document. The solver agrees with exact solutions within 0.01 %; see
-`stackwright validate`. The 10 % without a stated tolerance is what fabs hold on a coupon. What is not known: Dk to 2 %
-(laminates lose 1 to 3 % from 1 to 10 GHz), the assumed taper to a half (fabs' calculators: 0.5 mil inside, 0.6 to 0.7
-mil outside), outer copper up to 43.2 um, mask of 10 to 25 um on copper and up to 30.5 um on laminate, its Dk from 3.3
-to 3.9 (published by OSH Park, JLCPCB, AISLER, Eurocircuits), the mask's outline 0.3 %. They are added up.
+Targets: the interface's own document. The solver agrees with exact solutions within 0.01 %; see `stackwright validate`.
+The 10 % without a stated tolerance is what fabs hold on a coupon. Ranges of unknown inputs: Dk to 2 % (laminates lose 1
+to 3 % from 1 to 10 GHz), the assumed taper to a half (fabs' calculators: 0.5 mil inside, 0.6 to 0.7 mil outside), outer
+copper up to 43.2 um, mask of 10 to 25 um on copper and up to 30.5 um on laminate, its Dk from 3.3 to 3.9 (published by
+OSH Park, JLCPCB, AISLER, Eurocircuits), the mask's outline 0.3 %. They are added up.
 """
 
 from __future__ import annotations
@@ -69,7 +63,7 @@ def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]
 
 
 FORMULA = """
-Z by the two-dimensional field solver, from w, s, t, the planes and what lies between
+Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
 p = 100 · (Z / Z_0 - 1)
 |p| ≤ p_tol
 fails where |p| > p_tol + u
@@ -83,7 +77,7 @@ h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target [ohm]
 p: deviation [%]
 p_tol: tolerance of the target [%]
-u: how far what is not known (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
+u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
 """
 
 
@@ -106,7 +100,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         ohm = found.impedance_ohm(Lines(ctx))
     except StackwrightError as error:
         raise MissingFact(
-            f"the impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
+            f"impedance of {target.title} on {names[line.layer]} ({error.what})", error.next_step
         ) from error
     gap = f"/{line.gap_mm:g}" if line.gap_mm is not None else ""
     held = judged(ctx, target, ohm, (line.layer, line.width_mm, line.gap_mm), line.references)
@@ -123,16 +117,19 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
     if held.standing is Standing.WITHIN:
         return
     if held.standing is Standing.UNSURE:
-        raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm,")
+        raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm")
     kind = "differential" if target.kind == "differential" else "single-ended"
-    apart = ", its traces apart," if line.is_pair and line.gap_mm is None else ""
+    apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     yield Draft(
         title=(
-            f"{target.title} on {names[line.layer]}: {line.width_mm:g}{gap} mm{apart} is {ohm:.0f} ohm {kind}, "
-            f"{held.off_pct:+.0f} % from {target.ohm:g}"
+            f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {target.ohm:g} ohm, tolerance "
+            f"{target.tolerance_pct:g} %: {target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm{apart}"
         ),
-        why=f"{line.length_mm:.0f} mm of {len(line.nets)} nets run in it; nominal, before any tolerance of the fab",
-        fix=f"{width_command(ctx, target, line.layer, line.references)} gives the width for {target.ohm:g} ohm",
+        why=(
+            f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
+            "nominal, before any fab tolerance"
+        ),
+        fix=f"Run {width_command(ctx, target, line.layer, line.references)} for the width of {target.ohm:g} ohm",
         source=source_of(target),
         ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),

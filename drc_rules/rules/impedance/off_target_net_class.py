@@ -1,32 +1,29 @@
-"""The width and gap that KiCad is told to route with do not have the impedance that the nets ask for.
+"""The width and gap that KiCad is configured to route do not have the target impedance.
 
 What it checks
 --------------
-For nets with an impedance target, the geometry that KiCad intends on a layer: the preferred values of the custom
-design rules, else KiCad 10's tuning profile, else the net class, solved with the stackup's thicknesses and Dk. A class
-is judged on the layers where its nets run; a rule or profile that names its layer also before anything is routed. What
-the class Default says, what a class has in common with it, and KiCad's own 0.2/0.25 mm declare nothing. A nominal
-impedance within the tolerance passes. One outside fails where it stays outside over the whole range of what is not
-known (Dk, etch taper, finished outer copper, solder mask: see off-target-impedance); else the question is open, and
-what settles it is named. A rule whose condition or limits cannot be followed leaves the question open, too.
+For nets with an impedance target, the geometry that KiCad is configured to route on a layer: the preferred values of
+the custom design rules, else KiCad 10's tuning profile, else the net class, solved with the stackup's thicknesses and
+Dk. A class is judged on the layers where its nets are routed; a rule or profile that names its layer also before
+anything is routed. The class Default, values shared with it, and KiCad's own 0.2/0.25 mm do not count. It passes where
+the nominal impedance is within the tolerance, fails where it stays outside over the whole range of unknown inputs (Dk,
+etch taper, finished outer copper, solder mask: see `off-target-impedance`), and is otherwise not verifiable, with what
+settles it. A rule whose condition or limits cannot be evaluated makes it not verifiable, too.
 
 Why it matters
 --------------
-KiCad routes with these numbers and holds the copper against them: where they are wrong, its design rule check passes
-the wrong line and complains about the right one. Where the copper follows them, the finding about the copper is the
-one that counts, and this one only says where it comes from.
+KiCad routes with these numbers and checks the copper against them: where they are wrong, its design rule check passes
+the wrong line and reports the right one. Where the copper follows them, the finding about the copper counts, and this
+one only names its origin.
 
 How to fix
 ----------
-Change the number where it stands; `stackwright impedance` gives the geometry for every layer and target.
+Change the number in its rule, profile or class; `stackwright impedance` gives the geometry for every layer and target.
 
 What it cannot see
 ------------------
-A number is judged as if it were routed without an exception: rules for areas, parts or single items leave the question
-open, and a range without a preferred value is no intention. What the class Default says is never judged, even where all
-copper follows it. The planes are those that a tuning profile names, else those of the longest line on the layer, else
-the nearest ones; ground poured beside the trace, which a coplanar intention counts on, is left out. What pads and
-breakouts leave room for is not asked.
+Rules for areas, parts or single items make it not verifiable; ranges without a preferred value and class Default are
+never judged. Planes are the profile's, else the longest line's. Coplanar ground, pads and breakouts are ignored.
 
 Sources
 -------
@@ -57,7 +54,7 @@ def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
 
 
 FORMULA = """
-Z by the two-dimensional field solver, from w, s, t, the planes and what lies between
+Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
 p = 100 · (Z / Z_0 - 1)
 |p| ≤ p_tol
 fails where |p| > p_tol + u
@@ -71,7 +68,7 @@ h_far: dielectric up to the plane on the other side; infinite without one [mm]
 Z_0: target [ohm]
 p: deviation [%]
 p_tol: tolerance of the target [%]
-u: how far what is not known (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
+u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
 """
 
 
@@ -88,7 +85,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     if geometry.doubts:
         how = f'{geometry.doubts[0]}: state a preferred value, "(opt ...)", and a condition on net class or net only'
-        raise MissingFact(f"the width and gap that the design rules mean for {target.title} on {layer}", how)
+        raise MissingFact(f"the width and gap of the design rules for {target.title} on {layer}", how)
     ohm = _ohm(ctx, found)
     gap = geometry.gap_mm if found.is_pair else None
     held = judged(ctx, target, ohm, (found.index, geometry.width_mm or 0.0, gap), found.references)
@@ -107,13 +104,15 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     size = f"{geometry.width_mm:g}" + (f"/{geometry.gap_mm:g}" if found.is_pair else "")
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{size} mm of {geometry.source} for {target.title} on {layer}")
-    said = f"{ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {target.ohm:g}"
-    where = "routed copper follows it" if found.is_followed else "KiCad holds the copper against it"
+    said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {target.ohm:g} ohm"
+    where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
     yield Draft(
-        title=f"{geometry.source} intends {size} mm for {target.title} on {layer}: {said}",
-        why=f"KiCad's own data contradict the target ({target.source}); {where}",
-        fix=f"change it there; {width_command(ctx, target, found.index, found.references)} gives the width for "
+        title=(
+            f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {target.title} on {layer}"
+        ),
+        why=f"KiCad's own data contradict the target ({target.source}). {where}",
+        fix=f"Change it there. Run {width_command(ctx, target, found.index, found.references)} for the width of "
         f"{target.ohm:g} ohm",
         source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
@@ -129,7 +128,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
 def _ohm(ctx: Context, found: Intent) -> float:
     """Solve it; raises `MissingFact` where it cannot be."""
     geometry, target = found.geometry, found.target
-    title = f"the impedance that KiCad intends for {target.title} on {geometry.layer}"
+    title = f"impedance configured in KiCad for {target.title} on {geometry.layer}"
     if found.references == (None, None):
         raise MissingFact(title, NO_PLANE)
     if not target.inferred:

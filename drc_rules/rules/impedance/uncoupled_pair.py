@@ -1,30 +1,26 @@
-"""The traces of a controlled pair run apart, or their gap changes, for longer than a breakout.
+"""The traces of a controlled pair are uncoupled, or their gap changes, beyond a breakout.
 
 What it checks
 --------------
-Of every link with a differential target: how long one trace runs without its partner beside it, and between which gaps
-the coupled sections vary. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm) are
-forgiven, and so are gaps that differ by a tenth or less. This tells where; whether such a section misses the impedance
-that was asked for is judged by off-target-impedance. Pairs that are not routed yet, and nets that are declared as pairs
-though their names make none, leave the question open.
+For every link with a differential target: the length of one trace without its complement next to it, and the range of
+gaps of the coupled sections. Breakouts at either end of each net (a tenth of a wavelength at Nyquist, at least 1 mm)
+are ignored, and so are gaps that differ by a tenth or less. `off-target-impedance` judges the impedance of such
+sections. Pairs that are not routed yet, and nets declared as pairs whose names make none, are not verifiable.
 
 Why it matters
 --------------
-Where its traces are apart, a pair has twice the impedance of either alone, which is not that of the coupled pair; and
-what couples into one trace alone becomes a difference.
+Where its traces are uncoupled, a pair has twice the impedance of either alone, which is not that of the coupled pair.
+Noise that couples into one trace alone becomes differential.
 
 How to fix
 ----------
-Bring the traces together, or keep one gap from end to end. Where the parts force them apart, keep that on both sides
-alike and short.
+Bring the traces together, or keep one gap from end to end. Where the parts force them apart, keep both sides alike and
+short.
 
 What it cannot see
 ------------------
-Beside each other means parallel within 10 degrees on one layer, nearer than 2 mm and four times the pair's usual gap.
-Broadside pairs on two layers are therefore reported as apart; nets of which nobody declares that they are pairs, and
-whose names do not say it, are never looked at. What is apart is summed up over the link: many harmless bends can add up
-to a finding, and where they lie is not said. A gap that changes together with the width is no drift; delay between the
-traces, and what a bump or via in one of them converts, are not computed.
+Coupled means parallel within 10 degrees on one layer, closer than 2 mm and four times the usual gap: broadside pairs
+are reported. Undeclared pairs whose names do not match are not checked. Lengths add up over the link.
 
 Sources
 -------
@@ -72,9 +68,9 @@ FORMULA = """
 u ≤ b
 d ≤ 0.1 · s_min
 
-u: longest run of a link of this target without its partner [mm]
-b: breakouts of that link that are forgiven [mm]
-d: widest drift of the gap of a link [mm]
+u: longest uncoupled length of a link of this target [mm]
+b: allowed breakouts of that link [mm]
+d: largest change of the gap of a link [mm]
 s_min: its narrowest gap [mm]
 """
 
@@ -87,7 +83,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
     lone = max(pairs.rows, key=lambda row: row.uncoupled_mm - row.breakouts_mm)
     drift = max(pairs.rows, key=lambda row: row.gap_drift_mm - DRIFT * (row.gap_min_mm or 0.0))
     ctx.shows(
-        f"{pairs.target}: {lone.name} apart, {drift.name} in its gap",
+        f"{pairs.target}: {lone.name} uncoupled, {drift.name} in its gap",
         u=lone.uncoupled_mm,
         b=lone.breakouts_mm,
         d=drift.gap_drift_mm,
@@ -98,11 +94,14 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
         worst = max(apart, key=lambda row: row.uncoupled_mm)
         yield Draft(
             title=(
-                f"{_count(apart, pairs)} run{'s' if len(apart) == 1 else ''} apart, "
-                f"{worst.name} for {worst.uncoupled_mm:.1f} mm of {worst.length_mm:.0f}"
+                f"pair uncoupled for {worst.uncoupled_mm:.1f} of {worst.length_mm:.0f} mm: "
+                f"{worst.name}, {_count(apart, pairs)}"
             ),
-            why=f"more than {worst.forgiven_up_to_mm:.1f} mm of breakout per end of a net; noise on one trace stays",
-            fix=f"bring the traces of {worst.name} together",
+            why=(
+                f"Breakouts may have {worst.forgiven_up_to_mm:.1f} mm per end of a net. Noise coupled "
+                "to one trace is not cancelled"
+            ),
+            fix=f"Bring the traces of {worst.name} together",
             ids=(pairs.target, f"{worst.target_ohm:g}", "apart"),
             measured=Measured(value=round(worst.uncoupled_mm, 2), unit="mm"),
             limit_value=round(worst.breakouts_mm, 2),
@@ -114,11 +113,11 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
         widest = max(drifting, key=lambda row: row.gap_drift_mm)
         yield Draft(
             title=(
-                f"{_count(drifting, pairs)} change{'s' if len(drifting) == 1 else ''} the gap on the way, "
-                f"{widest.name} from {widest.gap_min_mm:g} to {widest.gap_max_mm:g} mm"
+                f"pair gap changes from {widest.gap_min_mm:g} to {widest.gap_max_mm:g} mm, maximum "
+                f"{100 * DRIFT:g} %: {widest.name}, {_count(drifting, pairs)}"
             ),
-            why=f"each change is a step of the impedance{_worst(widest)}",
-            fix="keep one gap on a layer, or a width that goes with each",
+            why=f"Each change is a step of the impedance{_worst(widest)}",
+            fix="Keep one gap on a layer, or match the width to each gap",
             ids=(pairs.target, f"{widest.target_ohm:g}", "gap"),
             measured=Measured(value=round(widest.gap_drift_mm, 4), unit="mm"),
             limit_value=round(DRIFT * (widest.gap_min_mm or 0.0), 4),
@@ -128,7 +127,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
 
 
 def _count(rows: list[LinkImpedance], pairs: PairLinks) -> str:
-    return f"{pairs.target}: {len(rows)} of {len(pairs.rows)} pairs"
+    return f"{len(rows)} of {len(pairs.rows)} pairs of {pairs.target}"
 
 
 def _worst(row: LinkImpedance) -> str:

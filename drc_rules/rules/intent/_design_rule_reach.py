@@ -41,7 +41,7 @@ REPLACED_KINDS = frozenset(
 _TYPES = {"tracks": "Track", "trace": "Track", "traces": "Track", "pads": "Pad", "zones": "Zone"}
 """Words for what KiCad calls otherwise; words for vias are seen by `via` in them."""
 NEAR = 0.75
-"""Likeness of two names above which one is taken for a misspelling of the other."""
+"""Likeness of two names above which one counts as a misspelling of the other."""
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,24 @@
-"""The profile's board type carries an interface of which no net is known.
+"""The profile's board type has an interface to which no net is assigned.
 
 What it checks
 --------------
-Whether at least one net is known for each interface that the profile says its type of board always has, such as
+Whether at least one net is assigned to each interface that the profile says its type of board always has, such as
 NVLink on a training baseboard.
 
 Why it matters
 --------------
-Where no net is known, none of the interface's clauses can be decided: a board is not fit for training because
-its NVLink nets have odd names.
+Where no net is assigned, none of the interface's clauses can be decided: otherwise a board would be fit for training
+because its NVLink nets have unusual names.
 
 How to fix
 ----------
-Declare the nets: `[[interface]]` with their net class or a wildcard. If the board really has none, another
-profile is the right one.
+Declare the nets: `[[interface]]` with their net class or a wildcard. If the board really has none, choose another
+profile.
 
 What it cannot see
 ------------------
-One net that reads as the family is enough, and the question is gone: a baseboard with one lane out of eighteen, or with
-a pair that only has such a name, is not noticed. It is about names and declarations, not circuits: whether the nets
-lead from a GPU to a switch, and of which generation they are, is not asked here.
+One net of the family is enough: a baseboard with one lane out of eighteen, or with one pair of such a name, passes.
+Names and declarations decide, not circuits: ends and generation of the nets are not checked.
 
 Sources
 -------

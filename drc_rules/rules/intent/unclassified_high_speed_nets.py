@@ -1,30 +1,28 @@
-"""Fast nets are in no net class, so KiCad routes them with the width and gap of any other net.
+"""High-speed nets are in no net class, so KiCad routes them with default width and gap.
 
 What it checks
 --------------
-Nets taken for a fast interface, by declaration or by name, that no net class of the project holds and for which no
-custom design rule prefers a width: one finding per interface. Unused pins (one pad, no track) do not count.
+Nets assigned to a high-speed interface, by declaration or by name, that are in no net class of the project and for
+which no custom design rule prefers a width: one finding per interface. Unused pins (one pad, no track) do not count.
 
 Why it matters
 --------------
-Class and rule are the only places from which KiCad takes a width, a gap or a clearance; without them nothing holds
+Class and rule are the only places from which KiCad takes a width, a gap or a clearance. Without them nothing controls
 the impedance of these nets while they are routed or changed, and its design rule check passes any width.
 
 How to fix
 ----------
-In KiCad, Board Setup, Net Classes: make a class and give it the nets by a pattern. `stackwright impedance`
-gives the width and gap for each layer of this stackup.
+Make a net class in KiCad, Board Setup, Net Classes, and give it the nets by a pattern. `stackwright impedance` gives
+the width and gap for each layer of this stackup.
 
 What it cannot see
 ------------------
-To be in a class is enough, whatever it says: a class that states neither width nor gap, or the wrong one, passes here
-(off-target-net-class judges its numbers). Nets that nobody recognises as fast are not asked about, nor are DDR, MIPI
-and USB 2, which are not among the fast families. A rule whose condition cannot be decided for a net is taken to
-hold for it.
+Any class is enough, even without width and gap (`off-target-net-class` judges its values). Nets not recognised as
+high-speed, DDR, MIPI and USB 2 are not checked. A rule whose condition cannot be decided counts as applying.
 
 Sources
 -------
-KiCad: net classes, custom design rules. What a net was taken for: `stackwright nets --explain NET`.
+KiCad: net classes, custom design rules. Net assignment: `stackwright nets --explain NET`.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ FORMULA = """
 n ≤ 0
 
 n: nets of the family in no net class and with no rule of their own
-m: nets of the family that lead somewhere
+m: nets of the family that connect pads
 """
 
 
@@ -78,7 +76,7 @@ m: nets of the family that lead somewhere
 def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
-        raise MissingFact("the net classes", "put the .kicad_pro beside the board")
+        raise MissingFact("the net classes", "put the .kicad_pro next to the board")
     rest_on_assignment(ctx, found.nets)
     rules = design_rules_of(ctx)
     classes = ctx.board.project.net_classes_of
@@ -89,9 +87,9 @@ def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) 
         return
     some = loose[0] + (" ..." if len(loose) > 1 else "")
     yield Draft(
-        title=f"{len(loose)} of {len(found.nets)} nets of {found.family.title} are in no net class ({some})",
-        why="KiCad holds them to no width and no gap of their own",
-        fix="in KiCad, Board Setup, Net Classes: make a class for them and give it the nets by a pattern",
+        title=f"{len(loose)} of {len(found.nets)} {found.family.title} nets are in no net class ({some})",
+        why="KiCad checks no width and no gap of their own",
+        fix="Make a net class for them in KiCad, Board Setup, Net Classes, and give it the nets by a pattern",
         ids=(found.family.id,),
         measured=Measured(value=len(loose), unit="nets"),
         limit_value=0,

@@ -1,4 +1,4 @@
-"""The board carries an interface that boards of its profile do not have.
+"""The board has an interface that boards of its profile do not have.
 
 What it checks
 --------------
@@ -6,17 +6,16 @@ Families of interfaces on the board that the profile's documents rule out, such 
 
 Why it matters
 --------------
-Either the profile is not the board's, and it is judged too mildly, or the nets are misnamed.
+Either the profile is not the board's, and its requirements are too mild, or the nets are misnamed.
 
 How to fix
 ----------
-Choose the profile that fits (`stackwright profiles`), or declare what the nets are.
+Choose the profile that fits (`stackwright profiles`), or declare the nets' interface.
 
 What it cannot see
 ------------------
-A name is all the evidence: an interface under names of one's own passes, and nets that only sound like one (an unused
-connector kept from another design, a debug header) are reported until they are declared as what they are. Nets are
-counted wherever they are known, routed or not, fitted or not; control and clock nets of the family are left out.
+Only names count: an interface under names of its own passes, and nets that merely match (an unused connector, a debug
+header) are reported until declared otherwise. Nets count whether routed or not; control and clock nets do not.
 
 Sources
 -------
@@ -41,7 +40,7 @@ SHOWN = 5
 FORMULA = """
 n ≤ 0
 
-n: nets that read as a family that such a board does not carry
+n: nets assigned to a family that such a board does not have
 """
 
 
@@ -56,9 +55,9 @@ def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator
         rest_on_assignment(ctx, nets)
         first = [board.nets[net] for net in nets[:SHOWN].tolist()]
         yield Draft(
-            title=f"{len(nets)} nets read as {family} ({first[0]} ...); {clause.title}",
-            why="either the board is judged by the wrong profile, or the nets are misnamed",
-            fix="choose the profile that fits, or declare what the nets are",
+            title=f"{len(nets)} nets are assigned to {family} ({first[0]} ...); required: {clause.title}",
+            why="Either the board is judged by the wrong profile, or the nets are misnamed",
+            fix="Choose the profile that fits, or declare the nets' interface",
             ids=(family,),
             measured=Measured(value=len(nets), unit="nets"),
             limit_value=0,

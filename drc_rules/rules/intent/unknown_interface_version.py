@@ -1,14 +1,14 @@
-"""A fast interface is on the board, but nobody has said of which generation.
+"""A high-speed interface is on the board, but its generation is not specified.
 
 What it checks
 --------------
-Families of fast links (PCIe, NVLink, Ethernet ...) that were found by net class or net name, and whose
-generation neither `stackwright.toml` nor the profile nor a name states.
+Families of high-speed links (PCIe, NVLink, Ethernet ...) that were found by net class or net name, and whose generation
+neither `stackwright.toml` nor the profile nor a name states.
 
 Why it matters
 --------------
-PCIe Gen3 runs on any laminate, Gen5 on few: laminate, foil, backdrill and tolerance all hang on the generation.
-Without it they are not verifiable, and nothing about them is passed.
+PCIe Gen3 works on any laminate, Gen5 on few: laminate, foil, backdrill and tolerance all depend on the generation.
+Without it they are not verifiable, and none of them passes.
 
 How to fix
 ----------
@@ -16,10 +16,9 @@ Paste the `[[interface]]` lines from the report into `stackwright.toml` and fill
 
 What it cannot see
 ------------------
-Only what was recognised is asked about: fast nets whose names and classes read as nothing raise no question, and none
-of their clauses exist. A generation that a name spells out, or that the profile brings, is believed without asking,
-also where the link is run slower or faster. A family of which the workload's documents demand nothing is not asked
-about either.
+Only recognised families are checked: high-speed nets with other names raise no question. A generation from a name or
+the profile is believed, even where the link runs slower or faster. Families without requirements in the workload's
+documents are skipped.
 
 Sources
 -------
@@ -43,5 +42,5 @@ def unknown_interface_version(ctx: Context, clause: Clause, _board: Board) -> It
     """Never yields: the clause stays not verifiable until the generation is declared."""
     family = clause.interface or ""
     how = f'[[interface]]\nis = "?"  # {", ".join(clause.limit.choices)}\n{ctx.assignment_lines(family)}'
-    raise MissingFact(f"the generation of {family}", how)
+    raise MissingFact(f"generation of {family}", how)
     yield  # a generator like every rule

@@ -1,29 +1,27 @@
-"""A custom design rule never acts, or acts on more than it says.
+"""A custom design rule never applies, or applies to more than it says.
 
 What it checks
 --------------
-Every rule of the `.kicad_dru` beside the board: whether its condition can be true at all (net classes, nets, areas,
-copper layers and types of vias or objects that it names and that are not there; `A.NetClass != 'Default'`), whether a
-later rule that applies wherever it does replaces its limits, and whether it asks for the class Default and is meant for
-the nets of no other class. A name that is not there is a warning where another is much like it, or where KiCad 10 has
-none such, else information: it may be left over, or come from a rules file for many boards.
+Every rule of the `.kicad_dru` next to the board: whether its condition can be true at all (net classes, nets, areas,
+copper layers and types of vias or objects that it names and that do not exist; `A.NetClass != 'Default'`), whether a
+later rule that applies wherever it does replaces its limits, and whether it names the class Default and is intended for
+the nets of no other class. A name that does not exist is a warning where another is similar, or where KiCad 10 has none
+such, else information: it may be a leftover, or come from a rules file for several boards.
 
 Why it matters
 --------------
-KiCad takes such a rule without a word: widths, gaps, clearances and vias that it seems to hold are not held.
+KiCad accepts such a rule without a warning: its widths, gaps, clearances and vias are not checked.
 
 How to fix
 ----------
-Spell the name as the board does; put general rules before special ones, for the last that applies counts; for the nets
-of no other class, use a limit in the net class Default itself.
+Spell the name as the board does. Put general rules before special ones, because the last that applies counts. For the
+nets of no other class, set the limit in the net class Default itself.
 
 What it cannot see
 ------------------
-Names are looked up, not geometry: a rule for a class without nets, for an area that holds nothing, or for a layer where
-none of its nets runs, passes as one that can act. Footprints, sheets, groups, component classes, fields, sizes and
-`fromTo` in a condition may always be true here. A rule counts as replaced only by a later one without condition, or
-with the very same text, and only in limits that are lengths: two ways to say one thing are not seen. Names for other
-boards that share the file are reported, as information.
+Names are checked, not geometry: rules for empty classes, areas or layers pass. Footprints, sheets, groups, component
+classes, fields, sizes and `fromTo` count as possibly true. Only later rules without condition or with the same text
+replace others.
 
 Sources
 -------
@@ -86,12 +84,12 @@ def _never(idle: dict[DesignRule, tuple[MissingItem, ...]], file: str) -> Iterat
         (left_over if mistake is None else mistakes).setdefault(mistake or reasons[0], []).append(one)
     for reason, some in mistakes.items():
         hint = f', but "{reason.meant}"' if reason.meant else ""
-        yield _idle(some, f"{reason.reason}{hint}", f"mend {reason.text}", None, file, reason.text)
+        yield _idle(some, f"{reason.reason}{hint}", f"correct {reason.text}", None, file, reason.text)
     if left_over:
         whole = [one for some in left_over.values() for one in some]
         words = [reason.reason for reason in list(left_over)[:3]]
         more = f" and {len(left_over) - 3} more" if len(left_over) > 3 else ""
-        how = f"mend {next(iter(left_over)).text}, or remove what is left over"
+        how = f"correct {next(iter(left_over)).text}, or remove the rule"
         yield _idle(whole, ", ".join(words) + more, how, Severity.INFO, file)
 
 
@@ -99,8 +97,8 @@ def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None,
     """Rules may share a name: what is wrong with them tells two findings apart."""
     return Draft(
         title=f"{_rules(some, file)} never {'applies' if len(some) == 1 else 'apply'}: {why}",
-        why="KiCad takes the rule without a word, and holds nothing against it",
-        fix=f"in Custom Rules, {how}",
+        why="KiCad accepts the rule without a warning, and checks nothing by it",
+        fix=f"Open Custom Rules and {how}",
         ids=(*sorted({one.name for one in some}), *what),
         severity=severity,
     )
@@ -109,8 +107,8 @@ def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None,
 def _partly(part: MissingItem, idle: list[DesignRule], file: str) -> Draft:
     return Draft(
         title=f'{_rules(idle, file)}: {part.text} is never true: {part.reason}, but "{part.meant}"',
-        why="KiCad takes the rule without a word, and leaves out what this part is to choose",
-        fix=f"in Custom Rules, mend {part.text}",
+        why="KiCad accepts the rule without a warning, and skips the items of this part",
+        fix=f"Open Custom Rules and correct {part.text}",
         ids=(*sorted({one.name for one in idle}), part.text),
     )
 
@@ -126,8 +124,8 @@ def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
         bounds = list(dict.fromkeys(bound for _, bound in found))
         yield Draft(
             title=f'{", ".join(bounds)} of {_rules(idle, file)} never counts: rule "{name}", line {line}, comes later',
-            why="of the rules that apply, KiCad takes the last one, be it less strict",
-            fix="in Custom Rules, put the general rule before the special ones",
+            why="KiCad applies the last rule that matches, even if it is less strict",
+            fix="Put the general rule before the special ones in Custom Rules",
             ids=(name, *sorted({one.name for one in idle}), *bounds),
         )
 
@@ -139,9 +137,9 @@ def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Itera
     if caught:
         some = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
         yield Draft(
-            title=f"{_rules(caught, file)}: NetClass == 'Default' holds for nets of {some} too",
-            why="KiCad 10 joins Default to classes that leave a size empty: the rule's limits take the place of theirs",
-            fix="in Custom Rules, put it before the rules for other classes, or state the limit in the class Default",
+            title=f"{_rules(caught, file)}: NetClass == 'Default' applies to nets of {some} too",
+            why="KiCad 10 joins Default to classes that leave a size empty: the rule's limits replace theirs",
+            fix="Put it before the rules for other classes in Custom Rules, or set the limit in the class Default",
             ids=(*sorted({one.name for one in caught}), "Default"),
             severity=Severity.INFO,
         )

@@ -1,25 +1,24 @@
-"""NVLink runs on fewer or more layers than boards of its kind have for it.
+"""NVLink uses fewer or more layers than usual for its kind of board.
 
 What it checks
 --------------
-The copper layers on which an NVLink net is routed for longer than the two breakouts that nobody can avoid, counted over
-all its nets, against the number that the profile states.
+The copper layers on which an NVLink net is routed for longer than its two unavoidable breakouts, counted over all its
+nets, against the number that the profile states.
 
 Why it matters
 --------------
-With few layers for that many pairs, they lie closer together than crosstalk allows, or change layers; each layer more
-costs lamination, drilling depth and registration.
+With few layers for that many pairs, they are closer together than crosstalk allows, or change layers. Each additional
+layer costs lamination, drilling depth and registration.
 
 How to fix
 ----------
-Spread the pairs over more stripline layers, each between planes; or leave it where crosstalk has been simulated. Nets
-that are no NVLink are declared as what they are (`[[interface]]`).
+Spread the pairs over more stripline layers, each between planes; or keep them where crosstalk has been simulated.
+Declare nets that are not NVLink (`[[interface]]`).
 
 What it cannot see
 ------------------
-Layers are counted, not pairs: three pairs spread over six layers pass, ninety on six pass too. What is NVLink, names,
-classes or declarations say. A layer counts once one net has more than 2 mm on it, so that a single jump past a
-connector makes one; whether it is a stripline between planes is not asked.
+Layers count, not pairs: three pairs on six layers pass like ninety. Names, classes or declarations identify NVLink. One
+net with more than 2 mm makes a layer count, even a jump past a connector; planes are not checked.
 
 Sources
 -------
@@ -53,8 +52,8 @@ FORMULA = """
 n_min ≤ n ≤ n_max
 
 n: layers with NVLink beyond its breakouts
-n_min: the least that is usual
-n_max: the most
+n_min: usual minimum
+n_max: usual maximum
 """
 
 
@@ -71,10 +70,11 @@ def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[
     if (least is None or count >= least) and (most is None or count <= most):
         return
     few = least is not None and count < least
+    limit = f"minimum {least:g}" if few else f"maximum {most:g}"
     yield Draft(
-        title=f"NVLink runs on {count} layer{'' if count == 1 else 's'} ({', '.join(layers)}); {clause.title}",
-        why="its pairs lie close together or change layers" if few else "every layer costs lamination and registration",
-        fix="spread the pairs over more layers" if few else "keep them if the pairs need them",
+        title=f"NVLink on {count} layer{'' if count == 1 else 's'}, usual {limit}: {', '.join(layers)}",
+        why="Its pairs are close together or change layers" if few else "Every layer costs lamination and registration",
+        fix="Spread the pairs over more layers" if few else "Keep them if the pairs need them",
         ids=(FAMILY,),
         measured=Measured(value=count, unit="layers"),
         limit_value=least if few else most,

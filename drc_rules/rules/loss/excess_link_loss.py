@@ -1,51 +1,48 @@
-"""A link loses more at its Nyquist frequency than the board's share of the interface's loss budget.
+"""A link's insertion loss at Nyquist exceeds the board's share of the loss budget.
 
 What it checks
 --------------
 Every link of an interface whose generation is known, from end to end through its coupling capacitors: length by layer,
-width, gap and the planes really above and below, times the solved loss of that line, and the stub and barrel of every
-plated hole on the path. The mean of a pair's traces, as an interval. The share is that of the board's role in the
+width, gap and the planes above and below, times the solved loss of that line, plus the stub and barrel of every plated
+hole on the path. It is the mean of a pair's traces, as an interval. The budget share is that of the board's role in the
 channel: declared in `[[interface]]` (`role`, or `board_loss_db` for a share of your own), or that of an add-in card
-where the form factor is one. What a share holds for the package or a connector is taken off and printed; declare
-`package_loss_db` and `connector_loss_db` where you know them.
+where the form factor is one. The allowance that a share includes for the package or a connector is subtracted and
+printed; declare `package_loss_db` and `connector_loss_db` where you know them.
 
-Nobody publishes a share for some interfaces (NVLink, UALink, system boards of PCIe Gen6): physics gives the loss, and
-only you can say how much of it the board may have. Where their nets are declared, or the workload brings the interface,
-and Nyquist is 10 GHz or more or other boards of it have a share, the clause of undocumented shares is not verifiable
-until `board_loss_db` is given. It is a warning's clause: no board is kept from being fit by a number that no document
-holds. Parallel memories and slower links without any published share are not asked about.
+Some interfaces have no published share (NVLink, UALink, system boards of PCIe Gen6): physics gives the loss, and only
+you can state the board's share. Where their nets are declared, or the workload brings the interface, and Nyquist is 10
+GHz or more or other boards of it have a share, the clause of undocumented shares is not verifiable until
+`board_loss_db` is given. That clause is a warning: an undocumented number never makes a board unfit. Parallel memories
+and slower links without any published share are exempt.
 
-The report's table of losses tells the same of links that fit: where the decibels go, what is left, how long the link
-might be on each layer, the Df beside the one that a requirement asks for, and the roughest foil that would do.
+The report's loss table gives the same for links that pass: loss by cause, margin, maximum length on each layer,
+required Df, and the roughest foil that meets the budget.
 
 Why it matters
 --------------
-A link whose loss exceeds its share closes only as long as the other boards of the channel stay below theirs.
+A link whose loss exceeds its share works only as long as the other boards of the channel stay below theirs.
 
 How to fix
 ----------
-Shorten the link, take a layer or width with less loss, a laminate of lower Df, smoother foil, or drill the stubs away.
-The finding names the longest legal length per layer and the Df at which the worst link closes.
+Shorten the link, use a layer or width with less loss, a laminate of lower Df or smoother foil, or backdrill the stubs.
+The finding names the maximum routed length per layer and the Df at which the worst link meets its budget.
 
 What it cannot see
 ------------------
-It is the loss of a matched line at one frequency: ripple, crosstalk, mode conversion, skew and equalisers belong to a
-channel simulation. Coupling capacitors, pads, bends and the launch into a connector count nothing, and above the
-frequency up to which a line is quasi-static more is lost than is computed (the finding says so). Copper is at 20
-degrees C, Df as the data sheet has it, dry and cool: at 85 degrees C copper alone loses about 12 % more. Paths through
-filled copper are not followed, where nets fork the other way is left out, and a bad trace is averaged with its partner.
+Loss of a matched line at one frequency, 20 degrees C, data-sheet Df; 85 degrees C adds about 12 % copper loss. Ripple,
+crosstalk, mode conversion, skew, equalisers, capacitors, pads, bends, launches and fills are excluded.
 
 Sources
 -------
 Shares: each interface's own document, named in the finding. Loss: two-dimensional field solution with wideband Debye
 dielectrics, surface impedance and roughness by foil grade (`stackwright validate`).
 
-Three outcomes: a link whose least loss, with no allowances, exceeds the share fails. One that nominally exceeds it and
-may yet fit is not verifiable, and what settles it is named: foil, allowances, Df at the frequency. One that nominally
-fits passes; but where its highest loss does not fit because foil, Df or an allowance is not declared, it is not
-verifiable either. That is stricter than for an impedance, because an undeclared foil alone may double the copper loss.
-It is an error only against a documented share; where no document states one, against that of a slower link at the same
-Nyquist frequency.
+Three outcomes: a link whose minimum loss, with no allowances, exceeds the share fails. One that nominally exceeds it
+and may still meet it is not verifiable, and the report names what settles it: foil, allowances, Df at the frequency.
+One that nominally meets it passes; but where its maximum loss does not because foil, Df or an allowance is not
+declared, it is not verifiable either. That is stricter than for an impedance, because an undeclared foil alone may
+double the copper loss. It is an error only against a documented share; where no document states one, against that of a
+slower link at the same Nyquist frequency.
 """
 
 from __future__ import annotations
@@ -71,7 +68,7 @@ from stackup_lib.core.interval import Interval, Standing
 MOST_DB = 999.0
 """From here on a stub resonates at the frequency, and all of the signal is lost."""
 
-DRILL = "drill the stubs away: vias and pins alone use the share up"
+DRILL = "Backdrill the stubs: vias and pins alone use up the budget"
 
 PLACES_SHOWN = 20
 """Places listed with one finding."""
@@ -100,7 +97,7 @@ A_r: by its roughness [dB]
 A_v: in vias and pins: stubs and barrels [dB]
 A_x: allowances for package and connectors that are charged to it [dB]
 A_max: the board's share of the loss budget [dB]
-A_low: the least that it may be with what is not known [dB]
+A_low: minimum over unknown inputs [dB]
 L: length of the link [mm]
 f_N: Nyquist frequency [GHz]
 """
@@ -169,7 +166,7 @@ def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
 def _show(ctx: Context, found: JudgedLinks, share: Share, worst: LinkLoss) -> None:
     """Show where the decibels of the worst link go."""
     ctx.shows(
-        f"{found.interface.title}, {worst.name}, share {share.in_words}",
+        f"{found.interface.title}, {worst.name}, budget {share.in_words}",
         A=_charged(worst, share),
         A_d=worst.dielectric_db,
         A_c=worst.copper_db,
@@ -188,7 +185,7 @@ def _need_links(ctx: Context, found: JudgedLinks) -> None:
     in_links = LinkLosses(ctx).links.rows_of_net
     left = sorted(ctx.board.nets[net] for net in found.nets & leading_somewhere(ctx) if net not in in_links)
     if left and found.declared:
-        how = "it is taken for a supply by its name, fill or capacitors: rename it, or declare the other nets alone"
+        how = "its name, fill or capacitors look like a supply: rename it, or declare the other nets alone"
         raise MissingFact(f"the link of {left[0]}", how)
 
 
@@ -211,8 +208,8 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
     board_db = share.board_db.nominal
     return Draft(
         title=(
-            f"{one.title}: {worst.name} loses {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz over "
-            f"{worst.length_mm:.0f} mm, share {share.in_words}{others}"
+            f"insertion loss {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz, budget {share.in_words}: "
+            f"{one.title}, {worst.name}, {worst.length_mm:.0f} mm{others}"
         ),
         why=". ".join((_parts(worst, share), _sources(share, charged), *_notes(worst))),
         fix=_fix(ctx, worst, board_db),
@@ -227,7 +224,7 @@ def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss],
 
 
 def _db(value: float) -> str:
-    return f"{value:.1f} dB" if value < MOST_DB else "all of the signal (a stub resonates at or below it)"
+    return f"{value:.1f} dB" if value < MOST_DB else "total (a stub resonates at or below it)"
 
 
 def _parts(link: LinkLoss, share: Share) -> str:
@@ -250,22 +247,22 @@ def _sources(share: Share, charged: Interval) -> str:
     if document is None and share.surely_db is not None:
         stated += f", but {share.surely_db:g} dB are documented for a slower link at the same frequency"
     most = f"{charged.high:.1f}" if charged.high < MOST_DB else "far more"
-    return f"{charged.low:.1f} to {most} dB with what is not known; the share stands in: {stated}"
+    return f"Range {charged.low:.1f} to {most} dB over unknown inputs. Source of the budget: {stated}"
 
 
 def _notes(link: LinkLoss) -> tuple[str, ...]:
-    return (f"assumed: {'; '.join(link.notes)}",) if link.notes else ()
+    return (f"Assumed: {'; '.join(link.notes)}",) if link.notes else ()
 
 
 def _fix(ctx: Context, link: LinkLoss, board_db: float) -> str:
     names = [layer.name for layer in ctx.board.copper_layers]
     if link.holes_db.nominal < board_db:
         parts = [f"{longest:.0f} mm on {names[layer]}" for layer, longest in longest_by_layer(link, board_db).items()]
-        text = f"at most {', or '.join(parts)}"
+        text = f"Limit the length to {', or '.join(parts)}"
         closes = df_that_closes(ctx, link, board_db)
-        text += f"; or {closes} for the dielectrics beside it" if closes else "; no Df alone closes it"
+        text += f"; or use {closes} for the adjacent dielectrics" if closes else "; no Df alone meets the budget"
         smooth = link.total_db.nominal - link.roughness_db
-        return text + ("; or the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
+        return text + ("; or use the smoothest foil" if smooth <= board_db < link.total_db.nominal else "")
     return DRILL
 
 
@@ -277,13 +274,13 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     assumed = f", {' and '.join(parts)} assumed" if parts else ""
     if charged.nominal > share.db:
         nominal = _db(charged.nominal).removesuffix(" dB")
-        losses = f"{nominal} nominally, at least {least}, of {share.db:g} dB{assumed}"
+        losses = f"{nominal} nominally, minimum {least}, budget {share.db:g} dB{assumed}"
     else:
-        losses = f"{charged.nominal:.1f}, at most {most} of {share.db:g} dB{assumed}"
-    name = f"whether {one.title} fits: {link.name} loses {losses}"
+        losses = f"{charged.nominal:.1f}, maximum {most}, budget {share.db:g} dB{assumed}"
+    name = f"whether {one.title} meets its loss budget: {link.name}, {losses}"
     lines_db = link.dielectric_db + link.copper_db + link.roughness_db + share.allowance_db.nominal
     if charged.nominal > share.db >= lines_db:
-        return MissingFact(name, "drill the stubs away: without them the link fits")
+        return MissingFact(name, "backdrill the stubs: without them the link meets its budget")
     undeclared = _undeclared(ctx, link)
     foils = [line for line in undeclared if "foil" in line]
     if share.assumed and not foils:
@@ -293,7 +290,7 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
     if undeclared:
         return MissingFact(name, "\n".join(foils or undeclared))
     return MissingFact(
-        name, "name the foil by its product, not by a grade; give backdrill depths more exactly; or shorten the link"
+        name, "name the foil by its product, not by a grade; declare backdrill depths; or shorten the link"
     )
 
 

@@ -40,7 +40,7 @@ def note_of_untouched(ply: DielectricPly) -> str:
     """Return what a finding says of KiCad's own Df in the row, "" where there is none."""
     if not ply.trusted or ply.is_declared or not ply.has_untouched_df:
         return ""
-    return f"; the loss tangent of {UNTOUCHED_DF:g} in the board file is KiCad's own, entered by nobody, and not taken"
+    return f". The loss tangent of {UNTOUCHED_DF:g} in the board file is KiCad's default and is ignored"
 
 
 def severity_of_bare(ply: DielectricPly, df: float, at_ghz: float = CLASS_AT_GHZ) -> Severity | None:

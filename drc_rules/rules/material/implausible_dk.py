@@ -1,26 +1,24 @@
-"""The Dk in the stackup cannot be that of the laminate it names.
+"""The Dk in the stackup is outside the range of the laminate that it names.
 
 What it checks
 --------------
-The Dk of each ply against the whole span that the laminate's data sheets give, over constructions and over 1 to
-10 GHz, widened by the clause's allowance. Of a bare "FR4" no product is known: a Dk outside 3.8 to 4.8, FR-4's common
-range, is reported, one inside it is not verifiable; so is the Dk of a laminate without a data sheet. A ply without a Dk
-offers nothing to compare.
+The Dk of each dielectric sheet against the whole range in the laminate's data sheets, over constructions and over 1 to
+10 GHz, widened by the clause's allowance. A bare "FR4" names no product: a Dk outside 3.8 to 4.8, FR-4's common range,
+is reported, one inside it is not verifiable; so is the Dk of a laminate without a data sheet. A sheet without a Dk is
+not compared.
 
 Why it matters
 --------------
-Impedance goes with the square root of Dk: a number typed from another laminate moves every controlled line.
+Impedance goes with the square root of Dk: a number copied from another laminate shifts every controlled line.
 
 How to fix
 ----------
-Enter the Dk of the construction that the fab will use, at the frequency that matters; KiCad has no field for
-the frequency.
+Enter the Dk of the construction that the fab will use, at the relevant frequency; KiCad has no field for the frequency.
 
 What it cannot see
 ------------------
-The span is wide on purpose: with the allowance, 370HR may have any Dk from 3.0 to 4.9, which is more than a tenth of a
-stripline's impedance up or down. A Dk of the wrong resin content, glass style or frequency of the same laminate passes.
-Only the number in the board file is compared, not one declared in `stackwright.toml`, and solder mask is not looked at.
+The range is wide: 370HR may have any Dk from 3.0 to 4.9, a tenth of a stripline's impedance up or down. Wrong resin
+content, glass style or frequency pass. Only the board file's Dk is compared.
 
 Sources
 -------
@@ -79,16 +77,18 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
         raise ply.dk_fault
     laminate = ctx.need(ply.laminate)
     if not found.spans:
-        raise MissingFact(f"the Dk that {laminate.family} has on its data sheet", _name_it(ply))
+        raise MissingFact(f"data sheet Dk of {laminate.family}", _name_it(ply))
     low, high = min(ctx.need(s).low for s in found.spans), max(ctx.need(s).high for s in found.spans)
     allowance = 0.0 if laminate.generic else clause.limit.max or 0.0
     slack = allowance / 100.0
     ctx.shows(f"{ply.label} ({ply.stated}), {laminate.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
     if not low * (1 - slack) <= dk <= high * (1 + slack):
         yield Draft(
-            title=f"{ply.label} ({ply.stated}): Dk {dk:g}, but {laminate.family} has {low:g}-{high:g}",
-            why="impedance goes with the square root of Dk: every controlled line moves",
-            fix="enter the Dk of the construction that the fab will use",
+            title=(
+                f"{ply.label} ({ply.stated}): Dk {dk:g} is outside the range of {laminate.family}, {low:g} to {high:g}"
+            ),
+            why="Impedance goes with the square root of Dk: every controlled line shifts",
+            fix="Enter the Dk of the construction that the fab will use",
             ids=(ply.label,),
             measured=Measured(value=dk, unit="Dk"),
             limit_value=f"{low:g}-{high:g}",
@@ -96,8 +96,8 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
             places=(Place(layer=ply.row),),
         )
     elif laminate.generic:
-        raise MissingFact(f"the laminate of {ply.label} (any {laminate.family} may have a Dk of {dk:g})", _name_it(ply))
+        raise MissingFact(f"laminate of {ply.label} (any {laminate.family} may have a Dk of {dk:g})", _name_it(ply))
 
 
 def _name_it(ply: DielectricPly) -> str:
-    return f'[declared.dielectric."{ply.row}"]\nmaterial = "?"  # the laminate that the fab is to use'
+    return f'[declared.dielectric."{ply.row}"]\nmaterial = "?"  # the laminate that the fab will use'

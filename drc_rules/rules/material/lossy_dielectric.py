@@ -1,38 +1,34 @@
-"""The Df of a dielectric beside a fast layer is above the limit.
+"""The Df of a dielectric adjacent to a high-speed layer exceeds the limit.
 
 What it checks
 --------------
-Each ply that touches a layer on which the clause's interface is routed: its Df at the clause's own reference
-frequency. 10 % above the limit are allowed, with a remark: data sheets are no surer than that. Plies that touch no
-fast layer are free: hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df
-is then shown as information. A declared Df goes before the data sheet's, and before the name where it is worse than the
-named laminate's sheets by more than 10 %.
+Each dielectric sheet adjacent to a layer on which the clause's interface is routed: its Df at the clause's own
+reference frequency. Up to 10 % above the limit passes, with a remark: data sheets are no more accurate. Other sheets
+are exempt: hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then
+shown as information. A declared Df takes precedence over the data sheet's, and over the name where it is worse than the
+named laminate's sheets by more than 10 %. The file's loss tangent, which has no frequency, counts only from twice the
+limit and twice the named laminate's own Df, a warning at most below ten times the latter.
 
 Why it matters
 --------------
-Dielectric loss grows with frequency and length; at the Nyquist frequency of these links it is most of the
-channel's budget.
+Dielectric loss grows with frequency and length; at the Nyquist frequency of these links it is most of the channel's
+budget.
 
 How to fix
 ----------
-Use a laminate of a lower loss class for the core and prepreg that touch the named layers, or move the links to
-layers that have it.
+Use a laminate of a lower loss class for the core and prepreg adjacent to the named layers, or move the links to layers
+that have it.
 
 What it cannot see
 ------------------
-Df is what data sheets say of the laminate that the file names, mostly a typical figure, dry and at room temperature:
-the lot that is pressed, moisture and heat are not in it. The file's loss tangent, which states no frequency, counts
-only from twice the limit, and from twice what the named laminate has, a warning at most below ten times the latter;
-KiCad's own 0.02 beside anything but FR4 never does: nobody has entered it. Just the rows that touch a fast layer are
-judged, so that solder mask and a second dielectric on the way to a plane farther off are free; so are runs shorter than
-a tenth of a wavelength on a layer. Nets whose interface neither name nor class nor declaration tells make no layer
-fast.
+Df is the data sheet's, mostly typical, dry, at room temperature; lot, moisture and heat are ignored. KiCad's own 0.02
+counts only for FR4. Solder mask and non-adjacent dielectrics are exempt. Unassigned nets make no layer high-speed.
 
 Sources
 -------
-Each clause names document, table and row. The documents give Df limits without a frequency: they are read at 10
-GHz, the frequency at which the laminates that the same rows name come nearest to them. Df of laminates: the
-catalogue's data sheets (`stackwright materials NAME`).
+Each clause names document, table and row. The documents give Df limits without a frequency: they are read at 10 GHz,
+the frequency at which the laminates named in the same rows come closest to them. Df of laminates: the catalogue's data
+sheets (`stackwright materials NAME`).
 """
 
 from __future__ import annotations
@@ -51,16 +47,16 @@ from drc_rules.rules.rule import Draft, rule
 from drc_rules.rules.scopes import FastPly, fast_plies
 from stackup_lib.core.facts import Confidence
 
-_WHY = "dielectric loss at the link's Nyquist frequency eats the channel's budget"
-_FIX = "use a lower-loss laminate for the plies that touch these layers, or move the links"
+_WHY = "Dielectric loss at the link's Nyquist frequency consumes the channel's loss budget"
+_FIX = "Use a lower-loss laminate for the dielectrics adjacent to these layers, or move the links"
 
 
 FORMULA = """
 Df ≤ Df_max · (1 + a / 100)
 
-Df: of the ply at the limit's frequency
+Df: of the dielectric at the limit's frequency
 Df_max: the limit
-a: what data sheets are sure of [%]
+a: accuracy of data sheets [%]
 f: its frequency [GHz]
 """
 
@@ -75,7 +71,7 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
     if bare is not None and (named or not (fact.known and above)):
         ctx.rests_on(Confidence.LOW)
         _show(ctx, clause, fast, bare)
-        what = f"Df {bare:g} (stated {ply.bare_df_place}, at no frequency)"
+        what = f"Df {bare:g} (stated {ply.bare_df_place}, without a frequency)"
         yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply, bare, at_ghz))
     elif named:
         # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
@@ -92,7 +88,7 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
 
 def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:
     limit = clause.limit
-    what = f"{fast.ply.label} ({_material(fast.ply)}) beside {fast.touching}"
+    what = f"{fast.ply.label} ({_material(fast.ply)}), adjacent to {fast.touching}"
     ctx.shows(what, Df=df, Df_max=limit.max or 0.0, a=ALLOWANCE_PCT, f=limit.at_ghz or 10.0)
 
 
@@ -101,7 +97,7 @@ def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) 
     with ctx.aside():
         beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return Draft(
-        title=f"{ply.label} ({_material(ply)}) beside {fast.touching}: {what}, limit {clause.limit.max:g}",
+        title=f"{ply.label} ({_material(ply)}), adjacent to {fast.touching}: {what} exceeds {clause.limit.max:g}",
         why=_WHY + beside + note_of_untouched(ply),
         fix=_FIX,
         ids=(ply.label,),
@@ -119,9 +115,9 @@ def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
     at_nyquist = ply.df_at(nyquist) if nyquist else None
     further = f", {at_nyquist.need():.4f} at {nyquist:g} GHz" if at_nyquist and at_nyquist.known else ""
     return Draft(
-        title=f"{ply.label} ({_material(ply)}) meets the row by name; its Df is {df:.4f} at {at_ghz:g} GHz{further}",
+        title=f"{ply.label} ({_material(ply)}) meets the requirement by name: Df {df:.4f} at {at_ghz:g} GHz{further}",
         why=(
-            f"the row asks for {clause.limit.max:g} without a frequency and names laminates above it"
+            f"The requirement states {clause.limit.max:g} without a frequency and names laminates above it"
             + note_of_untouched(ply)
         ),
         fix="nothing, if the loss budget of the links closes",
@@ -136,10 +132,11 @@ def _just_meets(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draf
     ply = fast.ply
     return Draft(
         title=(
-            f"{ply.label} ({_material(ply)}) just meets the limit: Df {df:.4f} at {at_ghz:g} GHz, "
-            f"limit {clause.limit.max:g} with {ALLOWANCE_PCT:g} % allowed"
+            f"{ply.label} ({_material(ply)}): Df {df:.4f} at {at_ghz:g} GHz is within "
+            f"{ALLOWANCE_PCT:g} % of the maximum "
+            f"{clause.limit.max:g}"
         ),
-        why="data sheets are no surer than that: methods of measurement and lots of one laminate differ by as much",
+        why="Data sheets are no more accurate: measurement methods and lots of one laminate differ by as much",
         fix="nothing, if the loss budget of the links closes",
         ids=(ply.label, "just meets"),
         measured=Measured(value=df, unit="Df"),

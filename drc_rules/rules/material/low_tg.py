@@ -1,27 +1,25 @@
-"""The glass transition temperature of a dielectric is below the limit.
+"""The glass transition temperature of a dielectric is below the minimum.
 
 What it checks
 --------------
-The Tg of every core and prepreg ply, with its method. Requirements are meant by DSC. A TMA figure is compared
-as it is; a DMA figure reads 10 to 50 degrees higher and passes only if 50 degrees less would still meet the
-limit. A bare "FR4" states no Tg. Of a Tg declared for the whole board and the laminate's own the worse one counts, and
-that they contradict one another is said.
+The Tg of every core and prepreg, with its method. Requirements mean DSC. A TMA value is compared as it is, and so is
+one without a stated method; a DMA value reads 10 to 50 degrees higher and passes only if 50 degrees less would still
+meet the minimum. A bare "FR4" states no Tg. Where a Tg declared for the whole board differs from the laminate's own,
+the lower one counts, and a remark says so.
 
 Why it matters
 --------------
-Above Tg the resin expands several times faster through the thickness and pulls on via barrels and pads; boards
-with many lamination cycles, lead-free reflow and hot parts crack there.
+Above Tg the resin expands several times faster through the thickness and pulls on via barrels and pads. Boards with
+many lamination cycles, lead-free reflow and high-power components crack there.
 
 How to fix
 ----------
-Choose a laminate with a higher Tg, or state the Tg from the data sheet if the catalogue does not know it.
+Choose a laminate with a higher Tg, or state the Tg from the data sheet if the catalogue does not have it.
 
 What it cannot see
 ------------------
-Tg alone does not tell whether barrels survive: expansion above and below it, decomposition temperature and time to
-delamination (Td, T288) are not judged. The figure is the data sheet's, of resin that is fully cured; how far the fab's
-press has cured it shows only in a measurement. One whose method nobody states is compared as if it were DSC, and a TMA
-figure reads some degrees low.
+Tg alone does not prove that barrels survive: expansion, decomposition temperature and time to delamination (Td, T288)
+are not judged. The value is the data sheet's, of fully cured resin. TMA reads some degrees low.
 
 Sources
 -------
@@ -48,8 +46,8 @@ DMA_MARGIN_C = 50.0
 FORMULA = """
 T_g ≥ T_min
 
-T_g: glass transition temperature, by the method that is named [C]
-T_min: the least, meant by DSC [C]
+T_g: glass transition temperature, by the named method [C]
+T_min: minimum by DSC [C]
 """
 
 
@@ -66,14 +64,14 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
         fact.how_to_give or f'[declared.dielectric."{ply.row}"]\ntg_c = "?"  # by DSC, from the laminate\'s data sheet'
     )
     if tg.method is TgMethod.DMA and least <= tg.value_c < least + DMA_MARGIN_C:
-        raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA proves nothing here)", how)
+        raise MissingFact(f"{fact.name} by DSC ({tg.value_c:g} C by DMA is not enough)", how)
     if tg.is_minimum and tg.value_c < least:
-        raise MissingFact(f"{fact.name} (its name only promises {tg.value_c:g} C or more)", how)
+        raise MissingFact(f"{fact.name} (its name only states {tg.value_c:g} C or more)", how)
     if tg.value_c < least:
         yield Draft(
-            title=f"{ply.label} ({ply.stated}): Tg {tg.value_c:g} C by {tg.method.value}, {least:g} C is the least",
-            why="above Tg the board expands several times faster and pulls via barrels apart",
-            fix=f"choose a laminate with a Tg of {least:g} C or more for {ply.row}",
+            title=f"Tg {tg.value_c:g} C by {tg.method.value}, minimum {least:g} C: {ply.label} ({ply.stated})",
+            why="Above Tg the board expands several times faster and pulls via barrels apart",
+            fix=f"Choose a laminate with a Tg of {least:g} C or more for {ply.row}",
             ids=(ply.label,),
             measured=Measured(value=tg.value_c, unit=f"C ({tg.method.value})"),
             limit_value=least,
@@ -95,10 +93,10 @@ def _contradiction(ctx: Context, ply: DielectricPly) -> Draft | None:
     return Draft(
         title=(
             f"Tg {declared.value_c:g} C by {declared.method.value} is declared for the whole board, "
-            f"but {family} has {has}: the worse one counts"
+            f"but {family} has {has}: the lower one counts"
         ),
-        why="one of the two is wrong, and vias crack by the lower one",
-        fix=f'declare it for its rows alone: [declared.dielectric."{ply.row}"]',
+        why="One of the two is wrong, and the lower one decides when vias crack",
+        fix=f'Declare it for its rows alone: [declared.dielectric."{ply.row}"]',
         ids=(family, "declared for the whole board"),
         measured=Measured(value=counted.value_c, unit=f"C ({counted.method.value})"),
         fails=False,

@@ -2,23 +2,22 @@
 
 What it checks
 --------------
-Whether the material text of each ply leads to a laminate of the catalogue. A glass style alone ("PR2116") and a
-bare "FR4" are no laminate: they state neither loss nor Tg.
+Whether the material text of each dielectric sheet names a laminate of the catalogue. A glass style alone ("PR2116") and
+a bare "FR4" are no laminate: they state neither loss nor Tg.
 
 Why it matters
 --------------
-What is not named cannot be proven, and the fab will take what it has in stock.
+An unnamed laminate proves nothing, and the fab will take what it has in stock.
 
 How to fix
 ----------
 Write the laminate into the material field of the stackup ("IS400 2116"), or declare it in `stackwright.toml`.
-`stackwright materials TEXT` shows what a text is taken for.
+`stackwright materials TEXT` shows which laminate a text names.
 
 What it cannot see
 ------------------
-A name is looked up, never proven: what is spelt correctly may still not be what the fab presses ("or equivalent"). New
-and regional laminates that the catalogue lacks are reported however well the fab knows them. Words beside a known name
-that nobody understands are passed over, with low confidence; solder mask, coverlay and plugging resin are not asked.
+A name is looked up, not proven: the fab may still use another laminate ("or equivalent"). New and regional laminates
+are reported. Unknown words next to a known name only lower the confidence. Solder mask is not checked.
 
 Sources
 -------
@@ -48,8 +47,8 @@ def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterat
     near = f" (nearest: {', '.join(match.alternatives[:3])})" if match.alternatives else ""
     yield Draft(
         title=f'{ply.label}: "{ply.stated}" is {_what(match.status)}{near}',
-        why="what is not named cannot be proven, and the fab will take what it has",
-        fix=f'name the laminate in the stackup, or under [declared.dielectric."{ply.row}"] in stackwright.toml',
+        why="An unnamed laminate proves nothing, and the fab will take what it has",
+        fix=f'Name the laminate in the stackup, or under [declared.dielectric."{ply.row}"] in stackwright.toml',
         ids=(ply.label,),
         measured=Measured(value=ply.stated),
         places=(Place(layer=ply.row),),

@@ -1,35 +1,32 @@
-"""A dielectric beside a fast layer is of a lossier class than the workload asks for.
+"""A dielectric adjacent to a high-speed layer is of a lossier class than required.
 
 What it checks
 --------------
-The loss class of each ply that touches a layer with fast nets against the least class of the clause: standard,
-mid, low, very-low, ultra-low, super-ultra-low, by Df near 10 GHz. A Df declared in `stackwright.toml` goes before the
-class of the laminate's name; one from another frequency is first carried to 10 GHz the way the laminate's own goes. A
-laminate that the requirement names meets it by name, unless the declared Df cannot be that laminate's. A Df without
-a frequency, such as the loss tangent in the board file, decides from twice the class's border and twice the laminate's
-own; below ten times the laminate's own it is a warning at most.
+The loss class of each dielectric sheet adjacent to a layer with high-speed nets against the minimum class of the
+clause: standard, mid, low, very-low, ultra-low, super-ultra-low, by Df near 10 GHz. A Df declared in `stackwright.toml`
+takes precedence over the class of the laminate's name; one at another frequency is first converted to 10 GHz by the
+laminate's own curve. A laminate that the requirement names meets it by name, unless the declared Df cannot be that
+laminate's. A Df without a frequency, such as the loss tangent in the board file, decides from twice the class's border
+and twice the laminate's own; below ten times the laminate's own it is a warning at most.
 
 Why it matters
 --------------
-The class is how laminates are chosen and quoted long before lengths are known. One class too low is rarely
-mended later: it changes every height and width on the board.
+Laminates are chosen and quoted by class long before lengths are known. One class too low is rarely fixed later: it
+changes every height and width on the board.
 
 How to fix
 ----------
-Choose a laminate of the class for the plies beside the fast layers (`stackwright materials very-low`). Power
-and ground layers that no fast layer touches may stay in FR4.
+Choose a laminate of the class for the dielectrics adjacent to the high-speed layers (`stackwright materials very-low`).
+Power and ground layers with no adjacent high-speed layer may stay in FR4.
 
 What it cannot see
 ------------------
-A family has one class, from its Df near 10 GHz: resin-rich spread glass and standard weave of it are alike here, and
-how Df rises toward Nyquist is excess-link-loss's question. Two laminates on either side of a border may differ by a few
-per cent in Df. A named laminate meets the row in whatever construction it is bought. A loss tangent of 0.02 beside
-anything but FR4 is taken for KiCad's own, which nobody has edited: the name decides then, even where somebody meant
-the number.
+A family has one class, near 10 GHz: spread and standard glass count alike, and Df at Nyquist is `excess-link-loss`'s.
+Laminates on either side of a border differ little. A loss tangent of 0.02 counts only for FR4.
 
 Sources
 -------
-Each clause names document, table and row. The class borders are Stackwright's own, because makers use the same
+Each clause names document, table and row. The class borders are Stackwright's own, because laminate makers use the same
 words for different losses: `stackwright materials` prints class and Df.
 """
 
@@ -61,7 +58,7 @@ def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterato
             yield _finding(clause, fast, wanted, found.need(), _why_so(ply))
     elif bare is not None:
         ctx.rests_on(Confidence.LOW)
-        stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, at no frequency"
+        stated = f" at best, by the Df of {bare:g} stated {ply.bare_df_place}, without a frequency"
         draft = _finding(clause, fast, wanted, loss_class_from_df(bare / CLEARLY_ABOVE), stated)
         yield replace(draft, severity=severity_of_bare(ply, bare))
     elif not named:
@@ -78,9 +75,12 @@ def _why_so(ply: DielectricPly) -> str:
 def _finding(clause: Clause, fast: FastPly, wanted: LossClass, found: LossClass, why_so: str) -> Draft:
     ply = fast.ply
     return Draft(
-        title=f"{ply.label} ({ply.stated}) beside {fast.touching} is {found.label} loss{why_so}; {clause.title}",
-        why="one class too lossy changes every height and width when it is mended late" + note_of_untouched(ply),
-        fix=f"choose {wanted.label}-loss laminate for the plies beside {fast.touching}",
+        title=(
+            f"{ply.label} ({ply.stated}), adjacent to {fast.touching}: {found.label} "
+            f"loss{why_so}, minimum {wanted.label} loss"
+        ),
+        why="A late change of the loss class changes every height and width" + note_of_untouched(ply),
+        fix=f"Choose {wanted.label}-loss laminate for the dielectrics adjacent to {fast.touching}",
         ids=(ply.label,),
         measured=Measured(value=found.label, unit="loss class"),
         limit_value=wanted.label,

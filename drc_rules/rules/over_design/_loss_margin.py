@@ -1,7 +1,6 @@
 """What a board needs at least: by the clauses of its workload, and by the loss of its links as they are routed.
 
-Whoever asks gets None where that is not known in full: to be dearer than needed is no fault that would have to be
-disproved, so what is not known is passed over in silence.
+Callers get None where that is not known in full: over-design is no defect, so unknown inputs give no finding.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ AT_GHZ = 10.0
 """Frequency near which the loss classes have their borders."""
 
 BORDERS: Mapping[LossClass, float] = {LossClass.STANDARD: 0.025, **CLASS_BORDER}
-"""Greatest Df near 10 GHz of each class; FR-4 is 0.018 to 0.025."""
+"""Maximum Df near 10 GHz of each class; FR-4 is 0.018 to 0.025."""
 
 KEPT = 0.1
-"""Share of what the board may lose that cheaper materials have to leave: nobody designs to the last tenth."""
+"""Share of the loss budget that cheaper materials have to leave as margin."""
 
 FOIL_SPREAD = 1.5
-"""What a rougher foil adds may be so much more than nominal: the roughest of its grade, and the law of roughness."""
+"""Factor by which a rougher foil's added loss may exceed nominal: roughest of its grade, and roughness model."""
 
 
 @dataclass(frozen=True)

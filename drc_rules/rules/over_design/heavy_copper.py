@@ -1,13 +1,13 @@
-"""Power planes of 2 oz or more where the declared rails would do with less.
+"""Power planes of 2 oz or more where lighter copper meets the limits of the declared rails.
 
 What it checks
 --------------
-Inner planes of 2 oz or more against the next lighter weight, where the workload asks for no more than that and every
-net that fills a good part of such a layer is ground or a declared `[[rail]]` with a limit of its drop. The drop of each
-of those rails there and back, and of each rail that returns through such a ground, is taken as if all of it grew with
-the thinner foil, as thin as a fab may deliver it, at its high end; so is the density where `max_a_per_mm2` is declared.
-A return that has no copper on these planes keeps its drop. Where a return is not known, a rise of temperature is
-limited, or a rail cannot be solved, there is nothing to say: no advice makes a drop fail, or leaves it open.
+Inner planes of 2 oz or more against the next lighter weight, where the workload requires no more than that and every
+net that fills a good part of such a layer is ground or a declared `[[rail]]` with a drop limit. The drop of each of
+those rails, supply and return, and of each rail that returns through such a ground, is scaled as if all of it grew with
+the lighter foil, at the thinnest that a fab may deliver; so is the density where `max_a_per_mm2` is declared. A return
+without copper on these planes keeps its drop. Where a return is not known, a temperature rise is limited, or a rail
+cannot be solved, the rule gives no advice: following it never makes a drop fail.
 
 Why it matters
 --------------
@@ -15,18 +15,16 @@ Heavy copper etches coarsely, takes resin to fill, and costs about a tenth of th
 
 How to fix
 ----------
-Take the lighter foil for the layers named, mirrored; check again afterwards, with the rails and the line widths.
+Use the lighter foil for the layers named, mirrored; check again afterwards, with the rails and the line widths.
 
 What it cannot see
 ------------------
-The drop is scaled, as if all of it fell on the planes that get thinner, against declared limits alone: target
-impedance, heat that the planes spread away from parts, and fault currents have no say, though heavy copper may be there
-for them. A net below 5 % of the board's area on a layer is passed over. Outer layers, whose weight a file does not tell
-apart from plating, and weights other than 2 and 3 oz are never called heavy.
+The drop is scaled against declared limits alone: target impedance, heat spreading and fault currents, which may need
+heavy copper, are ignored, as is a net below 5 % of the board's area. Outer layers are never judged.
 
 Sources
 -------
-Drops: as for `excess-ir-drop`. The least weight stands in the workload's clauses. It is information, never a demand.
+Drops: as for `excess-ir-drop`. The minimum weight is in the workload's clauses. It is information, never a requirement.
 """
 
 from __future__ import annotations
@@ -153,10 +151,10 @@ def _growth(loss: CopperLoss, layers: tuple[str, ...], lighter_oz: float) -> flo
 FORMULA = """
 u > 1 or W_asked > W_lighter
 
-u: share of a declared limit that the worst rail would use there and back with the lighter copper
+u: share of its limit that the worst rail would use with the lighter copper, supply and return
 W: weight of the planes [oz]
 W_lighter: next lighter weight [oz]
-W_asked: what the workload asks for [oz]
+W_asked: minimum of the workload [oz]
 """
 
 
@@ -174,11 +172,11 @@ def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Dr
         return
     yield Draft(
         title=(
-            f"{', '.join(need.layers)}: {need.weight_oz:g} oz, where {need.lighter_oz:g} oz would do: {need.rail} "
-            f"would use at most {100 * need.used:.0f} % of its declared limit, there and back"
+            f"{', '.join(need.layers)}: {need.weight_oz:g} oz copper, {need.lighter_oz:g} oz is enough: {need.rail} "
+            f"would use at most {100 * need.used:.0f} % of its declared limit"
         ),
-        why="heavy copper etches coarsely and costs about a tenth of the board (judgement)",
-        fix=f"take {need.lighter_oz:g} oz foil there, mirrored, and check again",
+        why="Heavy copper etches coarsely and costs about a tenth of the board (judgement)",
+        fix=f"Use {need.lighter_oz:g} oz foil there, mirrored, and check again",
         ids=need.layers,
         measured=Measured(value=need.weight_oz, unit="oz"),
         limit_value=need.lighter_oz,

@@ -1,34 +1,32 @@
-"""The laminate beside the fast layers is of a better class than workload and links need.
+"""The laminate next to the high-speed layers is of a better class than required.
 
 What it checks
 --------------
-The loss class of the plies that touch fast layers against two needs: what the clauses of the workload ask for, and the
-Df at 10 GHz at which every link whose loss is judged still closes, with its length as routed, at the most loss that
-what is not known allows and with a tenth of the share kept. Only where a workload is stated, every fast generation is
-known, and every such link surely fits; otherwise there is nothing to say.
+The loss class of the dielectrics adjacent to high-speed layers against two needs: the workload's clauses, and the Df at
+10 GHz at which every judged link still meets its budget, as routed, at maximum loss over unknown inputs and with a
+tenth of the share as margin. Only where a workload is stated, every high-speed generation is known, and every such link
+surely passes; otherwise it gives no finding.
 
 Why it matters
 --------------
-The laminate is the greatest part of a multilayer's price: about 3.5 times FR-4 for very low loss.
+The laminate is the largest part of a multilayer's price: about 3.5 times FR-4 for very low loss.
 
 How to fix
 ----------
-Ask the fab for a laminate of the class named, of the Tg that the workload asks for; line widths follow its Dk, so
-solve them again (`stackwright suggest`). Take one such advice at a time and check again: two may share one reserve. Or
-keep it, for a next generation or a supply that is certain.
+Ask the fab for a laminate of the class named, of the required Tg; line widths follow its Dk, so solve them again
+(`stackwright suggest`). Follow one such advice at a time and check again: two may use the same margin. Or keep it, for
+a next generation or a secure supply.
 
 What it cannot see
 ------------------
-It is silent wherever a length, a loss, a share of the budget or a generation is not known, and where the workload is
-not stated: silence says nothing about the price. Only loss and the workload's clauses count as needs: skew, heat, CAF,
-a Tg that soldering asks for, supply and a fab's stock may each be the reason for the better laminate. Loss of the
-cheaper one is scaled from the Df of this one, its Dk and the widths that follow from it left as they are; classes are
-ranges, and the laminate that the fab then takes has a Df of its own.
+Without known lengths, losses, budgets, generations and workload there is no finding. Only loss and the clauses count:
+skew, heat, CAF, soldering Tg and stock do not. The cheaper laminate's loss is scaled by Df, with Dk and widths
+unchanged.
 
 Sources
 -------
 Relative prices of laminates: a published comparison up to very low loss, engineering judgement above it. Loss: as for
-`excess-link-loss`. It is information, never a demand.
+`excess-link-loss`. It is information, never a requirement.
 """
 
 from __future__ import annotations
@@ -102,9 +100,9 @@ def _fast_plies(ctx: Context) -> tuple[DielectricPly, ...]:
 FORMULA = """
 P_need ≥ P_has
 
-P_need: relative price of the loss class that would do
-P_has: relative price of the class that is there
-Df: at 10 GHz with which the tightest link still closes
+P_need: relative price of the sufficient loss class
+P_has: relative price of the present class
+Df: at 10 GHz with which the tightest link still meets its budget
 """
 
 
@@ -114,7 +112,7 @@ def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -
     rest_on_assignment(ctx, ctx.nets_of(need.tightest.link.interface.id))
     enough = need.would_do
     ctx.shows(
-        f"{need.has.label} loss, {enough.label} would do",
+        f"{need.has.label} loss, {enough.label} is enough",
         P_need=class_factor(enough),
         P_has=class_factor(need.has),
         Df=need.df,
@@ -122,18 +120,19 @@ def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -
     if enough >= need.has or class_factor(enough) >= class_factor(need.has):
         return
     names = ", ".join(sorted({ply.stated for ply in need.plies}))
-    asked = f"the workload asks for {need.asked.label} loss" if need.asked.rank else "the workload asks for no class"
+    asked = f"the workload requires {need.asked.label} loss" if need.asked.rank else "the workload requires no class"
     tg = f" with Tg {need.least_tg_c:g} C or more" if need.least_tg_c else ""
     yield Draft(
         title=(
-            f"{names} is {need.has.label} loss: {asked}, and the tightest link, {need.tightest.title}, closes with "
-            f"Df up to {need.df:.4f} at 10 GHz; {enough.label} loss would do"
+            f"{names}: {need.has.label} loss, {enough.label} loss is enough: {asked}, and the tightest link, "
+            f"{need.tightest.title}, meets its budget for Df <= {need.df:.4f} at 10 GHz"
         ),
         why=(
-            f"about {class_factor(need.has):g} against {class_factor(enough):g} times the price of FR-4 (relative "
+            f"It costs about {class_factor(need.has):g} against {class_factor(enough):g} times "
+            "the price of FR-4 (relative "
             "prices: a published comparison up to very low loss, judgement above)"
         ),
-        fix=f"ask the fab for a {enough.label}-loss laminate{tg}, solve the widths again for its Dk, and check again",
+        fix=f"Ask the fab for a {enough.label}-loss laminate{tg}, solve the widths again for its Dk, and check again",
         ids=tuple(ply.label for ply in need.plies),
         measured=Measured(value=need.has.label, unit="loss class"),
         limit_value=enough.label,

@@ -1,32 +1,30 @@
-"""The foil of the fast layers is smoother than workload and links need.
+"""The foil of the high-speed layers is smoother than required.
 
 What it checks
 --------------
-The roughest declared foil grade of the layers that carry fast links against what the workload's clauses ask for and
-the roughest grade with which every link whose loss is judged surely closes with a tenth of its share kept, all its
-copper being of that grade. Only where a workload is stated, every fast generation is known, and every such link surely
-fits as it is.
+The roughest declared foil grade of the layers that carry high-speed links against the workload's clauses and the
+roughest grade with which every judged link surely meets its budget with a tenth of its share as margin, all its copper
+being of that grade. Only where a workload is stated, every high-speed generation is known, and every such link surely
+passes as it is.
 
 Why it matters
 --------------
-HVLP foil costs some per cent of the board and peels more easily; LP or RTF foil is what most laminates come with.
+HVLP foil costs some percent of the board and peels more easily; LP or RTF foil is what most laminates come with.
 
 How to fix
 ----------
-Let the fab take the grade named, or keep the smooth one where the laminate comes with it anyway. Take one such advice
-at a time and check again: two may share one reserve.
+Let the fab use the grade named, or keep the smooth one where the laminate comes with it anyway. Follow one such advice
+at a time and check again: two may use the same margin.
 
 What it cannot see
 ------------------
-Grades are those declared; the rougher foil's loss is that of a typical foil of its grade, with half as much again for
-the spread, all faces of the layer alike, though prepreg-side treatment at the fab can undo a smooth foil. Nothing but
-loss is weighed: fine lines, peel strength and what the laminate is sold with may decide otherwise. Where a link's
-length, budget or roughness is not known, nothing is said.
+Grades are as declared; the rougher foil counts as typical plus half, though the fab's treatment can undo a smooth foil.
+Only loss counts: fine lines, peel strength and availability do not. Unknown inputs give no finding.
 
 Sources
 -------
-Loss: as for `excess-link-loss`; the greater loss of the rougher grade is taken half as much again as nominal. What
-foils cost is engineering judgement. It is information, never a demand.
+Loss: as for `excess-link-loss`; the added loss of the rougher grade is 1.5 times nominal. Foil prices are engineering
+judgement. It is information, never a requirement.
 """
 
 from __future__ import annotations
@@ -96,14 +94,14 @@ def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tight
     foil = f"{need.has.label} foil{' or smoother' if need.mixed else ''}"
     return Draft(
         title=(
-            f"{foil} on {', '.join(names)}: with {grade.label} the tightest link, {tightest.title}, "
-            f"closes as well, with {left_db:.1f} dB and a tenth of its share to spare at the most loss"
+            f"{foil} on {', '.join(names)}, {grade.label} is enough: the tightest link, {tightest.title}, keeps "
+            f"{left_db:.1f} dB and a tenth of its share at maximum loss"
         ),
         why=(
             f"{need.has.label} foil costs about {100 * (foil_share(need.has) - foil_share(grade)):.0f} % of the board "
             "more than it (judgement), and peels more easily"
         ),
-        fix=f"let the fab take {grade.label} foil, unless the laminate comes with the smoother one, and check again",
+        fix=f"Let the fab use {grade.label} foil, unless the laminate comes with the smoother one, and check again",
         ids=tuple(names),
         measured=Measured(value=need.has.label, unit="foil grade"),
         limit_value=grade.label,

@@ -1,30 +1,28 @@
-"""Copper layers that hold nothing: the board could have fewer.
+"""Copper layers are empty: the board could have fewer.
 
 What it checks
 --------------
-Layers without a track and without filled copper, where the workload asks for fewer layers than the board has. Told is
-the even number of layers that would be left, and not less than the workload asks for. Layers with a zone that is
-not filled yet, and boards on which nothing is routed yet, are left alone.
+Layers without a track and without filled copper, where the workload requires fewer layers than the board has. The
+finding names the even number of layers that would remain, at least the workload's minimum. Layers with an unfilled
+zone, and unrouted boards, are exempt.
 
 Why it matters
 --------------
-Every pair of layers is another core, another prepreg, and drilling that is deeper; about in proportion to their number.
+Every pair of layers is another core, another prepreg, and deeper drilling; the price is about in proportion to their
+number.
 
 How to fix
 ----------
-Take the empty layers out of the board setup, or fill them with ground where they balance the stackup.
+Remove the empty layers in Board Setup, or fill them with ground where they balance the stackup.
 
 What it cannot see
 ------------------
-Empty means without tracks and fills: a layer whose only copper is drawn as graphics, such as a coil or an antenna, is
-called empty, and copper that a fab adds for balance is not known. A layer with one short track is in use, and a layer
-that repeats another's plane is never called needless. Whether the layers that stay can be pressed in fewer, with the
-impedances and the symmetry that are wanted, is not tried; where the workload states no number of layers, two are taken
-to be enough.
+Empty means without tracks and fills: a layer with only copper graphics, such as a coil or an antenna, is reported. One
+short track makes a layer used. Whether fewer layers still give the impedances and symmetry is not tried.
 
 Sources
 -------
-The least number of layers stands in the workload's clauses. It is information, never a demand.
+The minimum number of layers is in the workload's clauses. It is information, never a requirement.
 """
 
 from __future__ import annotations
@@ -76,8 +74,8 @@ def _waits(ctx: Context, layer: int) -> bool:
 FORMULA = """
 n_need ≥ n
 
-n_need: layers that would do, the workload's least among them
-n: layers that the board has
+n_need: sufficient layers, at least the workload's minimum
+n: layers of the board
 """
 
 
@@ -90,9 +88,9 @@ def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Dr
     saved = need.has - need.would_do
     hold = "holds" if len(need.empty) == 1 else "hold"
     yield Draft(
-        title=f"{', '.join(need.empty)} {hold} no copper: {need.would_do} layers would do instead of {need.has}",
+        title=f"{', '.join(need.empty)} {hold} no copper: {need.would_do} layers are enough instead of {need.has}",
         why=f"{saved} of {need.has} layers are about {100 * saved / need.has:.0f} % of the board's price (judgement)",
-        fix="take them out of the board setup, or fill them with ground where they balance the stackup",
+        fix="Remove them in Board Setup, or fill them with ground where they balance the stackup",
         ids=need.empty,
         measured=Measured(value=need.has, unit="layers"),
         limit_value=need.would_do,

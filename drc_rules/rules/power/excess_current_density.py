@@ -1,32 +1,29 @@
-"""Current is denser in a neck of a declared rail than its limit allows.
+"""The current density in the copper of a declared rail exceeds its limit.
 
 What it checks
 --------------
-The densest current in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
-diameter, the narrowest neck that matters. It fails where the limit is exceeded even with the thickest copper that a
-fab may deliver for the stated thickness. Exceeded with the stated thickness only, it is not verifiable until
-`copper_um` declares the finished copper.
+The highest current density in the copper of each `[[rail]]` that states `max_a_per_mm2`: the mean over a disc of 0.2 mm
+diameter, the narrowest neck that matters. It fails where the limit is exceeded even with the thickest copper that a fab
+may deliver for the stated thickness. Exceeded with the stated thickness only, it is not verifiable until `copper_um`
+declares the finished copper.
 
 Why it matters
 --------------
-Where antipads and slots leave a narrow bridge, all the current of a plane goes through it: it warms there, and takes
-a good part of the drop.
+Where antipads and slots leave a narrow bridge, all the current of a plane passes through it: it heats up there, and
+adds much of the voltage drop.
 
 How to fix
 ----------
-Widen the bridge: move vias apart or drop their unused pads, let the plane reach around them, or lead the current over
-a second layer.
+Widen the bridge: move vias apart or remove their unused pads, extend the plane around them, or add a second layer.
 
 What it cannot see
 ------------------
-One place per rail is told, the densest: a second neck that is nearly as narrow shows only once the first is wider.
-Thickness is that of the stackup or as declared, all over the layer: etching, dents and a fab's thieving are unknown.
-The density is that of the direct current declared, shared out among the loads as `[[rail]]` says, each part's pads on
-one potential: in a field of balls the nearest really take more. How warm a neck gets is not told.
+Only the densest place of a rail is reported; a second neck shows once the first is wider. Copper thickness is uniform
+per layer. Each part's pads are one potential: real balls share unequally. Temperature is not computed.
 
 Sources
 -------
-The limit is the one declared: no density holds for all boards, because a short neck between wide copper stays cool.
+The limit is the one declared: no density applies to all boards, because a short neck between wide copper stays cool.
 """
 
 from __future__ import annotations
@@ -74,14 +71,14 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
     if standing is Standing.WITHIN:
         return
     if standing is Standing.UNSURE:
-        what = f"the current density of {row.net} on {peak.layer}, in A/mm2,"
+        what = f"current density of {row.net} on {peak.layer} in A/mm2"
         hint = copper_line_of(solved, peak.layer)
-        raise unsure(row.net, what, _density(solved), f"{limit:g} A/mm2 at most", hint)
+        raise unsure(row.net, what, _density(solved), f"maximum {limit:g} A/mm2", hint)
     yield Draft(
-        title=f"{row.net}: {figure(peak.a_per_mm2)} A/mm2 on {peak.layer} ({figure(peak.a_per_mm)} A per mm of width); "
-        f"{limit:g} A/mm2 at most",
-        why="a narrow bridge carries the current of much copper: it warms, and takes its share of the drop",
-        fix="widen the bridge there, or lead the current over another layer as well",
+        title=f"current density {figure(peak.a_per_mm2)} A/mm2, maximum {limit:g} A/mm2: {row.net} on {peak.layer}, "
+        f"{figure(peak.a_per_mm)} A per mm of width",
+        why="A narrow bridge carries the current of a wide plane: it heats up and adds to the voltage drop",
+        fix="Widen the bridge there, or add copper on another layer",
         ids=(row.net, peak.layer),
         measured=Measured(value=round(peak.a_per_mm2, 3), unit="A/mm2"),
         limit_value=limit,

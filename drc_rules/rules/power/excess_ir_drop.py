@@ -1,46 +1,41 @@
-"""The copper of a declared rail takes more voltage than it may, from its source to its loads and back through ground.
+"""The IR drop of a declared rail, supply and ground return together, exceeds its limit.
 
 What it checks
 --------------
-Every `[[rail]]` of stackwright.toml: direct current from its source to its loads through all fills, tracks, pads,
-vias and plated holes of the net, solved between two bounds; and the same current in its return through ground, from
-the ground pads of the loads to those of the source. Their sum at the load that loses most is held against
-`max_drop_mv` or `max_drop_pct`; without either against a usual figure, as information. Currents of other declared
-rails that return through the same ground are counted where they raise a drop, never where they lower it.
+Every `[[rail]]` of stackwright.toml: direct current from its source to its loads through all fills, tracks, pads, vias
+and plated holes of the net, solved between two bounds; and the same current in its return through ground, from the
+ground pads of the loads to those of the source. Their sum at the load with the highest drop is compared with
+`max_drop_mv` or `max_drop_pct`; without either with a usual value, as information. Currents of other declared rails
+that return through the same ground count where they raise a drop, never where they lower it.
 
-It passes where the nominal sum is within the limit, and fails where even the thickest, coldest copper leaves it above.
-Between the two it is not verifiable, and says which figure to declare: `copper_um`, `plating_um` or `copper_c` of the
-rail. Where the return is not known it never passes: it fails where the supply side alone is above the limit, and
-otherwise asks for `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a
-remark.
+It passes where the nominal sum is within the limit, and fails where even the thickest, coldest copper exceeds it.
+Between the two it is not verifiable, and says which value to declare: `copper_um`, `plating_um` or `copper_c` of the
+rail. Without a known return it never passes: it fails where the supply side alone exceeds the limit, and otherwise
+needs `ground`, `ground_from` or `ground_to`. A pass whose worst case exceeds the limit says so in a remark.
 
-An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that
-rests on them is a warning.
+An inductor or shunt as source has no ground pads: then those of the part that drives it count, and a failure that rests
+on them is a warning.
 
-The range beside each drop is that of the copper that a fab delivers for the stated thickness (IPC-6012 minima, plating
-of outer layers), of hole plating, and of copper between 20 and 85 degrees, unless declared: `[process]`
-`outer_copper_um` is the outer layers' finished copper, that of a preset to 10 %. That of the return holds the error of
-its grid as well.
+The range of each drop covers the copper that a fab delivers for the stated thickness (IPC-6012 minima, plating of outer
+layers), hole plating, and copper between 20 and 85 degrees, unless declared: `[process]` `outer_copper_um` is the outer
+layers' finished copper, that of a preset to 10 %. That of the return includes the error of its grid, which is fine at
+the pads and coarser away from them.
 
 Why it matters
 --------------
-A core at 0.75 V and a thousand amperes loses 10 % in 75 microohm. Millivolts that the copper takes are missing in the
-budget for ripple and load steps, and are heat in the board.
+A core at 0.75 V and a thousand amperes loses 10 % in 75 microohm. Millivolts lost in copper are missing from the budget
+for ripple and load steps, and become heat in the board.
 
 How to fix
 ----------
-Move the regulator nearer to the load, add planes or heavier copper, widen the narrowest part of the way that the
-report names, and put more vias where the current changes layers.
+Move the regulator closer to the load, add planes or heavier copper, widen the narrowest part that the report names, and
+add vias where the current changes layers.
 
 What it cannot see
 ------------------
-It is as good as what is declared: constant currents, every part's pads on one potential, phases of a regulator sharing
-as the copper lets them. Through ground only the declared rails return: what signals, other rails and other boards send
-through it is not known, and pins, cables and standoffs that help it are not counted. Its copper is read on a grid, fine
-at the pads and coarser away from them: an estimate with an error, where the supply side has bounds. Sense lines,
-solder, pins, fuses, inductors and the package are not in it; ripple and load steps neither. Copper is one temperature
-throughout, 20 to 85 degrees unless stated: that a hot neck heats itself is not computed. Fills are those stored, custom
-pads their anchor; fills of KiCad 5 are not trusted.
+Currents are constant as declared, every part's pads on one potential. Return currents of undeclared rails and signals,
+cables, pins, standoffs, sense lines, solder, package, ripple and load steps are excluded. Copper has one temperature;
+custom pads are anchors.
 
 Sources
 -------
@@ -78,10 +73,10 @@ U = U_there + U_back
 p = U / (10 · V)
 U ≤ U_max
 
-U: drop over the copper at the load that loses most [mV]
+U: drop at the load with the highest drop [mV]
 U_there: from source to load, solved over the rail's planes and tracks [mV]
 U_back: in the return, solved over the ground's copper; 0 where the supply side alone is above the limit [mV]
-U_max: the most that is allowed [mV]
+U_max: maximum [mV]
 V: voltage of the rail [V]
 p: drop in percent of it [%]
 I: current of its loads [A]
@@ -103,13 +98,13 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     if whole.back is None and standing is not Standing.BEYOND:
         raise _unknown_return(whole, drop, limit_v)
     if standing is Standing.UNSURE:
-        limit = f"{figure(1000 * limit_v)} mV at most"
-        raise unsure(row.net, f"the drop of {row.net} there and back, in mV,", drop.times(1000), limit, sharper(whole))
+        limit = f"maximum {figure(1000 * limit_v)} mV"
+        raise unsure(row.net, f"IR drop of {row.net} with its return in mV", drop.times(1000), limit, sharper(whole))
     if drop.high <= limit_v:
         return
     yield Draft(
         title=_title(whole, load, limit_v),
-        why=f"it is missing at the load, and {figure(_watts(whole), 2)} W of heat in the copper",
+        why=f"The voltage is missing at the load. The copper dissipates {figure(_watts(whole), 2)} W",
         fix=_fix(whole, load),
         ids=(row.net,),
         measured=Measured(value=round(1000 * drop.nominal, 4), unit="mV"),
@@ -130,14 +125,14 @@ def _deciding(whole: WholeDrop, limit_v: float) -> int:
 
 def _unknown_return(whole: WholeDrop, drop: Interval, limit_v: float) -> MissingFact:
     row, missing = whole.there.row, whole.return_missing
-    name = f"the drop of {row.net} there and back: {_range_mv(drop)} on the supply side"
-    return MissingFact(f"{name}, {figure(1000 * limit_v)} mV at most; {missing.name}", missing.how_to_give)
+    name = f"IR drop of {row.net} with its return: {_range_mv(drop)} on the supply side"
+    return MissingFact(f"{name}, maximum {figure(1000 * limit_v)} mV; {missing.name}", missing.how_to_give)
 
 
 def _show(ctx: Context, whole: WholeDrop, load: int, limit_v: float) -> None:
     there, back = whole.there, whole.back
     row = there.row
-    way = f", return through {back.net}" if back else ", the return is not known"
+    way = f", return through {back.net}" if back else ", return not known"
     ctx.shows(
         f"{row.net} at {there.drop.loads[load].name}{way}",
         U=whole.of(load).times(1000),
@@ -159,18 +154,18 @@ def _title(whole: WholeDrop, number: int, limit_v: float) -> str:
     """What the copper takes, how much of it on which side, and of what."""
     there, back, row = whole.there, whole.back, whole.there.row
     load, drop = there.drop.loads[number], whole.of(number)
-    title = f"{row.net} takes {_range_mv(drop)} from {load.route[-1].name or 'its source'} to {load.name} at "
-    title += f"{figure(there.current_a)} A, {figure(100 * drop.nominal / row.voltage_v, 2)} % of {row.voltage_v:g} V; "
-    title += f"{figure(1000 * limit_v)} mV at most"
-    over = sum(whole.of(k).nominal > limit_v for k in range(len(there.drop.loads)))
-    title += f"; {over} of {len(there.drop.loads)} loads" if over > 1 else ""
+    title = f"IR drop {_range_mv(drop)}, {figure(100 * drop.nominal / row.voltage_v, 2)} % of {row.voltage_v:g} V, "
+    title += f"maximum {figure(1000 * limit_v)} mV"
     if drop.nominal <= limit_v:
-        title += ", exceeded with the thinnest and hottest copper"
+        title += " exceeded with the thinnest and hottest copper"
+    title += f": {row.net}, {load.route[-1].name or 'its source'} to {load.name} at {figure(there.current_a)} A"
+    over = sum(whole.of(k).nominal > limit_v for k in range(len(there.drop.loads)))
+    title += f", {over} of {len(there.drop.loads)} loads" if over > 1 else ""
     if back is None:
-        return f"{title}; on the supply side alone, its return is not known"
+        return f"{title}; supply side alone, return not known"
     one, other = (1000 * volts.nominal for volts in (there.ratio.of(load.drop_v), back.of(number)))
-    shared = f" that {', '.join(back.counted)} share{'s' if len(back.counted) == 1 else ''}" if back.counted else ""
-    return f"{title}; {figure(one)} mV on the supply side, {figure(other)} mV in its return through {back.net}{shared}"
+    shared = f" shared with {', '.join(back.counted)}" if back.counted else ""
+    return f"{title}; {figure(one)} mV supply, {figure(other)} mV return through {back.net}{shared}"
 
 
 def _watts(whole: WholeDrop) -> float:
@@ -191,13 +186,13 @@ def _fix(whole: WholeDrop, load: int) -> str:
     """Name the side, and the layer or the holes in it, in which most is lost."""
     solved, back = whole.there, whole.back
     if back and back.of(load).nominal > solved.ratio.of(solved.drop.loads[load].drop_v).nominal:
-        return f"more ground copper and vias between the load and its source: {back.net} takes more than the supply"
+        return f"Add ground copper and vias between the load and its source: {back.net} drops more than the supply"
     lost = dict(solved.drop.layer_power_w)
     worst = max(lost, key=lambda name: lost[name])
     share = 100 * lost[worst] / (sum(lost.values()) + solved.drop.barrel_power_w)
     if solved.drop.barrel_power_w > lost[worst]:
-        return "more vias where the current changes layers: most is lost in their barrels"
-    return f"more or heavier copper on {worst}, where {share:.0f} % of it is lost, or the source nearer to the load"
+        return "Add vias where the current changes layers: most is lost in their barrels"
+    return f"Add copper on {worst}, where {share:.0f} % of it is lost, or move the source closer to the load"
 
 
 def _places(solved: SolvedRail) -> tuple[Place, ...]:

@@ -1,32 +1,28 @@
-"""No ground copper leads from a load of a declared rail back to its source.
+"""No ground copper connects a load of a declared rail to its source.
 
 What it checks
 --------------
-Whether the fills, tracks, pads, vias and plated holes of the ground net lead from the ground pads of every load of a
-`[[rail]]` back to those of its source. It is not verifiable where the way back is not known, and says what to declare:
+Whether the fills, tracks, pads, vias and plated holes of the ground net connect the ground pads of every load of a
+`[[rail]]` to those of its source. It is not verifiable where the return path is not known, and says what to declare:
 `ground_from` where the source has no ground pads of its own (a fuse, a connector of one net), `ground_to` where a load
-has none (a switch, another inductor), `ground` where several nets might be it. For an inductor or shunt as source the
-ground pads of the part that drives it are taken. Missing or stale fills make it not verifiable, too. Where it passes,
-excess-ir-drop counts what the way back takes.
+has none (a switch, another inductor), `ground` where several nets are candidates. For an inductor or shunt as source
+the ground pads of the part that drives it count. Missing or stale fills make it not verifiable, too. Where it passes,
+`excess-ir-drop` adds the drop of the return.
 
 Why it matters
 --------------
-The current of a load comes back. Where its ground is not joined to that of its regulator, it goes through chassis,
+The current of a load returns. Where its ground is not connected to that of its regulator, it flows through chassis,
 cable shields and signal lines, or the board does not work.
 
 How to fix
 ----------
-Join the grounds by copper and vias, or fill the zones. Where a net tie, a ferrite or a connector lies between two
-grounds, state with `ground_from` and `ground_to` where the current leaves and enters one of them.
+Connect the grounds by copper and vias, or fill the zones. Where a net tie, a ferrite or a connector joins two grounds,
+state with `ground_from` and `ground_to` where the current leaves and enters one of them.
 
 What it cannot see
 ------------------
-Joined means that copper touches, however little; what it takes is the business of excess-ir-drop. Ground is a matter of
-names (GND, VSS, EARTH, CHASSIS, 0V with what usually surrounds them) unless `ground` names another. That the current
-of a load really leaves by its ground pads, and not by a second rail, is taken for granted. The pads of a part are one
-potential, so that a load and a source in one package are joined whatever the copper does. Standoffs, shields, cables
-and copper drawn as graphics are not read, so that a ground which is joined by them alone is called broken; ground
-copper of rails that nobody declares is not looked at.
+Any touching copper connects, however little. Ground is known by name unless `ground` states it. A part's pads are one
+potential. Standoffs, shields, cables and copper graphics are not read: ground joined by them alone is a false alarm.
 
 Sources
 -------
@@ -59,10 +55,12 @@ def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> It
     if not apart:
         return
     yield Draft(
-        title=f"{row.net}: no copper of {back.net} leads from the ground pads of {', '.join(apart)} back to those of "
-        "its source",
-        why="the current comes back by a way that is not in the file, or not at all",
-        fix="join the grounds by copper and vias, and fill the zones",
+        title=(
+            f"open ground return: {row.net}, no {back.net} copper from the ground pads of "
+            f"{', '.join(apart)} to those of its source"
+        ),
+        why="The current returns by a path that is not in the file, or not at all",
+        fix="Connect the grounds by copper and vias, and fill the zones",
         ids=(row.net, back.net),
         places=(Place(net=back.net),),
         inferred=bool(back.inferred),

@@ -1,27 +1,23 @@
-"""No copper joins the source of a declared rail to one of its loads.
+"""No copper connects the source of a declared rail to one of its loads.
 
 What it checks
 --------------
-Whether the fills, tracks, pads, vias and plated holes of the net, as the file holds them, lead from the pads of
-`from` to every one of `to`. Missing or stale fills make it not verifiable. Copper drawn as graphics, and custom pads
-beyond their anchor, are not read.
+Whether the fills, tracks, pads, vias and plated holes of the net, as stored in the file, connect the pads of `from` to
+every one of `to`. Missing or stale fills make it not verifiable.
 
 Why it matters
 --------------
-A rail that is not joined feeds nothing, or is joined by something that this check does not know, such as a part: then
-it is two rails.
+A rail that is not connected supplies nothing, or is joined by something that this check does not know, such as a part:
+then it is two rails.
 
 How to fix
 ----------
-Route it, or fill the zones. Where a fuse, inductor, shunt or net tie lies between, declare each net as a rail of its
-own.
+Route it, or fill the zones. Where a fuse, inductor, shunt or net tie is between, declare each net as a rail of its own.
 
 What it cannot see
 ------------------
-Joined means that copper touches: a bridge a few micrometres wide joins a rail as a plane does, and how much it bears is
-other rules' question. Copper drawn as graphics and the free part of a custom pad are not read, so that a rail which
-leads through them alone is called broken. What a via's barrel, a press-fit pin or a solder joint is really worth is not
-in the file, and rails that nobody declares are not looked at at all.
+Any touching copper connects, however narrow; other rules judge its resistance. Copper graphics and the free part of
+custom pads are not read: a rail through them alone is a false alarm. Undeclared rails are not checked.
 
 Sources
 -------
@@ -50,9 +46,9 @@ def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Itera
     broken = PowerRails(ctx).broken(row)
     if broken:
         yield Draft(
-            title=f"{row.net}: {broken}",
-            why="no current flows there, or it flows through something that is not in the file",
-            fix="route it and fill the zones; where a part lies between, declare two rails",
+            title=f"open rail: {row.net}, {broken}",
+            why="No current flows there, or it flows through something that is not in the file",
+            fix="Route it and fill the zones. Where a part is between, declare two rails",
             ids=(row.net,),
             places=(Place(net=row.net),),
         )

@@ -2,30 +2,28 @@
 
 What it checks
 --------------
-The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, as the solution of
-the rail shares it out: the vias nearest to source and load carry most. One finding per rail, with the number of vias
-and the worst. Less than 10 % above the limit it is not verifiable: so well is the share of a single via known.
+The current in the barrel of every via and plated hole of each `[[rail]]` that states `max_via_a`, from the solution of
+the rail: the vias closest to source and load carry most. One finding per rail, with the number of vias and the worst.
+Less than 10 % above the limit it is not verifiable: the share of a single via is known no better.
 
 Why it matters
 --------------
-Ten vias in a row do not carry a tenth each. The first carries most, warms most, and its plating ages first.
+Ten vias in a row do not carry a tenth each. The first carries most, heats up most, and its plating ages first.
 
 How to fix
 ----------
-Put vias around the pad instead of in a row behind it, spread source and load over more of them, or take larger holes.
+Place vias around the pad instead of in a row behind it, distribute source and load over more of them, or use larger
+holes.
 
 What it cannot see
 ------------------
-The plated pins of source and loads themselves are where the current enters or leaves, on one potential on all layers:
-what flows along their barrels is not told. Wall thickness is one figure for all holes; fill, caps and the thinner wall
-in the middle of a deep hole are not known. How a single via's share comes out depends on the pads' assumed equal
-potential, hence the 10 %: near a large load, more is possible. Ground vias, which carry the same current back, count
-only where ground is declared as a rail.
+Plated pins of sources and loads are not judged. Plating is one value for all holes; fill, caps and thin mid-barrel
+walls are unknown. Near a large load a via may carry more. Ground vias need a declared ground rail.
 
 Sources
 -------
-The limit is the one declared: how warm a barrel gets depends on the copper around it. A barrel alone hardly warms: it
-takes millivolts, and conduction along the copper bounds the rise by V2/(8 k rho) (F. Kohlrausch, 1900).
+The limit is the one declared: the temperature of a barrel depends on the copper around it. A barrel alone hardly heats
+up: it drops millivolts, and conduction along the copper bounds the rise by V2/(8 k rho) (F. Kohlrausch, 1900).
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
 FORMULA = """
 I ≤ I_max
 
-I: current of the via that carries most, solved [A]
+I: highest via current, solved [A]
 I_max: declared limit [A]
 n: vias and plated holes of the rail
 """
@@ -75,20 +73,20 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     if standing is Standing.UNSURE:
         raise unsure(
             row.net,
-            f"the current in the busiest via of {row.net}, in A,",
+            f"highest via current of {row.net} in A",
             found,
-            f"{limit:g} A at most",
+            f"maximum {limit:g} A",
             in_table(row.net, "add vias around source and load, or raise max_via_a"),
         )
     over = [hole for hole in solved.drop.holes if hole.current_a > limit]
     worst = over[0]
     what = "via" if worst.is_via else "plated hole"
-    many = f"; {len(over)} of {len(solved.drop.holes)} holes are past it" if len(over) > 1 else ""
+    many = f", {len(over)} of {len(solved.drop.holes)} holes exceed it" if len(over) > 1 else ""
     yield Draft(
-        title=f"{row.net}: a {what} carries {figure(worst.current_a)} A from {worst.from_layer} to {worst.to_layer}; "
-        f"{limit:g} A at most{many}",
-        why="current takes the nearest vias, not all of them alike",
-        fix="more vias around the pad that the current comes from, or larger holes",
+        title=f"{what} current {figure(worst.current_a)} A, maximum {limit:g} A: {row.net}, "
+        f"{worst.from_layer} to {worst.to_layer}{many}",
+        why="Current concentrates in the closest vias instead of sharing equally",
+        fix="Add vias around the pad where the current enters, or use larger holes",
         ids=(row.net,),
         measured=Measured(value=round(worst.current_a, 4), unit="A"),
         limit_value=limit,

@@ -1,33 +1,30 @@
-"""The core rail's copper alone has more resistance than the power network may have impedance.
+"""The copper of the core rail alone exceeds the PDN target impedance.
 
 What it checks
 --------------
-Rails with `core = true`: their resistance at direct current from the source to the loads and, where the ground pads of
-both are known, back through ground, with the range that delivered copper leaves it, against the target impedance of the
-profile. Too much even with the best copper fails the clause, unless `remote_sense` says that the regulator makes up for
-it. Too much with the copper as stated only is not verifiable, and says what to declare. Enough copper proves nothing
-about 100 MHz: that takes capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm`
-states what was simulated or measured. `ripple_pct` and `step_a` give the rail's own
-target, V ripple / dI, printed beside the profile's. A board whose accelerator sits on a module that makes its own core
-voltage says `core_on_module = true`.
+Rails with `core = true`: their DC resistance from the source to the loads and, where the ground pads of both are known,
+back through ground, with the range of delivered copper, against the target impedance of the profile. Too much even with
+the best copper fails the clause, unless `remote_sense` says that the regulator compensates it. Too much with the copper
+as stated only is not verifiable, and says what to declare. Low DC resistance proves nothing about 100 MHz: that takes
+capacitors, package and regulator, so the clause is not verifiable until `impedance_mohm` states what was simulated or
+measured. `ripple_pct` and `step_a` give the rail's own target, V ripple / dI, printed next to the profile's. A board
+whose accelerator is on a module that makes its own core voltage says `core_on_module = true`.
 
 Why it matters
 --------------
-The impedance at the die times the step of current is the dip that the core sees. What the copper takes at direct
-current is there at every frequency below those that capacitors near the load cover.
+The impedance at the die times the current step is the dip that the core sees. The DC resistance of the copper is there
+at every frequency below those that capacitors near the load cover.
 
 How to fix
 ----------
-Shorten the way from the regulator, use more and heavier planes in parallel, and more vias at both ends. Then simulate
-the network with its capacitors, and state the result.
+Shorten the distance from the regulator, use more and heavier planes in parallel, and more vias at both ends. Then
+simulate the network with its capacitors, and state the result.
 
 What it cannot see
 ------------------
-From the board it knows direct current only: plane inductance, capacitors with their mounting, the regulator's loop and
-the package, which make the impedance from kilohertz on, are not read from any file. What `impedance_mohm` states is
-believed, whoever simulated it and up to whatever frequency; the one figure holds for all frequencies, while real
-targets rise. Where the return through ground is not known, the resistance is that of the supply side alone. Which rail
-is the core's is told by declarations alone.
+Only DC is computed: plane inductance, capacitors, regulator loop and package are not read. `impedance_mohm` is
+believed, one value for all frequencies. Without a known return the resistance is the supply side's alone. Only
+declarations identify the core rail.
 
 Sources
 -------
@@ -56,14 +53,14 @@ def _core_rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
     if not rails and ctx.declarations.config.core_on_module:
         return ()
     if not rails:
-        raise MissingFact("which rail feeds the accelerator's core, and its current", core_rail_lines(ctx.board))
+        raise MissingFact("the core rail of the accelerator, and its current", core_rail_lines(ctx.board))
     return rails
 
 
 FORMULA = """
 Z ≤ Z_max
 
-Z: impedance as stated, or what copper alone has at DC [mOhm]
+Z: impedance as stated, or DC resistance of the copper alone [mOhm]
 Z_max: target [mOhm]
 """
 
@@ -76,27 +73,27 @@ def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iter
     if stated is not None:
         ctx.shows(f"{row.net}, as stated", Z=stated, Z_max=limit)
     if stated is not None and stated > limit:
-        yield _draft(row, stated, limit, f"{row.net} has {stated:g} mOhm as stated; {clause.title}")
+        yield _draft(row, stated, limit, f"PDN impedance {stated:g} mOhm as stated")
         return
     contradicts = bool(row.from_) and not row.remote_sense
     dc = PowerRails(ctx).whole(row).resistance_ohm.times(1000) if stated is None or contradicts else None
     if dc is not None and not row.remote_sense:
         ctx.shows(f"{row.net}, copper alone at DC", Z=dc, Z_max=limit)
     if dc is not None and dc.against(maximum=limit) is Standing.BEYOND and not row.remote_sense:
-        yield _draft(row, dc.nominal, limit, f"{row.net}: copper alone has {_range(dc)} mOhm at DC; {clause.title}")
+        yield _draft(row, dc.nominal, limit, f"DC resistance {_range(dc)} mOhm of the copper alone")
         return
     if dc is not None and dc.against(maximum=limit) is Standing.UNSURE and not row.remote_sense:
-        what, hint = f"the resistance of {row.net} at DC, in mOhm,", sharper(PowerRails(ctx).whole(row))
-        raise unsure(row.net, what, dc, f"{limit:g} mOhm at most", hint)
+        what, hint = f"DC resistance of {row.net} in mOhm", sharper(PowerRails(ctx).whole(row))
+        raise unsure(row.net, what, dc, f"maximum {limit:g} mOhm", hint)
     own = row.target_ohm
     if stated is not None and own is not None and own * 1000 < limit:
         yield _remark(row, own * 1000, limit)
     if stated is None:
-        known = f"; at DC it has {_range(dc)} mOhm" if dc else ""
-        known += f"; its ripple and step ask for {figure(own * 1000)} mOhm" if own is not None else ""
-        hint = 'impedance_mohm = "?"  # largest from DC to 100 MHz at the load, simulated or measured'
+        known = f"; {_range(dc)} mOhm at DC" if dc else ""
+        known += f"; its ripple and step require {figure(own * 1000)} mOhm" if own is not None else ""
+        hint = 'impedance_mohm = "?"  # maximum from DC to 100 MHz at the load, simulated or measured'
         raise MissingFact(
-            f"the impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
+            f"impedance of {row.net} up to 100 MHz, which copper alone cannot prove{known}", in_table(row.net, hint)
         )
 
 
@@ -106,11 +103,11 @@ def _range(dc: Interval) -> str:
 
 def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draft:
     own = row.target_ohm
-    beside = f"; its ripple and step ask for {figure(1000 * own)} mOhm" if own is not None else ""
+    own_target = f"; its ripple and step require {figure(1000 * own)} mOhm" if own is not None else ""
     return Draft(
-        title=f"{title}{beside}",
-        why="the impedance times the step of current is the dip that the core sees",
-        fix="shorten the way from the regulator, add and thicken planes, add vias at both ends",
+        title=f"{title}, maximum {limit:g} mOhm: {row.net}{own_target}",
+        why="The impedance times the current step is the dip that the core sees",
+        fix="Shorten the distance from the regulator, add or thicken planes, add vias at both ends",
         ids=(row.net,),
         measured=Measured(value=round(value, 5), unit="mOhm"),
         limit_value=limit,
@@ -122,10 +119,10 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
 def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> Draft:
     """What the declared ripple and step ask for, where it is less than the figure of the profile."""
     return Draft(
-        title=f"{row.net}: {row.ripple_pct:g} % ripple at a step of {row.step_a:g} A ask for {figure(own_mohm)} mOhm, "
-        f"less than the {limit:g} mOhm of the profile",
-        why="the profile's figure is too loose for this rail",
-        fix="design the network for the smaller figure",
+        title=f"{row.net}: {row.ripple_pct:g} % ripple at a {row.step_a:g} A step requires {figure(own_mohm)} mOhm, "
+        f"below the profile's {limit:g} mOhm",
+        why="The profile's target is too loose for this rail",
+        fix="Design the network for the smaller target",
         ids=(row.net, "own target"),
         measured=Measured(value=round(own_mohm, 5), unit="mOhm"),
         limit_value=limit,

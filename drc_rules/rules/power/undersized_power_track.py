@@ -1,34 +1,31 @@
-"""A track of a declared rail is narrow for its current.
+"""A track of a declared rail is too narrow for its current.
 
 What it checks
 --------------
-The tracks of each `[[rail]]` that run outside its fills: the current that the solution finds in each, and the rise
-that follows. Two bounds, and the lower one counts: the chart of IPC-2221 for a long track alone, and the most that
-conduction along the copper allows, V2/(8 k rho), for the voltage V along the run of track; a short neck between wide
-copper stays cool. One finding per rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks
-that exceed it with the stated thickness, and not with the thickest copper that a fab may deliver for it, are not
-verifiable until `copper_um` declares the finished copper. Bridges inside fills are not judged here: see
-`max_a_per_mm2`.
+The tracks of each `[[rail]]` outside its fills: the solved current in each, and its temperature rise. Two bounds, and
+the lower one counts: the chart of IPC-2221 for a long track alone, and the maximum that conduction along the copper
+allows, V2/(8 k rho), for the voltage V along the track; a short neck between wide copper stays cool. One finding per
+rail. The limit is `max_rise_c`, or without it 20 degrees, as information. Tracks that exceed it with the stated
+thickness, and not with the thickest copper that a fab may deliver for it, are not verifiable until `copper_um` declares
+the finished copper. For bridges inside fills see `max_a_per_mm2`.
 
 Why it matters
 --------------
-A track that was drawn for a signal and carries a supply warms its neighbours, and in a fault it is the fuse.
+A signal-width track that carries a supply heats its surroundings, and in a fault it is the fuse.
 
 How to fix
 ----------
-Widen the track, pour copper around it, or run it on an outer layer.
+Widen the track, pour copper around it, or route it on an outer layer.
 
 What it cannot see
 ------------------
-The rise is that of a track by itself: heat from parts, from tracks beside it and from other layers, the airflow, the
-altitude and whether a plane lies near are not known; beside a plane the chart says far too much. Tracks within fills,
-tracks shorter than their width, and necks of fills are not judged, and a current that comes in pulses counts as it is
-declared. Where currents meet in the middle of a track its figure is too high.
+Heat from parts, other tracks and layers, airflow and altitude are unknown; next to a plane the chart is far too
+cautious. Tracks within fills, very short tracks and necks of fills are not judged. Pulsed current counts as declared.
 
 Sources
 -------
 IPC-2221, figure 6-4, by the usual formula I = k dT^0.44 A^0.725; conduction: F. Kohlrausch, Ann. Phys. 306 (1900) 132.
-The chart is cautious beside planes, hence never an error.
+The chart is cautious next to planes, so this is never an error.
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ T ≤ T_max
 
 T: rise of the warmest track [degrees C]
 T_chart: by the chart of IPC-2221 for a track alone [degrees C]
-T_bound: what conduction along the copper allows [degrees C]
+T_bound: maximum by conduction along the copper [degrees C]
 T_max: limit [degrees C]
 I: current of the track [A]
 w: width [mm]
@@ -101,18 +98,18 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
     over = sorted((one for one in warm if one.rise_c > limit), key=lambda one: -one.rise_c)
     sure = [one for one in over if one.rise.against(maximum=limit) is Standing.BEYOND]
     if over and not sure:
-        what = f"the rise of the warmest track of {row.net}, in degrees,"
-        raise unsure(row.net, what, over[0].rise, f"{limit:g} at most", copper_line_of(solved, over[0].track.layer))
+        what = f"temperature rise of the warmest track of {row.net} in degrees C"
+        raise unsure(row.net, what, over[0].rise, f"maximum {limit:g}", copper_line_of(solved, over[0].track.layer))
     over = sure
     if not over:
         return
     worst = over[0].track
-    many = f"; {len(over)} tracks are past it" if len(over) > 1 else ""
+    many = f", {len(over)} tracks exceed it" if len(over) > 1 else ""
     yield Draft(
-        title=f"{row.net}: {figure(worst.current_a)} A warm a {worst.width_mm:g} mm track on {worst.layer} by about "
-        f"{over[0].rise_c:.0f} degrees; {limit:g} at most{many}",
-        why="a narrow track heats itself and what lies beside it",
-        fix="widen the track, or pour copper of the net around it",
+        title=f"track temperature rise {over[0].rise_c:.0f} degrees C, maximum {limit:g} degrees C: {row.net}, "
+        f"{figure(worst.current_a)} A in a {worst.width_mm:g} mm track on {worst.layer}{many}",
+        why="A narrow track heats itself and its surroundings",
+        fix="Widen the track, or pour copper of the net around it",
         ids=(row.net,),
         measured=Measured(value=round(over[0].rise_c, 1), unit="degrees C"),
         limit_value=limit,

@@ -1,34 +1,31 @@
-"""A fast track changes planes and no via near it takes the return current along.
+"""A high-speed track changes planes without a return via near it.
 
 What it checks
 --------------
-Every via by which a net of a fast interface goes from one routed layer to another: whether both layers have a plane in
-common, and if not, how far the nearest via or plated pad is that joins a plane of one with a plane of the other. It
-should be no farther than a tenth of a wavelength at Nyquist, or 1 mm, whichever is more. Planes of two different nets
-are joined by capacitors alone: that is information.
+Every via by which a net of a high-speed interface changes from one routed layer to another: whether both layers share a
+plane, and if not, the distance to the nearest via or plated pad that joins a plane of one with a plane of the other.
+The maximum is a tenth of a wavelength at Nyquist, or 1 mm, whichever is more. Planes of two different nets are joined
+by capacitors alone: that is information.
 
 Why it matters
 --------------
-The return current changes planes where the signal does. Without a way beside it, it takes the nearest one, and between
-the planes until there: the via gains inductance, and the planes carry the noise to every other via.
+The return current changes planes where the signal does. Without a stitching via nearby it takes the nearest one and
+spreads between the planes until there: the via gains inductance, and the planes carry the noise to every other via.
 
 How to fix
 ----------
-Put a ground via beside the signal via, or beside a pair one on each side; between planes of different nets a capacitor
-beside the via, or change to a layer that has ground.
+Place a ground via next to the signal via, or one on each side of a pair. Between planes of different nets place a
+capacitor next to the via, or change to a layer that is referenced to ground.
 
 What it cannot see
 ------------------
-Only vias change layers here: a plated pin between two routed layers, vias beside one another with a track too short to
-count, and changes in a breakout are passed over, and so is a via with no plane within 1.6 mm of its pad. One via of the
-planes' net is enough, on whichever side, measured from middle to middle: whether each of a pair has its own, or how
-many signals share it, is not asked. Capacitors are not looked for: planes of two nets are told about, as information,
-whether a capacitor lies beside the via or none.
+Plated pins, breakouts, very short tracks and vias without a plane within 1.6 mm are skipped. One via of the planes' net
+is enough, however many signals share it. Capacitors are not read: planes of two nets are always reported.
 
 Sources
 -------
-Physics: a detour shorter than a tenth of a wavelength is lumped. NVIDIA's DG-10931 asks for less than the pitch of the
-pair's vias (PCIe up to Gen4), which 1 mm stands for.
+Physics: a detour shorter than a tenth of a wavelength does not matter. NVIDIA's DG-10931 requires less than the pitch
+of the pair's vias (PCIe up to Gen4), which 1 mm stands for.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ from drc_rules.rules.rule import Draft, rule
 from stackup_lib.return_path.layer_changes import LayerChange
 
 LEAST_REACH_MM = 1.0
-"""A via hardly fits nearer: the pitch of a pair's vias, or of a BGA."""
+"""A via hardly fits closer: the pitch of a pair's vias, or of a BGA."""
 
 NOWHERE_MM = float("inf")
 """Stands for "no via joins the planes"."""
@@ -58,7 +55,7 @@ FORMULA = """
 d ≤ d_max
 
 d: from the vias that change planes to the next via that joins those planes; infinite where none does [mm]
-d_max: what would not matter: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
+d_max: maximum: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
 """
 
 
@@ -98,14 +95,14 @@ def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
     distance = _distance(worst)
     reach = max(group.lumped_mm[-1], LEAST_REACH_MM)
     there_is = distance < NOWHERE_MM
-    how_far = f"{distance:.1f} mm away" if there_is else "nowhere on the board"
+    how_far = f"return via {distance:.1f} mm away" if there_is else "no return via on the board"
     return Draft(
         title=(
-            f"{group.title}: {_vias(changes)} between {_layers(ctx, worst)} without a return via near, "
-            f"{_planes(ctx, worst)} are joined {how_far} from {ctx.board.nets[worst.net]}"
+            f"{how_far}, maximum {reach:.1f} mm: {group.title}, {_vias(changes)} between {_layers(ctx, worst)}, "
+            f"planes {_planes(ctx, worst)}, worst {ctx.board.nets[worst.net]}"
         ),
-        why=f"the return current changes planes there; up to {reach:.1f} mm would not matter",
-        fix=f"put a {_joining(ctx, worst)} via beside each of them, for a pair one on each side",
+        why=f"The return current changes planes there. Up to {reach:.1f} mm would not matter",
+        fix=f"Place a {_joining(ctx, worst)} via next to each of them, for a pair one on each side",
         ids=(group.id, _layers(ctx, worst), "far"),
         measured=Measured(value=round(distance, 2) if there_is else "none", unit="mm" if there_is else ""),
         limit_value=round(reach, 2),
@@ -119,9 +116,12 @@ def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
     one = changes[0]
     entry, out = ("/".join(ctx.board.nets[net] for net in nets) for nets in (one.entry_nets, one.exit_nets))
     return Draft(
-        title=f"{group.title}: {_vias(changes)} between {_layers(ctx, one)} change from {entry} to {out}",
-        why="only capacitors join planes of different nets, and none is as near and as quick as a via",
-        fix="change to a layer beside ground, or put a capacitor beside the vias",
+        title=(
+            f"reference plane changes from {entry} to {out}: {group.title}, {_vias(changes)} "
+            f"between {_layers(ctx, one)}"
+        ),
+        why="Only capacitors join planes of different nets, and none is as close and as fast as a via",
+        fix="Change to a layer referenced to ground, or place a capacitor next to the vias",
         ids=(group.id, _layers(ctx, one), "apart"),
         places=_places(ctx, changes),
         severity=Severity.INFO,

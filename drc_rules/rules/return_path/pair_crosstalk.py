@@ -1,38 +1,33 @@
-"""Fast pairs run so near to each other that they couple.
+"""High-speed pairs are routed so close to each other that they couple.
 
 What it checks
 --------------
-Of every layer with pairs of a fast interface: other fast pairs in parallel beside them, for more than a tenth of a
-wavelength at Nyquist, nearer than the interface's guide asks (four heights over the nearer plane, where none does). Of
-the pair that hears most, the noise of all these neighbours is summed up by power, for none of them knows of the others:
-of the loudest one the field solver tells how much of its signal appears there where it runs nearest, of the others and
-of its wider stretches the fields of thin wires how much less that is. Up to the clause's limit it is quiet.
+For every layer with pairs of a high-speed interface: other high-speed pairs in parallel, for more than a tenth of a
+wavelength at Nyquist, closer than the interface's guide requires (four heights over the nearer plane, where it states
+none). For the pair with the most noise, the noise of all these neighbours is added by power. For the strongest one the
+field solver computes the coupled share at the closest distance; for the others and wider sections the fields of thin
+wires give the ratio.
 
 Why it matters
 --------------
-What couples into a pair is noise at the receiver: at the near end as much as the gap decides, in a microstrip at the
-far end with the length as well. Transmitters beside receivers are the worst case, where the one is strong and the other
-weak.
+Coupled noise adds at the receiver: at the near end the gap decides, in a microstrip at the far end the length as well.
+Transmitters next to receivers are the worst case: one is strong, the other weak.
 
 How to fix
 ----------
-Move the pairs apart, bring the plane nearer, route transmit and receive pairs on different layers, or turn a microstrip
-into a stripline, which has no far-end coupling.
+Move the pairs apart, bring the plane closer, route transmit and receive pairs on different layers, or use a stripline,
+which has no far-end coupling.
 
 What it cannot see
 ------------------
-Only fast pairs on one layer are seen, paired by the names of their nets: single-ended neighbours, memory buses, slow
-aggressors, pairs on the next layer (broadside) and barrels of vias beside one another are not. Neighbours that switch
-together add up to more than their power, at most to the sum of the amplitudes; one beyond the distance that is asked
-for is not counted. Where the gap changes, the nearest stretches are taken as one after the other. Width and gap are
-those of most of a pair's length, lines uniform, ground ideal; arrival times and edges are not known, so that the figure
-is the most at any frequency up to Nyquist and not what a receiver adds up.
+Only high-speed pairs on one layer count: single-ended, low-speed and broadside neighbours and via barrels do not.
+Neighbours in phase add more than by power. Lines count as uniform; timing is unknown, so the value is a maximum.
 
 Sources
 -------
 NVIDIA DG-10931: four heights between PCIe pairs up to Gen4 (nine between transmit and receive). Coupling: the
 inductance and capacitance matrices of the traces. Power sum: IEEE 802.3, annex 69B. The limit in percent is engineering
-judgement: a warning where a document asks for the distance, else information.
+judgement: a warning where a document states the distance, else information.
 """
 
 from __future__ import annotations
@@ -65,10 +60,10 @@ FORMULA = """
 k ≤ k_max
 
 k: coupling at the near end, (k_L + k_C) / 2 · sin(2 π f T), over the length of the run, of all neighbours by power [%]
-k_max: the most [%]
+k_max: maximum [%]
 g: gap from pair to pair [mm]
 h: height over the nearer plane [mm]
-L: how far they run beside each other [mm]
+L: parallel length [mm]
 f_N: Nyquist frequency [GHz]
 """
 
@@ -111,22 +106,22 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling:
     names = pairs.name[worst.first], pairs.name[worst.second]
     total = victim.ratio * near
     count = len(found.runs) - 1
-    others = "1 more run is" if count == 1 else f"{count} more runs are"
-    more = f"; {others} closer than {found.allowed_mm:.2f} mm" if count else ""
+    others = "1 more run" if count == 1 else f"{count} more runs"
+    more = f", {others} closer than {found.allowed_mm:.2f} mm" if count else ""
     asked = asked_heights(part.group)
     document = documents()[part.group.choices[0].document_of("pair_spacing_heights")] if asked else None
-    says = f"{document.publisher} asks for {asked:g} heights" if document else "no document states a distance"
+    says = f"{document.publisher} requires {asked:g} heights" if document else "no document states a distance"
     return Draft(
         title=(
-            f"{part.group.title} on {layer}: {names[0]} and {names[1]} run {gap:.2f} mm apart for {length:.0f} mm, "
-            f"{100 * near:.1f} % ({20 * math.log10(near):.0f} dB) at the near end"
-            f"{_with_others(ctx, victim, total)}{more}"
+            f"near-end crosstalk {100 * near:.1f} % ({20 * math.log10(near):.0f} dB){_with_others(victim, total)}, "
+            f"maximum {clause.limit.max:g} %: {part.group.title} on {layer}, {names[0]} and {names[1]}, "
+            f"{gap:.2f} mm apart for {length:.0f} mm{more}"
         ),
         why=(
-            f"{gap / found.height_mm:.1f} heights over the nearer plane, {says}; "
-            f"at the far end {100 * far:.1f} % at {nyquist:g} GHz"
+            f"The gap is {gap / found.height_mm:.1f} heights over the nearer plane, {says}. "
+            f"Far-end crosstalk is {100 * far:.1f} % at {nyquist:g} GHz"
         ),
-        fix="move the pairs apart, bring the plane nearer, or put them on different layers",
+        fix="Move the pairs apart, bring the plane closer, or route them on different layers",
         ids=(part.group.id, layer, *(board.copper_layers[plane].name for plane in part.planes)),
         measured=Measured(value=round(100 * total, 2), unit="%"),
         limit_value=clause.limit.max,
@@ -139,9 +134,9 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling:
     )
 
 
-def _with_others(ctx: Context, victim: Victim, total: float) -> str:
-    """Say what the pair hears of all its neighbours, where there are more than one."""
+def _with_others(victim: Victim, total: float) -> str:
+    """Say what all neighbours of the pair add up to, where there are more than one."""
     if not victim.others:
         return ""
     count = "1 more neighbour" if victim.others == 1 else f"{victim.others} more neighbours"
-    return f", {100 * total:.1f} % on {ctx.pairs.name[victim.pair]} with {count}"
+    return f", {100 * total:.1f} % with {count}"

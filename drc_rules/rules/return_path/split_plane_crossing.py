@@ -1,36 +1,32 @@
-"""A fast track runs over a gap of the plane that carries its return current.
+"""A high-speed track crosses a gap in the plane that carries its return current.
 
 What it checks
 --------------
-Under (and over) every track of a fast interface, the stored fills of the planes that carry at least a tenth of its
-return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, of a
-narrow slot or antipads that have grown together, to both sides of it; wherever the track crosses from one net's copper
-to another's; and tracks that have no plane at all for as long. The ring around one hole, cut-outs under pads of the net
-and shorter voids are forgiven, and so is a void that copper of a layer between covers.
+Under (and over) every track of a high-speed interface, the stored fills of the planes that carry at least a tenth of
+its return current: where the plane is missing for more than a tenth of a wavelength at Nyquist, along the track or, for
+a narrow slot or merged antipads, to both sides of it; wherever the track crosses from one net's copper to another's;
+and tracks without any plane for as long. The antipad of one hole, cut-outs under pads of the net and shorter voids are
+ignored, and so is a void covered by copper of a layer between.
 
 Why it matters
 --------------
-The return current has to go round the gap: the line gains inductance, reflects, radiates, and couples into whatever
-else crosses the same gap. Across a split it has no way of its own at all.
+The return current has to flow around the gap: the line gains inductance, reflects, radiates, and couples into whatever
+else crosses the same gap. Across a split it has no path of its own at all.
 
 How to fix
 ----------
-Route around the gap, close the slot, or move the split away from the tracks. Where a split cannot be avoided, bridge it
-with capacitors beside the tracks.
+Route around the gap, close the slot, or move the split away from the tracks. Where a split is unavoidable, bridge it
+with capacitors next to the tracks.
 
 What it cannot see
 ------------------
-A narrow slot or a row of antipads is followed in straight lines only: one with a bend near the track may pass, and so
-does a row that goes on for less than 1.5 mm or so beside the track, as far as a ring alone may reach. Where a track
-begins in such a row, at a via of its own, only the length along it counts. Plane is filled copper of any net: one drawn
-as graphics or made of tracks is missed, and ground beside the track on its own layer is none, so that a coplanar line
-over bare laminate is a false alarm. Capacitors across a split are not looked for. A fill that leaves out what it could
-cover by now looks like a good one; wavelengths are those in a Dk of 4.
+Slots and antipad rows are followed in straight lines; rows below about 1.5 mm pass. Planes drawn as graphics or tracks
+are missed. Coplanar ground does not count, a false alarm over bare laminate. Capacitors are not read.
 
 Sources
 -------
-Physics: the share of a plane goes with the distances to both planes (Shockley 1938); a tenth of a wavelength is where a
-line stops to be lumped. No document states a length for all interfaces, so this is a warning at most.
+Physics: the share of a plane goes with the distances to both planes (Shockley 1938); below a tenth of a wavelength a
+line is lumped. No document states a length for all interfaces, so this is a warning at most.
 """
 
 from __future__ import annotations
@@ -59,7 +55,7 @@ Crossing = tuple[int, GapKind, tuple[int, ...]]
 """Plane, kind, and nets on its sides: gaps that are one slot or split to a user."""
 
 FOLLOWED = 2.0
-"""A slot is followed so many times as far as would not matter."""
+"""A slot is followed to this multiple of the length that does not matter."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +73,8 @@ def _tracks(ctx: Context, _clause: Clause) -> tuple[Referenced, ...]:
 FORMULA = """
 L ≤ L_max
 
-L: longest way over one gap of the plane that carries the return current, or aside to a slot's nearer end [mm]
-L_max: what would not matter: a tenth of a wavelength at Nyquist; 0 for a split between two nets [mm]
+L: longest crossing of one gap of the plane that carries the return current, or detour to a slot's nearer end [mm]
+L_max: maximum: a tenth of a wavelength at Nyquist; 0 for a split between two nets [mm]
 """
 
 
@@ -151,10 +147,10 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
             f"{_aside(widest)}"
         ),
         why=(
-            f"{plane} carries {100 * share:.0f} % of the return current, which has to find another way; "
-            f"up to {group.lumped_mm[-1]:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
+            f"{plane} carries {100 * share:.0f} % of the return current, which has to take a detour. "
+            f"Up to {group.lumped_mm[-1]:.1f} mm would not matter at {group.choices[-1].nyquist_ghz:g} GHz"
         ),
-        fix=f"route around it, or close {plane} under the tracks",
+        fix=f"Route around it, or close {plane} under the tracks",
         ids=(group.id, layer, plane, worst.kind.value, *(board.nets[n] for n in worst.plane_nets if n != NO_COPPER)),
         measured=Measured(value=round(widest.way_mm, 2), unit="mm"),
         limit_value=round(group.lumped_mm[-1], 2),
@@ -177,9 +173,10 @@ def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
     names = [board.nets[net], *sorted({board.nets[one] for one in part.nets} - {board.nets[net]})]
     ctx.shows(f"{part.group.title} on {layer} without a plane", L=length, L_max=part.group.lumped_mm[-1])
     yield Draft(
-        title=f"{part.group.title}: {count_of(names)} on {layer} without a plane, {names[0]} for {length:.1f} mm",
-        why="no filled copper lies above or below them, so that their return current flows anywhere",
-        fix="draw a ground plane on the next layer",
+        title=f"no plane for {length:.1f} mm, maximum {part.group.lumped_mm[-1]:.1f} mm: "
+        f"{part.group.title}, {count_of(names)} on {layer}, worst {names[0]}",
+        why="No filled copper is above or below them, so their return current has no defined path",
+        fix="Add a ground plane on the next layer",
         ids=(part.group.id, layer, "no plane"),
         measured=Measured(value=round(length, 2), unit="mm"),
         limit_value=round(part.group.lumped_mm[-1], 2),
@@ -193,7 +190,7 @@ def _aside(crossed: Crossed) -> str:
     """Say how long a slot is whose width would not matter."""
     if crossed.way_mm <= crossed.gap.length_mm:
         return ""
-    return f", and {crossed.way_mm:.1f} mm or more from its nearer end"
+    return f", {crossed.way_mm:.1f} mm or more from its nearer end"
 
 
 def _what(ctx: Context, gap: Gap) -> str:
@@ -203,7 +200,7 @@ def _what(ctx: Context, gap: Gap) -> str:
     if gap.kind is GapKind.SPLIT:
         return f"the split between {' and '.join(nets)} on {plane}"
     if gap.kind is GapKind.MERGED:
-        return f"antipads that have grown together in {' and '.join(nets) or 'no copper'} on {plane}"
+        return f"merged antipads in {' and '.join(nets) or 'no copper'} on {plane}"
     if gap.kind is GapKind.SLOT:
         return f"a slot in {' and '.join(nets)} on {plane}"
     return f"the end of the plane on {plane}"

@@ -1,32 +1,29 @@
-"""A fast stripline layer has not ground on both sides.
+"""A high-speed stripline layer lacks a ground plane on one side.
 
 What it checks
 --------------
-Of every inner layer that carries a fast interface: over and under the tracks, along their length, the net of the
-nearest filled copper above and below. Ground is told by the names of nets. Rings around vias and lengths that are
-lumped at Nyquist are forgiven, and so is a tenth of what is routed on the layer.
+For every inner layer that carries a high-speed interface: over and under the tracks, along their length, the net of the
+nearest filled copper above and below. Net names identify ground. Rings around vias and lengths that do not matter at
+Nyquist are ignored, and so is a tenth of the length routed on the layer.
 
 Why it matters
 --------------
-Half of a stripline's return current flows in either plane. Where one of them is a rail, its part reaches ground only
-through capacitors and the noise of the rail is in the signal; where one is missing, the layer beyond couples in.
+Half of a stripline's return current flows in either plane. Where one of them is a supply rail, its part reaches ground
+only through capacitors, and the noise of the rail is in the signal. Where one is missing, the layer beyond couples in.
 
 How to fix
 ----------
-Give the layer a ground plane above and below, or move the fast nets to a layer that has them. A rail may share a plane
-layer as long as ground lies over and under the fast tracks.
+Give the layer a ground plane above and below, or move the high-speed nets to a layer that has them. A rail may share a
+plane layer as long as ground is over and under the high-speed tracks.
 
 What it cannot see
 ------------------
-Ground is a matter of names (GND, VSS, EARTH, CHASSIS, 0V with what usually surrounds them): a ground called RTN or COM
-is taken for a rail, and a floating net called GND for ground. The centre line decides, every half millimetre: a plane
-that ends beside it is not seen, nor whether ground above and below are stitched together. A tenth of a layer's length
-is forgiven wherever it lies, and outer layers, tracks shorter than a lumped length, and what copper graphics cover are
-not judged.
+Ground is known by name (GND, VSS, EARTH, CHASSIS, 0V): RTN or COM counts as a rail. The centre line decides: planes
+that end next to it are not seen. A tenth of a layer's length may lack ground.
 
 Sources
 -------
-Each clause names its document. The sentence asks for ground; of a rail that takes its place this rule only warns.
+Each clause names its document. It requires ground; for a rail in its place this rule only warns.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
 
 FORGIVEN_SHARE = 0.1
-"""Antipads in breakouts and pin fields take so much of a layer's routed length."""
+"""Antipads in breakouts and pin fields take up to this share of a layer's routed length."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +80,9 @@ FORMULA = """
 p ≤ p_max or L ≤ L_max
 
 p: share of the tracks' length without ground on this side [%]
-p_max: share that breakouts and pin fields may take [%]
+p_max: maximum share, for breakouts and pin fields [%]
 L: longest such length of one net [mm]
-L_max: a tenth of a wavelength at Nyquist, which would not matter [mm]
+L_max: maximum: a tenth of a wavelength at Nyquist [mm]
 """
 
 
@@ -153,17 +150,17 @@ def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> Dra
     titles = ", ".join(dict.fromkeys(part.group.title for part in line.parts))
     what = f"{', '.join(side.rails)} instead of ground" if side.rails else "no plane"
     if side.rails:
-        why = "the part of the return current in a rail reaches ground only through capacitors; ground is asked for"
+        why = "The part of the return current in a rail reaches ground only through capacitors"
     else:
-        why = "what lies beyond couples in, and the line's impedance depends on it"
+        why = "The next layer couples in, and the line's impedance depends on it"
     nets = sorted(side.not_ground_mm, key=lambda net: -side.not_ground_mm[net])
     return Draft(
         title=(
-            f"{titles} on {layer}: {what} {side.word} the tracks for {share:.0f} % of their length, "
-            f"{board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"
+            f"{what} {side.word} the tracks for {share:.0f} % of their length, maximum {100 * FORGIVEN_SHARE:.0f} %: "
+            f"{titles} on {layer}, {board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"
         ),
         why=why,
-        fix=f"put a ground plane {side.word} {layer}, or move the fast nets to a layer between two",
+        fix=f"Add a ground plane {side.word} {layer}, or move the high-speed nets to a layer between two",
         ids=(layer, side.word),
         measured=Measured(value=round(share, 1), unit="%"),
         limit_value=100 * FORGIVEN_SHARE,

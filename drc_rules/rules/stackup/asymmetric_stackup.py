@@ -1,29 +1,26 @@
-"""The stackup is not mirrored about its middle.
+"""The stackup is not symmetric about its middle.
 
 What it checks
 --------------
 Each copper layer against its mirror in thickness (more than 25 % apart counts), each dielectric against its mirror in
-thickness (more than 10 %) and in laminate. A pair of which a thickness or a laminate is not known is not verifiable,
-unless both sides name their material in the same words.
+thickness (more than 10 %) and in laminate. Where a thickness or a laminate of a pair is not known, it is not
+verifiable, unless both sides name their material identically.
 
 Why it matters
 --------------
-Unequal copper or dielectric on both sides shrinks unequally when the board cools from lamination and reflow: it
-bows and twists. Large BGAs and cold plates need a flat board.
+Unequal copper or dielectric on both sides shrinks unequally when the board cools from lamination and reflow: it bows
+and twists. Large BGAs and cold plates need a flat board.
 
 How to fix
 ----------
-Give both layers of the pair the same foil and both dielectrics the same plies, or let the fab confirm the build
+Give both layers of the pair the same foil and both dielectrics the same construction, or let the fab confirm the build
 and accept the finding with that reason.
 
 What it cannot see
 ------------------
-Pairs are counted from both surfaces inward as the stackup states them: how much of a copper layer is left after etching
-is unbalanced-copper's question, and the middle row, solder mask and plating are compared with nothing. Core and prepreg
-of one laminate count as alike, and so do two glass styles or resin contents of equal thickness, which shrink
-differently. "FR4" against a product of that kind is reported although it may be that very product; a build that is
-lopsided on purpose (a hybrid with one fast side, a flex tail) is reported too: whether it stays flat only the fab's
-trial tells.
+Etched copper is `unbalanced-copper`'s; the middle row, solder mask and plating have no mirror. Core and prepreg, glass
+styles and resin contents of equal thickness count as equal. "FR4" against a product name, and intentional hybrids, are
+reported.
 
 Sources
 -------
@@ -47,7 +44,7 @@ from stackup_lib.core.facts import MissingFact
 
 DIELECTRIC_SHARE = 0.10
 COPPER_SHARE = 0.25
-"""Half an ounce class apart is another foil; what is less is how files round 17.1, 17.5 and 18 um."""
+"""Half an ounce class apart is another foil; less is rounding of 17.1, 17.5 and 18 um."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ FORMULA = """
 
 a: thickness of the upper row [mm]
 b: thickness of its mirror [mm]
-p: share that is forgiven
+p: allowed share
 """
 
 
@@ -101,8 +98,8 @@ def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[D
             ctx.need(ply.laminate)  # known by now: the finding is no surer than what the texts were taken for
         yield Draft(
             title=f"{first.name} and its mirror {second.name} differ: {difference}",
-            why="unequal halves shrink unequally after lamination and reflow: the board bows and twists",
-            fix=f"give {first.name} and {second.name} the same build, or have the fab confirm it",
+            why="Unequal halves shrink unequally after lamination and reflow: the board bows and twists",
+            fix=f"Give {first.name} and {second.name} the same build, or have the fab confirm it",
             ids=(first.name, second.name, what),
             measured=Measured(value=difference),
             places=(Place(layer=first.name), Place(layer=second.name)),
@@ -123,7 +120,7 @@ def _need_all(ctx: Context, pair: Mirror) -> None:
     """Raise `MissingFact` where a thickness is missing, or a laminate that the other side does not name alike."""
     for one in (pair.upper.row, pair.lower.row):
         if not one.thickness_mm:
-            raise MissingFact(f"the thickness of {one.name}", DECLARE_STACKUP)
+            raise MissingFact(f"thickness of {one.name}", DECLARE_STACKUP)
     if not all(ply.stated for ply in pair.upper.plies) or _materials(pair.upper) != _materials(pair.lower):
         for ply in (*pair.upper.plies, *pair.lower.plies):
             ctx.need(ply.laminate)

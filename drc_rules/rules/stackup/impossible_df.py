@@ -1,18 +1,18 @@
-"""A row states a loss tangent that no laminate has.
+"""A stackup row states a loss tangent that no laminate has.
 
 What it checks
 --------------
-The loss tangent of every dielectric ply, in the board file or declared in `stackwright.toml`, against the range in
-which laminates lie. KiCad writes 0 for "not set", and 0.02 into every new row: neither is a mistake. The untouched
-default stackup is not looked at.
+The loss tangent of every dielectric sheet, in the board file or declared in `stackwright.toml`, against the range of
+laminates. KiCad writes 0 for "not set", and 0.02 into every new row: neither is a mistake. KiCad's untouched default
+stackup is exempt.
 
-A 0 in the file is never taken for a loss tangent, also where a Dk stands beside it: KiCad puts 0 into every sheet that
-is added to a row, and it stays when only material and Dk are typed in. Loss is then worked out from the laminate that
-the row names, and is not verifiable where it names none. In `stackwright.toml` a Df of 0 is refused.
+A 0 in the file never counts as a loss tangent, even with a Dk next to it: KiCad puts 0 into every sheet that is added
+to a row, and it stays when only material and Dk are entered. Loss then follows from the laminate that the row names,
+and is not verifiable where it names none. In `stackwright.toml` a Df of 0 is an error.
 
 Why it matters
 --------------
-A typing error (0.91 for 0.0091) makes a link lose a hundred times what it does. So loss is not judged on this row,
+A typing error (0.91 for 0.0091) increases a link's computed loss a hundredfold. So loss is not judged on this row,
 whatever laminate it names: one of the two statements is wrong.
 
 How to fix
@@ -21,8 +21,8 @@ Correct Loss Tan of the row under File > Board Setup > Physical Stackup, or the 
 
 What it cannot see
 ------------------
-A wrong value inside the range: lossy-dielectric compares it with the limit and with the laminate's data sheet. Solder
-mask is not looked at; its loss tangent is not used.
+A wrong value inside the range: `lossy-dielectric` compares it with the limit and with the laminate's data sheet. Solder
+mask is not checked; its loss tangent is not used.
 
 Sources
 -------
@@ -66,8 +66,8 @@ def impossible_df(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
     if df_is_possible(df):
         return
     yield Draft(
-        title=f"{ply.label}: Df {df:g} cannot be right, laminates have {low:g} to {high:g}",
-        why="no loss that rests on this row is judged",
+        title=f"{ply.label}: Df {df:g} is outside the range of laminates, {low:g} to {high:g}",
+        why="Loss of lines next to this row is not judged",
         fix=ply.how_to_correct("df"),
         ids=(ply.label,),
         measured=Measured(value=df, unit="Df"),

@@ -1,24 +1,24 @@
-"""A row states a Dk that no laminate and no solder mask has.
+"""A stackup row states a Dk that no laminate or solder mask has.
 
 What it checks
 --------------
-The Dk of every dielectric ply, in the board file or declared in `stackwright.toml`, and of solder mask, against the
-range in which all of them lie. KiCad's 0 and 1 mean "not set". KiCad's untouched default stackup is not looked at.
+The Dk of every dielectric sheet, in the board file or declared in `stackwright.toml`, and of solder mask, against the
+range of all laminates. KiCad's 0 and 1 mean "not set". KiCad's untouched default stackup is exempt.
 
 Why it matters
 --------------
-Impedance goes with the square root of Dk. A typing error (42 for 4.2) makes every line beside the row wrong by a
-factor. So nothing that rests on the row is judged: impedance, loss, stub resonance and delay stay not verifiable.
+Impedance goes with the square root of Dk. A typing error (42 for 4.2) makes every adjacent line wrong by a factor. So
+nothing that depends on the row is judged: impedance, loss, stub resonance and delay are not verifiable.
 
 How to fix
 ----------
-Correct Epsilon R of the row under File > Board Setup > Physical Stackup, or the line in `stackwright.toml`. Leave
-the tracks as they are until then.
+Correct Epsilon R of the row under File > Board Setup > Physical Stackup, or the line in `stackwright.toml`. Leave the
+tracks unchanged until then.
 
 What it cannot see
 ------------------
-A wrong Dk inside the range: implausible-dk compares it with the laminate that the row names. A few ceramic-filled
-microwave laminates (Dk 12.2 to 12.9) and foams (below 2) lie outside, and lines on them are not judged.
+A wrong Dk inside the range: `implausible-dk` compares it with the laminate that the row names. A few ceramic-filled
+microwave laminates (Dk 12.2 to 12.9) and foams (below 2) are outside; their lines are not judged.
 
 Sources
 -------
@@ -77,9 +77,9 @@ def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[Dra
     if dk_is_possible(found.dk):
         return
     yield Draft(
-        title=f"{found.label}: Dk {found.dk:g} cannot be right, laminates have {low:g} to {high:g}",
-        why="no impedance, loss or delay that rests on this row is judged",
-        fix=f"{found.how}; leave the tracks as they are",
+        title=f"{found.label}: Dk {found.dk:g} is outside the range of laminates, {low:g} to {high:g}",
+        why="Impedance, loss and delay of lines next to this row are not judged",
+        fix=f"{found.how}. Leave the tracks unchanged",
         ids=(found.label,),
         measured=Measured(value=found.dk, unit="Dk"),
         limit_value=f"{low:g}-{high:g}",

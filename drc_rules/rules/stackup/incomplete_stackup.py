@@ -1,15 +1,15 @@
-"""A stackup row states no thickness or no material, or is missing.
+"""A stackup row has no thickness or no material, or is missing.
 
 What it checks
 --------------
-Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric ply a
-material; and whether a dielectric lies between every two copper rows. Whether a ply states Dk is only asked where no
-catalogue knows it for the material: an information. KiCad writes a loss tangent of 0 for "not set": no value.
+Whether every copper and dielectric row of a declared stackup has a thickness, and every dielectric sheet a material;
+and whether a dielectric is between every two copper rows. A missing Dk counts only where the catalogue has none for the
+material: that is information. KiCad writes a loss tangent of 0 for "not set": no value.
 
 Why it matters
 --------------
-A row without thickness has no impedance; a ply without material has no loss, no Tg and no order number: the fab
-will ask, or choose.
+A row without thickness has no impedance; a sheet without material has no loss, no Tg and no order number: the fab will
+ask, or choose.
 
 How to fix
 ----------
@@ -18,9 +18,9 @@ style and resin content, into the material field: "R-5775(N) 1078 RC67%".
 
 What it cannot see
 ------------------
-That something is stated is asked, not whether it makes sense: a prepreg of 3 um or a misspelt laminate is complete here
-(thin-dielectric, unknown-laminate and implausible-dk look further). Whether an outer row means the foil or the finished
-copper with its plating, KiCad does not say. Solder mask, loss tangents and resin contents are not asked for.
+Values need only be present, not plausible: a prepreg of 3 um or a misspelt laminate passes (see `thin-dielectric`,
+`unknown-laminate`, `implausible-dk`). Foil or finished copper is not told apart. Solder mask, loss tangents and resin
+contents are not checked.
 
 Sources
 -------
@@ -40,7 +40,7 @@ from drc_rules.rules.rule import Draft, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
 
 DK_AT_GHZ = 1.0
-"""Where the catalogue is asked for a Dk."""
+"""Frequency at which the catalogue gives a Dk."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
         lacks.append(f"dielectric between it and {below.name}")
     lacks_dk = _lacks_dk(ctx, row)
     if lacks or lacks_dk:
-        words = [*lacks, *(["Dk, and no catalogue knows it"] if lacks_dk else [])]
+        words = [*lacks, *(["Dk, and the catalogue has none"] if lacks_dk else [])]
         yield Draft(
             title=f"{row.name} states no {' and no '.join(words)}",
-            why="without it neither impedance nor loss of the layers beside it can be computed",
-            fix=f"fill in {row.name} under File > Board Setup > Physical Stackup and save",
+            why="Without it, impedance and loss of the adjacent layers cannot be computed",
+            fix=f"Fill in {row.name} under File > Board Setup > Physical Stackup and save",
             ids=(row.name, *(lacks or ["Dk"])),
             severity=None if lacks else Severity.INFO,
             places=(Place(layer=row.name, line=ctx.board.line_of(row.offset) if row.offset else None),),

@@ -1,23 +1,22 @@
-"""There is no `.kicad_pro` beside the board.
+"""There is no `.kicad_pro` next to the board.
 
 What it checks
 --------------
-Whether the project file lies beside the board under the same name. Since KiCad 6 net classes, their patterns
-and the text variables are kept there and not in the board.
+Whether the project file is next to the board under the same name. Since KiCad 6 it holds net classes, their patterns
+and the text variables, not the board file.
 
 Why it matters
 --------------
-Without net classes a fast net can only be told by its name, and its intended impedance not at all.
+Without net classes only its name identifies a high-speed net, and its configured impedance is unknown.
 
 How to fix
 ----------
-Check in the `.kicad_pro` together with the board, or copy it beside the board before the check.
+Check in the `.kicad_pro` together with the board, or copy it next to the board before the check.
 
 What it cannot see
 ------------------
-A file of that name is enough: a project of an older revision, of another board, or one without any net class passes.
-Whether the `.kicad_dru` or the schematic is there is not asked; boards of KiCad 5 and older hold their classes
-themselves and are never reported.
+A file of that name is enough: a project of an older revision, of another board, or without any net class passes.
+`.kicad_dru` and schematic are not checked. Boards of KiCad 5 and older hold their own classes.
 
 Sources
 -------
@@ -43,8 +42,8 @@ def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[Draf
         return
     wanted = board.path.with_suffix(".kicad_pro").name
     yield Draft(
-        title=f"there is no {wanted} beside the board, so its net classes are unknown",
-        why="fast nets can only be told by their names, and their intended impedance not at all",
-        fix=f"put {wanted} beside the board and check it in together with it",
+        title=f"no {wanted} next to the board: net classes unknown",
+        why="Only their names identify high-speed nets, and their configured impedance is unknown",
+        fix=f"Put {wanted} next to the board and check in both together",
         ids=("project",),
     )

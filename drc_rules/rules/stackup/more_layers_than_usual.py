@@ -1,9 +1,9 @@
-"""The board has more copper layers than the documents expect for its kind.
+"""The board has more copper layers than usual for its kind.
 
 What it checks
 --------------
-The number of copper layers against the upper end of the range that the requirement documents give. Their ranges
-are open ("32+"), so this never fails a board.
+The number of copper layers against the upper end of the range in the requirement documents. Their ranges are open
+("32+"), so this never fails a board.
 
 Why it matters
 --------------
@@ -12,12 +12,12 @@ does more than its profile says.
 
 How to fix
 ----------
-Nothing, if the layers are needed. Otherwise look for planes that can be shared.
+Keep the layers if they are needed. Otherwise look for planes that can be shared.
 
 What it cannot see
 ------------------
-What made the layers necessary is out of its sight: the depth of BGA breakouts, the number of rails, crosstalk. It does
-not look whether they are used either; layers without copper are unused-layers' question.
+Why the layers are needed is unknown: depth of BGA breakouts, number of rails, crosstalk. Unused layers are
+`unused-layers`'s.
 
 Sources
 -------
@@ -39,7 +39,7 @@ FORMULA = """
 n ≤ n_max
 
 n: copper layers
-n_max: the most that is usual for the workload
+n_max: usual maximum for the workload
 """
 
 
@@ -51,9 +51,9 @@ def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterat
         ctx.shows("the board", n=board.layer_count, n_max=most)
     if most is not None and board.layer_count > most:
         yield Draft(
-            title=f"{board.layer_count} copper layers; {clause.title}",
-            why="every pair of layers costs lamination, drilling depth and registration",
-            fix="keep them if they are needed; otherwise look for planes that can be shared",
+            title=f"{board.layer_count} copper layers, usual maximum {most:g}",
+            why="Every pair of layers costs lamination, drilling depth and registration",
+            fix="Keep them if they are needed. Otherwise look for planes that can be shared",
             ids=("layers",),
             measured=Measured(value=board.layer_count, unit="layers"),
             limit_value=most,

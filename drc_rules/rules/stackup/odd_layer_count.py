@@ -2,22 +2,21 @@
 
 What it checks
 --------------
-Whether the number of copper layers is even. One layer is left alone.
+Whether the number of copper layers is even. A single layer is exempt.
 
 Why it matters
 --------------
-Boards are pressed from cores that carry copper on both sides: an odd count costs as much as the next even one
-and cannot be symmetric, so it bows.
+Fabs laminate cores that carry copper on both sides: an odd count costs as much as the next even one and cannot be
+symmetric, so it bows.
 
 How to fix
 ----------
-Add a ground plane, or take a layer out.
+Add a ground plane, or remove a layer.
 
 What it cannot see
 ------------------
-Rows of the layer table are counted, not layers that will be built: an empty row can make an odd board even, and a board
-that the fab builds with one layer fewer than its file passes. A single layer is never odd. Rigid-flex boards, whose
-flex part may have an odd count of its own, have one count here.
+Rows of the layer table count, not layers that will be built: an empty row can make an odd board even, and a board built
+with one layer fewer passes. Rigid-flex boards have one count here.
 
 Sources
 -------
@@ -42,9 +41,9 @@ def odd_layer_count(ctx: Context, clause: Clause, board: Board) -> Iterator[Draf
     count = board.layer_count
     if count > 1 and count % 2:
         yield Draft(
-            title=f"{count} copper layers: an odd number cannot be built symmetrically",
-            why="it costs as much as the next even count and bows",
-            fix="add a ground plane or take one layer out",
+            title=f"{count} copper layers: an odd number cannot be symmetric",
+            why="It costs as much as the next even count, and bows",
+            fix="Add a ground plane or remove a layer",
             ids=("layers",),
             measured=Measured(value=count, unit="layers"),
         )

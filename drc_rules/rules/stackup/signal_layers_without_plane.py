@@ -1,29 +1,26 @@
-"""Two neighbouring layers carry signals with no plane between them, and one of them is fast.
+"""Two adjacent layers carry signals, one of them high-speed, with no plane between them.
 
 What it checks
 --------------
-Each pair of neighbouring copper layers, when a fast interface runs on one of them: for how long one of its nets lies
-over or under tracks of other nets on the neighbour, or less than 0.2 mm beside them as seen from above. It counts where
-most of that net on its layer has no filled copper on the neighbour; its pair's other trace is none of the others, and
-what is shorter in all than a tenth of a wavelength at Nyquist does not matter.
+Each pair of adjacent copper layers, when a high-speed interface is routed on one of them: the length over which one of
+its nets overlaps tracks of other nets on the other layer, or is less than 0.2 mm from them in plan view. It counts
+where most of that net on its layer has no filled copper on the other layer; the pair's other trace does not count, nor
+does a total below a tenth of a wavelength at Nyquist.
 
 Why it matters
 --------------
-Tracks on neighbouring layers couple broadside, and neither layer gives the other a return path: impedance
-changes wherever they cross.
+Tracks on adjacent layers couple broadside, and neither layer gives the other a return path: impedance changes wherever
+they cross.
 
 How to fix
 ----------
-Put a ground plane between them, move the fast nets to a layer with planes on both sides, or route the two layers apart.
+Add a ground plane between them, move the high-speed nets to a layer with planes on both sides, or route the two layers
+apart.
 
 What it cannot see
 ------------------
-Lengths of all crossings of a net are summed up, whatever the angle: a bus that crosses at right angles many times is
-reported like one that runs along, and the distance between the layers is not asked. Copper of any net on the neighbour
-is a plane, under the middle of each millimetre of the track; where a net has it for half of its way, slots that the
-tracks there cut are split-plane-crossing's. Arcs of the neighbour count as chords, copper drawn as graphics not at all.
-Two-layer boards, nets of unknown generation, DDR, MIPI and USB 2, and runs shorter than a tenth of a wavelength on a
-layer are left out.
+All crossings of a net add up, whatever the angle and layer distance. Copper of any net counts as a plane; slots are
+`split-plane-crossing`'s. Copper graphics, two-layer boards, DDR, MIPI, USB 2 and unknown generations are skipped.
 
 Sources
 -------
@@ -54,7 +51,7 @@ MULTILAYER = 4
 """A two-layer board has no room for a plane between; that is a choice, not a mistake."""
 
 REACH_MM = 0.2
-"""Tracks that are no farther beside one another couple; dielectrics between neighbouring layers are mostly thinner."""
+"""Tracks at most this far apart in plan view couple; dielectrics between adjacent layers are mostly thinner."""
 
 MOST = 0.5
 
@@ -125,8 +122,8 @@ def _alone_and_paired(ctx: Context, nets: list[int]) -> Iterator[list[int]]:
 FORMULA = """
 M ≤ L_max
 
-M: longest way of one fast net over or under tracks of other nets on the neighbouring layer, without a plane [mm]
-L_max: what would not matter: a tenth of a wavelength at Nyquist [mm]
+M: longest overlap of one high-speed net with tracks of other nets on the adjacent layer, without a plane [mm]
+L_max: maximum: a tenth of a wavelength at Nyquist [mm]
 """
 
 
@@ -140,15 +137,15 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
     found = [one for one in meetings if one.length_mm > one.lumped_mm]
     if found:
         if len(unfilled_zones(ctx.board, (worst.upper, worst.lower))):
-            raise MissingFact(f"the filled copper of {upper} and {lower}", FILL_ZONES)
+            raise MissingFact(f"the zone fills on {upper} and {lower}", FILL_ZONES)
         net, other = ctx.board.nets[worst.net], lower if worst.fast.index == worst.upper else upper
         yield Draft(
             title=(
-                f"{upper} and {lower} both carry signals and no plane lies between them: "
-                f"{net} meets tracks of {other} for {worst.length_mm:.1f} mm"
+                f"no plane between signal layers {upper} and {lower}: {net} overlaps tracks of {other} for "
+                f"{worst.length_mm:.1f} mm, maximum {worst.lumped_mm:.1f} mm"
             ),
-            why="tracks couple broadside, and neither layer gives the other a return path",
-            fix="put a ground plane between them, move the fast nets, or route the two layers apart",
+            why="Tracks couple broadside, and neither layer gives the other a return path",
+            fix="Add a ground plane between them, move the high-speed nets, or route the two layers apart",
             ids=(upper, lower),
             measured=Measured(value=round(worst.length_mm, 2), unit="mm"),
             limit_value=round(worst.lumped_mm, 2),

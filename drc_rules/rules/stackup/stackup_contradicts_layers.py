@@ -2,13 +2,13 @@
 
 What it checks
 --------------
-Whether the copper rows of the stackup are, in name and order, the copper layers of the board. KiCad does not
-compare them: a six-layer board with the stackup of a four-layer board loads without a word.
+Whether the copper rows of the stackup are, in name and order, the copper layers of the board. KiCad does not compare
+them: a six-layer board with the stackup of a four-layer board loads without a warning.
 
 Why it matters
 --------------
-A layer that is in no stackup has no height and no dielectric: nothing about it can be computed, and the fab
-gets two answers to the question how many layers to build.
+A layer without a stackup row has no height and no dielectric: nothing about it can be computed, and the fab gets two
+different layer counts.
 
 How to fix
 ----------
@@ -17,9 +17,8 @@ save.
 
 What it cannot see
 ------------------
-Names and order of the copper rows are all that is compared: a stackup with the right rows and another board's heights
-or laminates passes. Where it fails, rules on materials still find the dielectrics of a layer by counting copper rows
-from the top: what they say of layers below the first difference belongs to others, or is missing.
+Only names and order of the copper rows are compared: a stackup with another board's heights or laminates passes. Where
+it fails, material rules still count rows from the top, so layers below may get another layer's dielectric.
 
 Sources
 -------
@@ -61,9 +60,9 @@ def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> It
         return
     what = f": {', '.join(odd)}" if odd else ", in another order"
     yield Draft(
-        title=f"the stackup has {len(in_stackup)} copper layers, the board {len(in_table)}{what}",
-        why="a layer without a stackup row has no height and no dielectric, and the fab gets two answers",
-        fix="open File > Board Setup > Physical Stackup, set the copper layers, enter the dielectrics, save",
+        title=f"stackup has {len(in_stackup)} copper layers, board has {len(in_table)}{what}",
+        why="A layer without a stackup row has no height and no dielectric, and the fab gets two layer counts",
+        fix="Open File > Board Setup > Physical Stackup, set the copper layers, enter the dielectrics, save",
         ids=("stackup", *odd),
         measured=Measured(value=len(in_stackup), unit="layers"),
         limit_value=len(in_table),

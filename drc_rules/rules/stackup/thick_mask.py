@@ -2,7 +2,7 @@
 
 What it checks
 --------------
-The thickness of the mask rows in a stackup that somebody has entered.
+The thickness of the solder mask rows in an entered stackup.
 
 Why it matters
 --------------
@@ -15,12 +15,12 @@ Enter the fab's mask under File > Board Setup > Physical Stackup: 10 to 30 um ov
 
 What it cannot see
 ------------------
-A wrong thickness below the limit. Dry film of 75 to 100 um, which a few boards still carry, is reported as well, and
-`mask_over_copper_um` under `[process]` refuses it.
+A wrong thickness below the limit. Dry film of 75 to 100 um, which a few boards still have, is reported as well, and
+`mask_over_copper_um` under `[process]` rejects it.
 
 Sources
 -------
-Liquid solder mask cures to 10 to 40 um; it is not printed thicker.
+Cured liquid solder mask has 10 to 40 um; it is not printed thicker.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FORMULA = """
 m ≤ m_max
 
 m: mask over copper [mm]
-m_max: the most that is printed [mm]
+m_max: maximum that fabs print [mm]
 """
 
 
@@ -55,9 +55,9 @@ def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draf
     if mask_is_possible(thickness):
         return
     yield Draft(
-        title=f"{row.name}: solder mask of {thickness:g} mm cannot be right, maximum {most:g} mm",
-        why="the impedance of lines under this mask is not judged",
-        fix=f"{correct(row.name, 'the thickness')}; leave the tracks as they are",
+        title=f"solder mask thickness {thickness:g} mm, maximum {most:g} mm: {row.name}",
+        why="The impedance of lines under this mask is not judged",
+        fix=f"{correct(row.name, 'the thickness')}. Leave the tracks unchanged",
         ids=(row.name,),
         measured=Measured(value=thickness, unit="mm"),
         limit_value=most,

@@ -1,28 +1,29 @@
-"""A prepreg is thicker than one sheet can be.
+"""A prepreg sheet is thicker than any glass style.
 
 What it checks
 --------------
-Each ply of prepreg in a stackup that somebody has entered: KiCad has a line for every sheet of a row.
+Each sheet of prepreg in an entered stackup: KiCad has a line for every sheet of a row.
 
 Why it matters
 --------------
-A thick "prepreg" is either a core, so that the board is built the other way round than stated, or several sheets
-written as one, or a typing error. Nobody knows which, so no impedance that rests on the row is judged until its type
-is corrected or its sheets are entered one by one.
+A thick "prepreg" is a core (then the board is built the other way round than stated), or several sheets entered as one,
+or a typing error. So no impedance that depends on the row is judged until its type is corrected or its sheets are
+entered one by one.
 
 How to fix
 ----------
-In File > Board Setup > Physical Stackup set the type to core, or add the sheets one by one (Add Dielectric Layer), each
-with its own thickness and glass style.
+Under File > Board Setup > Physical Stackup set the type to core, or add the sheets one by one (Add Dielectric Layer),
+each with its own thickness and glass style.
 
 What it cannot see
 ------------------
-Whether a prepreg below the limit can be had: fabs stock a few styles of each laminate. On a board whose dielectrics are
-all called prepreg, unstackable-rows says so, and this rule is silent.
+Whether a prepreg below the limit is available: fabs stock a few styles of each laminate. Where all dielectrics of a
+board are called prepreg, `unstackable-rows` reports it instead.
 
 Sources
 -------
-7628, the thickest common glass, presses to 0.17 to 0.21 mm a sheet; fabs press two or three sheets between copper.
+7628, the thickest common glass, has 0.17 to 0.21 mm a sheet after lamination; fabs use two or three sheets between
+copper.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ FORMULA = """
 h ≤ h_max
 
 h: thickness of the sheet [mm]
-h_max: the thickest sheet [mm]
+h_max: maximum of a sheet [mm]
 """
 
 
@@ -61,8 +62,8 @@ def thick_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[
     if sheet_is_possible(thickness):
         return
     yield Draft(
-        title=f"{ply.label}: one sheet of prepreg of {thickness:g} mm cannot be had, maximum {most:g} mm",
-        why="no impedance that rests on this row is judged",
+        title=f"prepreg sheet {thickness:g} mm, maximum {most:g} mm: {ply.label}",
+        why="Impedance of lines next to this row is not judged",
         fix=f"{correct(ply.row, 'the type (core or prepreg)')}, or enter its sheets one by one",
         ids=(ply.label,),
         measured=Measured(value=thickness, unit="mm"),

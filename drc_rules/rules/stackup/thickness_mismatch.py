@@ -1,4 +1,4 @@
-"""The stackup does not add up to the board's thickness.
+"""The stackup does not add up to the board thickness.
 
 What it checks
 --------------
@@ -6,8 +6,8 @@ The sum of copper, dielectrics and solder mask against the board thickness in th
 
 Why it matters
 --------------
-The two numbers go to different places: the sum decides impedance and via depth, the other one is what drawings,
-3D models and many order forms show. If they differ, one of them is not what will be built.
+The sum decides impedance and via depth; the other number is what drawings, 3D models and many order forms show. If they
+differ, one of them is not what will be built.
 
 How to fix
 ----------
@@ -16,10 +16,8 @@ really has that total; otherwise enter the fab's total.
 
 What it cannot see
 ------------------
-Agreement proves little: both numbers may be wrong together, and neither holds what a press squeezes out of prepreg or
-what plating adds, unless the fab's own figures were entered. Up to 0.05 mm apart it is silent, so that a missing
-build-up dielectric of 50 um goes unnoticed. A mask row that is missing or states no thickness counts as nothing: then
-the sum is short by the mask that the board will have.
+Both numbers may be wrong together; resin flow and plating count only where the fab's values were entered. Differences
+up to 0.05 mm pass, even a missing 50 um build-up. A mask row without thickness counts as zero.
 
 Sources
 -------
@@ -50,7 +48,7 @@ d ≤ d_max
 T: sum of the stackup's rows [mm]
 t: thickness that the board states [mm]
 d: difference [mm]
-d_max: what is allowed [mm]
+d_max: maximum [mm]
 """
 
 
@@ -59,15 +57,21 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
     """Yield one finding when sum and thickness differ by more than the clause allows."""
     total = ctx.stackup().thickness_mm
     if total is None or board.thickness_mm is None:
-        raise MissingFact("the thickness of every stackup row", "fill in File > Board Setup > Physical Stackup")
+        raise MissingFact("the thickness of every stackup row", "in KiCad: File > Board Setup > Physical Stackup")
     difference = abs(total - board.thickness_mm)
     allowed = clause.limit.max or 0.0
     ctx.shows("the stackup", T=total, t=board.thickness_mm, d=difference, d_max=allowed)
     if difference > allowed + NANOMETRE:
         yield Draft(
-            title=f"the stackup adds up to {total:.3f} mm, the board thickness says {board.thickness_mm:.3f} mm",
-            why="one of the two is not what will be built, and the order form may show the wrong one",
-            fix="make the total of File > Board Setup > Physical Stackup the fab's finished thickness",
+            title=(
+                f"stackup sum {total:.3f} mm, board thickness {board.thickness_mm:.3f} mm, "
+                f"maximum difference {allowed:g} mm"
+            ),
+            why="One of the two is not what will be built, and the order form may show the wrong one",
+            fix=(
+                "Enter the fab's stackup under File > Board Setup > Physical Stackup, so that the "
+                "total is its finished thickness"
+            ),
             ids=("thickness",),
             measured=Measured(value=round(total, 4), unit="mm"),
             limit_value=board.thickness_mm,

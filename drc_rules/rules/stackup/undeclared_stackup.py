@@ -1,16 +1,15 @@
-"""The board states no stackup, or only KiCad's untouched default.
+"""The board has no stackup, or only KiCad's untouched default.
 
 What it checks
 --------------
-Whether the board file holds a stackup that somebody has entered. KiCad writes a stackup of its own into every
-new board: FR4 with Dk 4.5 everywhere, in equal heights that add up to the board thickness, or with prepregs of
-0.1 mm once a layer count was picked. Nobody's fab has promised that board on more than two layers.
+Whether the board file holds an entered stackup. KiCad writes a stackup of its own into every new board: FR4 with Dk 4.5
+everywhere, in equal heights that add up to the board thickness, or with prepregs of 0.1 mm once a layer count was
+picked. No fab builds that board with more than two layers.
 
 Why it matters
 --------------
-Heights, materials and losses of the default are not the fab's. Every impedance and loss computed from them is
-wrong, and the fab will choose a stackup of its own. All clauses on materials, impedance and loss stay
-unverifiable.
+Heights, materials and losses of the default are not the fab's. Every impedance and loss computed from them is wrong,
+and the fab will choose a stackup of its own. All clauses on materials, impedance and loss are not verifiable.
 
 How to fix
 ----------
@@ -19,22 +18,20 @@ Stackup, and save the board.
 
 What it cannot see
 ------------------
-Almost any edit makes a stackup count as entered: KiCad's defaults with one laminate renamed, or a stackup copied from
-another project, pass, and the file cannot tell whether a fab has confirmed them. The reverse: a board that really is
-FR4 of Dk 4.5 in equal heights between coppers of 35 um is taken for the default until a laminate is named or a
-thickness locked. KiCad 5 and older know no stackup, so every board of theirs is reported.
+Any edit makes a stackup count as entered: defaults with one laminate renamed, or another project's stackup, pass. A
+real FR4 board with Dk 4.5 in equal heights is reported until a laminate is named. KiCad 5 stores no stackup.
 
 Sources
 -------
-The formula of the default: KiCad 6 to 10, seen in boards that they wrote. A two-layer default is only
-information: its one core of 1.51 mm is what most fabs do build.
+The formula of the default: KiCad 6 to 10, seen in boards that they wrote. A two-layer default is only information: its
+one core of 1.51 mm is what most fabs build.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import Draft, rule
@@ -46,15 +43,15 @@ from stackup_lib.board.board import Board
 def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
     """Yield one finding for a missing or default stackup."""
     if board.stackup is None:
-        title = f"the board file has no stackup for its {board.layer_count} copper layers"
+        title = f"no stackup in the board file for its {board.layer_count} copper layers"
     elif ctx.is_default_stackup:
-        title = f"the stackup of {board.layer_count} layers is KiCad's untouched default: FR4, Dk 4.5 throughout"
+        title = f"the {board.layer_count}-layer stackup is KiCad's untouched default: FR4, Dk 4.5 throughout"
     else:
         return
     yield Draft(
         title=title,
-        why="it proves nothing about material, impedance or loss, and the fab will choose a stackup of its own",
-        fix=DECLARE_STACKUP,
+        why="It proves nothing about material, impedance or loss, and the fab will choose its own stackup",
+        fix="Enter the fab's stackup in KiCad, File > Board Setup > Physical Stackup, and save the board",
         ids=("stackup",),
         measured=Measured(value="none" if board.stackup is None else "KiCad default"),
         severity=Severity.INFO if board.layer_count <= 2 else None,

@@ -1,31 +1,29 @@
-"""Cores and prepregs are in an order that no press can laminate.
+"""Cores and prepregs are in an order that cannot be laminated.
 
 What it checks
 --------------
-Whether prepreg lies between every two cores, and whether there is a core at all. Foil builds (prepreg outside), cores
-outside with prepreg between them, and HDI builds (prepreg on prepreg around a core) are all legal.
+Whether prepreg is between every two cores, and whether there is a core at all. Foil builds (prepreg outside), core
+builds (cores outside with prepreg between them), and HDI builds (prepreg on prepreg around a core) all pass.
 
 Why it matters
 --------------
-Only prepreg bonds: copper between two cores is held by nothing. Etched inner copper lies on a core, so a board of
-prepregs alone cannot be made. The fab will build something else, with other heights; so lines that rest on these rows
-are not judged. With two layers there is nothing to confuse: a remark only, and lines are judged.
+Only prepreg bonds: nothing holds copper between two cores. Etched inner copper needs a core, so a board of prepregs
+alone cannot be made. The fab will build something else, with other heights; so lines that depend on these rows are not
+judged. With two layers the build is clear: a remark only, and lines are judged.
 
 How to fix
 ----------
-Enter the fab's stackup under File > Board Setup > Physical Stackup, with the type of each row; check the heights too,
-they may belong to the neighbouring row.
+Enter the fab's stackup under File > Board Setup > Physical Stackup, with the type of each row. Check the heights too:
+they may belong to the adjacent row.
 
 What it cannot see
 ------------------
-Types that are swapped but possible (core, prepreg, core for prepreg, core, prepreg) look right unless the prepreg is
-too thick for a sheet: thick-prepreg says so. KiCad has one type for all sheets of a row, so a row of unlike sheets may
-hold core and prepreg, and passes for either. PTFE and LCP boards may be fusion bonded, core on core: they are reported;
-so are lists of fabs that call every inner dielectric a core.
+Swapped types that are possible pass, unless the prepreg is too thick (`thick-prepreg`). A row of unlike sheets may hold
+core and prepreg, and passes. Fusion-bonded PTFE and LCP boards, core on core, are reported.
 
 Sources
 -------
-How multilayer boards are pressed: etched cores and foils, bonded by prepreg.
+Lamination of multilayer boards: etched cores and foils, bonded by prepreg.
 """
 
 from __future__ import annotations
@@ -49,11 +47,11 @@ def unstackable_rows(ctx: Context, clause: Clause, board: Board) -> Iterator[Dra
         yield Draft(
             title=f"{rows}: {fault.what}",
             why=(
-                "the fab will build it differently, so no impedance that rests on these rows is judged"
+                "The fab will build it differently, so lines next to these rows are not judged"
                 if fault.is_certain
-                else "the fab builds it from one core; lines are judged with the height as stated"
+                else "The fab builds it from one core; lines are judged with the height as stated"
             ),
-            fix=f"{IN_KICAD}: correct the types (core or prepreg) of {rows}, and check their heights",
+            fix=f"Correct the types (core or prepreg) of {rows} and check their heights {IN_KICAD}",
             ids=fault.rows,
             measured=Measured(value=f"{len(fault.rows)} rows" if len(fault.rows) > 1 else "1 row"),
             severity=None if fault.is_certain else Severity.INFO,

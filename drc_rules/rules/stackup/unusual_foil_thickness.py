@@ -1,14 +1,14 @@
-"""Inner copper has a thickness that no foil weight gives.
+"""Inner copper has a thickness that matches no foil weight.
 
 What it checks
 --------------
-The copper thickness of every inner layer on which no via begins or ends, in a stackup that somebody has entered. Each
-weight may be stated as the foil is bought or as it is after etching: 0.5 oz from 12 to 20 um, 1 oz from 27 to 40 um.
+The copper thickness of every inner layer on which no via begins or ends, in an entered stackup. Each weight may be
+stated as bought or as finished after etching: 0.5 oz from 12 to 20 um, 1 oz from 27 to 40 um.
 
 Why it matters
 --------------
-Between two weights it is not known which foil is meant: 25 um may be 0.5 oz or 1 oz, and the two differ by a factor of
-two in resistance and by 2 to 4 % in impedance. So nothing that rests on the layer's copper is judged.
+Between two weights the foil is ambiguous: 25 um may be 0.5 oz or 1 oz, a factor of two in resistance and 2 to 4 % in
+impedance. So nothing that depends on the layer's copper is judged.
 
 How to fix
 ----------
@@ -17,7 +17,7 @@ Enter the thickness of the fab's foil: 0.0175 mm for 0.5 oz, 0.035 mm for 1 oz, 
 What it cannot see
 ------------------
 Outer layers, and inner ones on which a blind or buried via ends, are plated: their copper may have any thickness. The
-wrong one of two weights looks right. Copper above 4 oz is not judged.
+wrong one of two weights passes. Copper above 4 oz is not judged.
 
 Sources
 -------
@@ -67,8 +67,8 @@ def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> It
     ends += [f"{foil.weights} begins at {foil.from_um:g} um" for foil in (upper,) if foil]
     um = row.thickness_mm * 1000
     yield Draft(
-        title=f"{row.name}: inner copper of {um:.4g} um has no foil weight: {', '.join(ends)}",
-        why="it is not known which foil is meant, so no impedance or resistance that rests on it is judged",
+        title=f"{row.name}: inner copper {um:.4g} um matches no foil weight: {', '.join(ends)}",
+        why="The foil is ambiguous, so impedance and resistance of this layer are not judged",
         fix=f"{correct(row.name, 'the copper thickness')}: 0.0175 mm is 0.5 oz, 0.035 mm is 1 oz",
         ids=(row.name,),
         measured=Measured(value=round(row.thickness_mm, 5), unit="mm"),

@@ -6,20 +6,17 @@ The finished thickness (the stackup's sum with solder mask, else the board thick
 
 Why it matters
 --------------
-Edge connectors, card guides and mezzanine heights are made for one thickness: a card that is too thick does not
-go in, one that is too thin makes no sure contact.
+Edge connectors, card guides and mezzanine heights are made for one thickness: a card that is too thick does not fit,
+one that is too thin makes unreliable contact.
 
 How to fix
 ----------
-Change the dielectric heights, or have the edge milled to the thickness of the connector and say so in the fab
-notes.
+Change the dielectric heights, or have the edge milled to the connector's thickness and say so in the fab notes.
 
 What it cannot see
 ------------------
-What the press delivers is not the stackup's sum: fabs usually hold a tenth of the thickness, and that tolerance,
-plating and bow are not added. A board has one thickness here: an edge that is milled down, as the fix proposes, is
-still reported, and gold fingers, which carry no mask, are thinner by both masks than what is judged. Without a form
-factor, declared or from the profile, nothing is asked; with KiCad's untouched default stackup it is not verifiable.
+Lamination tolerance (usually a tenth), plating and bow are not added. A milled edge is still reported; gold fingers
+without mask count as thick as the rest. Without a form factor nothing is judged.
 
 Sources
 -------
@@ -45,8 +42,8 @@ FORMULA = """
 T_min - 0.0005 ≤ T ≤ T_max + 0.0005
 
 T: thickness of the board [mm]
-T_min: the least of the form factor [mm]
-T_max: the most of it [mm]
+T_min: minimum of the form factor [mm]
+T_max: its maximum [mm]
 """
 
 
@@ -58,16 +55,16 @@ def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator
         ctx.rests_on(Confidence.LOW)
         total = board.thickness_mm
     if total is None:
-        raise MissingFact("the board thickness", DECLARE_STACKUP)
+        raise MissingFact("board thickness", DECLARE_STACKUP)
     low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
     ctx.shows("the board", T=total, T_min=low, T_max=high)
     if low - ROUNDING_MM <= total <= high + ROUNDING_MM:
         return
     bound = low if total < low else high
     yield Draft(
-        title=f"the board is {total:.3f} mm thick; {clause.title}",
-        why="edge connectors, guides and mezzanine heights are made for one thickness",
-        fix="change the dielectric heights, or have the connector edge milled and say so in the fab notes",
+        title=f"board thickness {total:.3f} mm; required: {clause.title}",
+        why="Edge connectors, guides and mezzanine heights are made for one thickness",
+        fix="Change the dielectric heights, or have the connector edge milled and say so in the fab notes",
         ids=("thickness",),
         measured=Measured(value=round(total, 4), unit="mm"),
         limit_value=bound,

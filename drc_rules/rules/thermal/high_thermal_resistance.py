@@ -1,36 +1,33 @@
-"""The vias under a hot part lead its heat worse than it may be.
+"""The thermal vias under a high-power component exceed their maximum thermal resistance.
 
 What it checks
 --------------
-Every `[[hot_part]]` for which a limit is declared: `max_k_per_w` from its thermal pad to the sink (`sink`, by default
-the far side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of
-the array is an interval: wall between 18 and 35 um unless `plating_um` says, the hole as drilled or as finished, the
-fill as stored or declared, the pad's copper or the package's slug to spread the heat. Planes between pad and sink
-spread it too, which is not computed: it fails where even the way to the nearest of them is above the limit, and is not
-verifiable where only the array's nominal figure is, until more is declared. It passes where the nominal figure is
-within the limit, with a remark where the highest is not. `path_k_per_w` takes the place of the computed figure: a
-simulation or a measurement, and the only way for a copper coin.
+Every `[[hot_part]]` with a declared limit: `max_k_per_w` from its thermal pad to the sink (`sink`, by default the far
+side), or `junction_max_c`, `theta_jc_k_per_w` and `sink_c`, which with the power give one. The resistance of the array
+is an interval: wall between 18 and 35 um unless `plating_um` states it, hole as drilled or as finished, fill as stored
+or declared, heat spread by the pad's copper or the package's slug. Planes between pad and sink spread heat too, which
+is not computed: it fails where even the path to the nearest plane exceeds the limit, and is not verifiable where only
+the array's nominal value does. It passes where the nominal value is within the limit, with a remark where the upper
+bound is not. `path_k_per_w`, simulated or measured, replaces the computed value, and is the only option for a copper
+coin.
 
 Why it matters
 --------------
-What the board takes is missing at the junction: 20 K/W at 4 W are 80 degrees.
+The temperature drop in the board adds at the junction: 20 K/W at 4 W are 80 degrees.
 
 How to fix
 ----------
-More vias, thicker plating, a filled or shorter way, a plane nearer to the part; or a heatsink on its lid.
+Add vias, thicker plating, filled vias, a shorter path or a plane closer to the part; or a heatsink on its lid.
 
 What it cannot see
 ------------------
-Heat goes straight down the holes in the pad and the laminate between them: vias beside the pad, copper around it,
-planes on the way (but for the bound to the nearest), radiation and air help, and are not counted; solder and its voids,
-the paste to the heatsink and a sink that is not everywhere equally warm hinder, and are not counted either. Several hot
-parts on one plane warm each other, each is judged alone. A pad is its rectangle, whatever its shape; power, sink and
-limit are what `[[hot_part]]` says.
+Vias around the pad, surrounding copper, most planes, radiation and air help but do not count; nor do solder voids and
+thermal paste, which hinder. Parts that heat each other are judged alone. Pads count as rectangles.
 
 Sources
 -------
-Conduction through cylinders side by side (Fourier's law), radial conduction in the pad (Carslaw and Jaeger);
-conductivities and plating with their sources in `stackup_lib/thermal/conductivity.toml`. The limit is declared.
+Conduction through parallel cylinders (Fourier's law), radial conduction in the pad (Carslaw and Jaeger); conductivities
+and plating with their sources in `stackup_lib/thermal/conductivity.toml`. The limit is declared.
 """
 
 from __future__ import annotations
@@ -60,8 +57,8 @@ FORMULA = """
 R ≤ R_max
 
 R: from the pad through its vias to the sink [K/W]
-R_max: the most that is declared, or (T_junction - T_sink) / P - R_junction_case [K/W]
-n: vias that lead there
+R_max: declared maximum, or (T_junction - T_sink) / P - R_junction_case [K/W]
+n: vias to the sink
 """
 
 
@@ -75,15 +72,15 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
     known = Interval(low=path.least_k_per_w, nominal=found.nominal, high=found.high)
     standing = known.against(maximum=most)
     if standing is Standing.UNSURE:
-        name = f"whether {_words(part, path)} stay below {figure(most)} K/W"
+        name = f"thermal resistance below {figure(most)} K/W ({_words(part, path)})"
         raise MissingFact(name, give(part, MORE))
     if found.high <= most:
         return
     fails = standing is Standing.BEYOND
     yield Draft(
-        title=f"{_words(part, path)}; {figure(most)} K/W is the most{'' if fails else ', which it may exceed'}",
-        why=f"what the board takes is missing at the junction{_least(path)}",
-        fix="add vias, plate or fill them, lead the heat to a nearer plane, or cool the lid",
+        title=f"{_words(part, path)}{'' if fails else ', may exceed'}, maximum {figure(most)} K/W",
+        why=f"The temperature drop in the board adds at the junction{_least(path)}",
+        fix="Add vias, plate or fill them, add a plane closer to the part, or cool the lid",
         ids=(part.reference,),
         measured=Measured(value=round(found.nominal, 2), unit="K/W"),
         limit_value=round(most, 2),
@@ -104,8 +101,8 @@ def _words(part: HotPartOnBoard, path: HeatPath) -> str:
 def _least(path: HeatPath) -> str:
     if path.least_k_per_w >= path.k_per_w.low:
         return ""
-    least = f"to {path.plane_name} it is {in_words(path.least_k_per_w)} K/W at least"
-    return f"; planes between spread the heat as well, {least}"
+    least = f"the path to {path.plane_name} has at least {in_words(path.least_k_per_w)} K/W"
+    return f". Planes between spread the heat as well; {least}"
 
 
 def _most_k_per_w(part: HotPartOnBoard) -> float:
@@ -116,10 +113,10 @@ def _most_k_per_w(part: HotPartOnBoard) -> float:
     watt = told.through_board_w
     if watt is None:
         key = "power_w" if told.power_w is None else "board_w"
-        raise MissingFact(f"the heat of {part.reference} through the board", give(part, f'{key} = "?"'))
+        raise MissingFact(f"heat of {part.reference} through the board", give(part, f'{key} = "?"'))
     if told.theta_jc_k_per_w is None or told.sink_c is None or told.junction_max_c is None:
-        lines = 'theta_jc_k_per_w = "?"  # junction to thermal pad\nsink_c = "?"  # how warm the sink gets'
-        raise MissingFact(f"what the junction of {part.reference} leaves to the board", give(part, lines))
+        lines = 'theta_jc_k_per_w = "?"  # junction to thermal pad\nsink_c = "?"  # sink temperature'
+        raise MissingFact(f"junction-to-case resistance and sink temperature of {part.reference}", give(part, lines))
     return max((told.junction_max_c - told.sink_c) / watt - told.theta_jc_k_per_w, 0.0)
 
 
@@ -130,13 +127,13 @@ def _path(ctx: Context, part: HotPartOnBoard) -> HeatPath:
         exact = Interval(low=given, nominal=given, high=given)
         return HeatPath(sink, ctx.board.copper_layers[sink].name, 0, exact)
     if part.declared.coin or not part.is_exposed:
-        what = "the coin" if part.declared.coin else "the way from the pads, none of which is a thermal pad,"
+        what = "the coin" if part.declared.coin else "the pads, none of which is a thermal pad,"
         raise MissingFact(
-            f"the thermal resistance of {what} under {part.reference}", give(part, 'path_k_per_w = "?"  # as simulated')
+            f"thermal resistance of {what} under {part.reference}", give(part, 'path_k_per_w = "?"  # as simulated')
         )
     path = heat_path(ctx, part)
     if path is None:
         name = ctx.board.copper_layers[sink_of(ctx, part)].name
         cure = f"# draw vias in its thermal pad that reach {name}, or\n{give(part, 'sink = ?')}"
-        raise MissingFact(f"any via from the thermal pad of {part.reference} to {name}", cure)
+        raise MissingFact(f"a via from the thermal pad of {part.reference} to {name}", cure)
     return path

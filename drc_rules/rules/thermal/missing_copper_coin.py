@@ -1,25 +1,23 @@
-"""A very hot part has no copper coin below it, where such boards often have one.
+"""A very high-power component has no copper coin below it, where such boards often have one.
 
 What it checks
 --------------
 Whether `coin = true` or `false` is declared for every `[[hot_part]]` from the clause's power on. KiCad has no object
-for a coin pressed or bonded into the board.
+for a copper coin pressed or bonded into the board.
 
 Why it matters
 --------------
-A coin leads heat straight through the board, some ten times better than the densest via array of its size. It has to
-be in the fab's order, and takes its place on every layer.
+A coin conducts heat straight through the board, some ten times better than the densest via array of its size. It has to
+be in the fab order, and takes space on every layer.
 
 How to fix
 ----------
-Nothing, where the lid is cooled well enough: the documents say "often", not "always". This is information.
+Change nothing where the lid is cooled well enough: the documents say "often", not "always". This is information.
 
 What it cannot see
 ------------------
-It repeats what is declared: a coin that the order leaves out, or one that no pad, cut-out or mask opening makes room
-for, is not noticed, because nothing of it is in the board file. Power is the declared TDP; parts that nobody declares
-are not looked at, and none is inferred from its size or its name. Whether a coin is needed depends on the lid, the cold
-plate and the board around it, of which this rule knows nothing.
+Declarations are believed: KiCad files hold no coins, nor the room for them. Power is the declared TDP; undeclared parts
+are not checked. Whether a coin is needed depends on lid, cold plate and surroundings, which are not known.
 
 Sources
 -------
@@ -42,13 +40,14 @@ from stackup_lib.core.facts import MissingFact
 def missing_copper_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part that is declared to have no coin."""
     if part.declared.coin is None:
-        line = 'coin = "?"  # true where a copper coin lies under it, else false'
-        raise MissingFact(f"whether a copper coin lies under {part.reference}", give(part, line))
+        line = 'coin = "?"  # true with an embedded copper coin under it, else false'
+        raise MissingFact(f"copper coin under {part.reference}", give(part, line))
     if not part.declared.coin:
         yield Draft(
-            title=f"{part.reference} ({part.declared.power_w:g} W) lies on no copper coin; {clause.title}",
-            why="a coin leads heat through the board some ten times better than the densest via array",
-            fix="nothing, where its lid is cooled well enough; else order a coin below it",
+            title=f"{part.reference} ({part.declared.power_w:g} W) has no embedded copper coin, "
+            f"usual from {clause.limit.min:g} W",
+            why="A coin conducts heat through the board some ten times better than the densest via array",
+            fix="Cool its lid well enough, or order a coin below it",
             ids=(part.reference,),
             measured=Measured(value="no coin"),
             limit_value="coin",

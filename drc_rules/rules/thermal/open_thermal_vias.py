@@ -1,17 +1,17 @@
-"""Vias in the thermal pad of a hot part are neither filled nor capped.
+"""Vias in the thermal pad of a high-power component are not filled and capped.
 
 What it checks
 --------------
 The plated holes in the thermal pads of every declared `[[hot_part]]`, its footprint's own among them: filled and capped
-(IPC-4761 type VII), as KiCad 10 stores it in the via or in the board's setup, or as `via_fill` and `via_capped` say. A
-thermal pad is one much larger than the part's others, or named in `pads`. Under a part without one, a BGA, it is the
-holes inside the pads of its supplies and ground that count; vias beside the pads are left alone. KiCad 9 and older, and
-the holes of a footprint, hold no fill: then it is not verifiable.
+(IPC-4761 type VII), as KiCad 10 stores it in the via or in the board's setup, or as `via_fill` and `via_capped` state.
+A thermal pad is one much larger than the part's others, or named in `pads`. Under a part without one, such as a BGA,
+the holes inside the pads of its supplies and ground count; vias next to pads do not. KiCad 9 and older, and the holes
+of a footprint, store no fill: then it is not verifiable.
 
 Why it matters
 --------------
-Solder runs into an open hole: it leaves voids under the pad, through which the heat has to pass, and bumps on the far
-side, where a cold plate or a heatsink may have to lie flat.
+Solder runs into an open hole: it leaves voids under the pad, which block the heat, and bumps on the far side, where a
+cold plate or a heatsink needs a flat surface.
 
 How to fix
 ----------
@@ -20,11 +20,9 @@ Set Filling and Capping in the properties of those vias (or order IPC-4761 type 
 
 What it cannot see
 ------------------
-A hole counts whose middle lies in the pad's rectangle: a via just outside of it, which steals solder as well, is left
-alone, and of a pad of free shape the corners of that rectangle count too. Filled and capped is what KiCad or the
-settings say, of the settings for all holes of the part at once: whether the fab's order says the same, what it fills
-with and how flat the cap is, nobody knows. Small open vias that are tented on the far side, which some assemblers
-accept, are reported all the same; parts that are not declared are not looked at.
+Only holes centred in the pad's rectangle count; vias just outside wick solder as well. KiCad or the settings are
+believed, whatever the order says. Small open vias tented on the far side are reported though some assemblers accept
+them.
 
 Sources
 -------
@@ -67,9 +65,9 @@ def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Ite
     pads = sorted({pad.number for pad in part.pads})
     where = f"thermal pad {', '.join(pads)}" if part.is_exposed else "supply and ground pads"
     yield Draft(
-        title=f"{part.reference}: {count} in its {where} {_are(len(wrong))} {_state(wrong)}; {clause.title}",
-        why="solder runs into open holes: voids under the pad, bumps on the far side",
-        fix="set Filling and Capping of those vias in KiCad, or order type VII and declare via_fill and via_capped",
+        title=f"{part.reference}: {count} in its {where} {_are(len(wrong))} {_state(wrong)}, required: both",
+        why="Solder runs into open holes: voids under the pad, bumps on the far side",
+        fix="Set Filling and Capping of those vias in KiCad, or order type VII and declare via_fill and via_capped",
         ids=(part.reference,),
         measured=Measured(value=len(wrong), unit="open vias"),
         limit_value=0,

@@ -1,36 +1,34 @@
-"""No vias, or few, lead the heat away from the thermal pad of a hot part.
+"""The thermal pad of a high-power component has no vias, or few.
 
 What it checks
 --------------
-Every `[[hot_part]]` with a thermal pad that loses heat through the board: whether there are plated holes in the pad at
-all, and how far they are apart on the mean (root of the pad's area over their number). Vias close beside a pad without
-any, or a pour of twenty times its area on its own layer, make it information. Where the stackup is known, the
-thermal resistance from pad to sink is told beside it: wall and fill of every hole side by side, with the laminate
-between them. Parts whose lid is cooled, and those on a copper coin, are left alone. A part that is said to lose its
-heat through the board, and has neither a thermal pad nor pads of ground or of supplies, is not verifiable.
+Every `[[hot_part]]` with a thermal pad that dissipates heat through the board: whether there are plated holes in the
+pad at all, and their mean spacing (root of the pad's area over their number). Vias close to a pad without any, or a
+pour of twenty times its area on its own layer, make it information. Where the stackup is known, the finding states the
+thermal resistance from pad to sink: wall and fill of all holes in parallel with the laminate. Parts with a cooled lid,
+and those on a copper coin, are exempt. A part declared to dissipate through the board, without a thermal pad or pads of
+ground or supplies, is not verifiable.
 
 Why it matters
 --------------
-FR-4 leads heat a thousand times worse than copper: below a pad of 3.5 mm square, 1.6 mm of it alone are 400 K/W, nine
-vias of 0.3 mm are 20. Beyond a pitch of about a millimetre further holes pay; much below it the copper planes limit.
+FR-4 conducts heat about 1000 times worse than copper: below a pad of 3.5 mm square, 1.6 mm of it alone are 400 K/W,
+nine vias of 0.3 mm are 20. Down to a pitch of about a millimetre further holes help; well below it the copper planes
+limit.
 
 How to fix
 ----------
-Put vias of 0.2 to 0.3 mm at 1.0 to 1.2 mm pitch into the pad, filled and capped, tied to planes without thermal
+Place vias of 0.2 to 0.3 mm at 1.0 to 1.2 mm pitch in the pad, filled and capped, connected to planes without thermal
 reliefs.
 
 What it cannot see
 ------------------
-The spacing is a mean over the pad: all holes in one corner count as well as an even field, and a hole of 0.1 mm as one
-of 0.4 mm. How much heat the part gives off does not change the figure, so that a part of half a watt is told of few
-vias too. Whether the vias end on copper that can spread the heat is not asked here, nor what lies on the far side. A
-thermal pad is told by its size, 2.5 times the part's usual pad and 1 mm2 or more, unless `pads` names it; parts that
-nobody declares are not looked at.
+Spacing is a mean: holes in one corner, or of 0.1 mm, count like an even field. Power does not change the limit. Whether
+the vias reach copper that spreads heat is not judged. Undeclared parts are not checked.
 
 Sources
 -------
-The pitch is engineering practice, which is why a sparse array is information. Fourier's law: see
-`stackup_lib.thermal`, with the conductivities beside it.
+The pitch is engineering practice, which is why a sparse array is information. Fourier's law: see `stackup_lib.thermal`,
+with its conductivities.
 """
 
 from __future__ import annotations
@@ -47,10 +45,10 @@ from drc_rules.rules.thermal._thermal_path import heat_path, in_words
 from stackup_lib.core.facts import MissingFact
 
 LARGE_COPPER = 20
-"""From so many times the pad's area on, the copper around the pad spreads the heat by itself."""
+"""From this multiple of the pad's area on, the copper around the pad spreads the heat by itself."""
 
 BESIDE_MM = 1.5
-"""Vias so near to a pad lead heat as well, if worse: where there are some, it is information."""
+"""Vias this close to a pad conduct heat as well, if worse: where there are some, it is information."""
 
 ROUNDING = 1.05
 """A pitch is a mean: five percent more is no finding."""
@@ -73,10 +71,10 @@ n_min = ceil(A / (1.05 · p_max)²)
 n ≥ n_min
 
 n: vias in the thermal pad
-n_min: vias that are usual
+n_min: usual minimum
 A: area of the pad [mm2]
-p: one via every so far, √(A / n) [mm]
-p_max: one via every so far is usual [mm]
+p: via pitch, √(A / n) [mm]
+p_max: usual maximum pitch [mm]
 """
 
 
@@ -84,8 +82,8 @@ p_max: one via every so far is usual [mm]
 def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
     """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
     if not part.pads:
-        how = f'in the [[hot_part]] of {part.reference}: pads = ["?"]  # numbers of those that lead its heat'
-        raise MissingFact(f"by which pads the heat of {part.reference} leaves into the board", how)
+        how = f'in the [[hot_part]] of {part.reference}: pads = ["?"]  # numbers of its thermal pads'
+        raise MissingFact(f"thermal pads of {part.reference}", how)
     area, count, most = sum(pad.area_mm2 for pad in part.pads), len(part.holes), clause.limit.max or math.inf
     wanted = math.ceil(area / most**2 / ROUNDING**2)
     spacing = math.sqrt(area / count) if count else math.inf
@@ -97,11 +95,11 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
     if pitch > most * ROUNDING:
         yield Draft(
             title=(
-                f"{part.reference}: {_vias(count)} in its thermal pad ({area:.1f} mm2), one every {pitch:.1f} mm"
-                f"{_resistance(ctx, part)}; {wanted} are usual, one every {most:g} mm"
+                f"{part.reference}: thermal via pitch {pitch:.1f} mm, usual maximum {most:g} mm: {_vias(count)} in its "
+                f"{area:.1f} mm2 thermal pad, usual {wanted}{_resistance(ctx, part)}"
             ),
-            why="what lies between the vias is laminate, which leads heat a thousand times worse than copper",
-            fix=f"add {_vias(wanted - count)} of 0.2 to 0.3 mm to the pad",
+            why="Laminate conducts heat about 1000 times worse than copper",
+            fix=f"Add {_vias(wanted - count)} of 0.2 to 0.3 mm to the pad",
             ids=(part.reference,),
             measured=Measured(value=round(pitch, 2), unit="mm"),
             limit_value=most,
@@ -112,8 +110,8 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
     elif text := _resistance(ctx, part):
         yield Draft(
             title=f"{part.reference}: {_vias(count)} in its thermal pad{text}",
-            why="it adds to what the package and the way from there to the air take",
-            fix="nothing, where the part stays cool enough; max_k_per_w under [[hot_part]] has it judged",
+            why="It adds to the resistance of the package and from the sink to the air",
+            fix="Set max_k_per_w under [[hot_part]] to have it judged",
             ids=(part.reference, "resistance"),
             places=(part.place(),),
             fails=False,
@@ -125,13 +123,13 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
     beside = holes_beside(part, BESIDE_MM)
     around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
     layer = ctx.board.copper_layers[part.layer].name
-    near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm of it" if beside else ""
-    alone = f"; its heat spreads in the {around:.0f} mm2 of copper on {layer} alone" if around > area else ""
+    near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm" if beside else ""
+    alone = f"; only the {around:.0f} mm2 of copper on {layer} spread its heat" if around > area else ""
     watt = part.declared.through_board_w
     return Draft(
-        title=f"{part.reference}: no via in its thermal pad{f', {watt:g} W' if watt else ''}{near or alone}",
-        why="below the pad lies laminate, which leads heat a thousand times worse than copper",
-        fix=f"put {_vias(wanted)} of 0.2 to 0.3 mm into the pad, filled and capped",
+        title=f"{part.reference}: thermal pad has no vias{f', {watt:g} W' if watt else ''}{near or alone}",
+        why="Laminate below the pad conducts heat about 1000 times worse than copper",
+        fix=f"Place {_vias(wanted)} of 0.2 to 0.3 mm in the pad, filled and capped",
         ids=(part.reference,),
         measured=Measured(value=0, unit="vias"),
         limit_value=wanted,
@@ -150,9 +148,9 @@ def _resistance(ctx: Context, part: HotPartOnBoard) -> str:
     if path is None:
         return ""
     found, near, watt = path.k_per_w, path.to_plane_k_per_w, part.declared.through_board_w
-    text = f": {in_words(found.nominal)} ({in_words(found.low)} to {in_words(found.high)}) K/W to {path.sink_name}"
+    text = f", {in_words(found.nominal)} ({in_words(found.low)} to {in_words(found.high)}) K/W to {path.sink_name}"
     if near is not None:
-        text += f", {in_words(near.nominal)} to {path.plane_name} on the way, which spreads the heat as well"
+        text += f", {in_words(near.nominal)} to {path.plane_name}, which spreads heat too"
     elif watt:
         text += f", {found.nominal * watt:.0f} C at {watt:g} W"
     return text

@@ -1,4 +1,4 @@
-"""A hot part is cooled in another way than its workload asks for.
+"""A high-power component is not cooled as its workload requires.
 
 What it checks
 --------------
@@ -7,19 +7,18 @@ is not declared is not verifiable.
 
 Why it matters
 --------------
-At 700 W and more, air no longer takes the heat off one part in a server's height; which cooling it is decides on the
-board's flatness, its keep-outs, the holes of the cold plate and the height of the parts around.
+At 700 W and more, air cannot cool one component within a server's height. The cooling decides the board's flatness, its
+keep-outs, the holes of the cold plate and the height of the parts around.
 
 How to fix
 ----------
-Plan for the cooling that the clause names; or, where the part is cooled otherwise for a reason, suppress this with it.
+Plan for the cooling that the clause names. Where the part is cooled otherwise for a reason, suppress this finding with
+that reason.
 
 What it cannot see
 ------------------
-The word is compared, nothing else: whether a heatsink is large enough, a cold plate touches or the air moves is
-computed nowhere, so that "cold plate" passes with a plate that does not fit. The holes, keep-outs and heights that the
-cooling needs are not looked for on the board. A part below the clause's power passes in any cooling, and several such
-parts side by side are not added up.
+Only the declared word is compared: whether a heatsink is large enough or a cold plate fits is not computed. Holes,
+keep-outs and heights are not checked. Parts below the clause's power pass, and several are not added up.
 
 Sources
 -------
@@ -44,13 +43,13 @@ def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard
     cooling = part.declared.cooling
     if cooling is None:
         line = 'cooling = "?"  # cold plate, immersion, heatsink, air, board'
-        raise MissingFact(f"how {part.reference} is cooled", give(part, line))
+        raise MissingFact(f"cooling of {part.reference}", give(part, line))
     if cooling not in clause.limit.choices:
         wanted = " or ".join(clause.limit.choices)
         yield Draft(
-            title=f"{part.reference} ({part.declared.power_w:g} W) is cooled by {cooling}; {clause.title}",
-            why="the cooling decides on flatness, keep-outs and holes of the board",
-            fix=f"plan for {wanted}",
+            title=f"{part.reference} ({part.declared.power_w:g} W) is cooled by {cooling}, expected: {wanted}",
+            why="The cooling decides the flatness, keep-outs and holes of the board",
+            fix=f"Plan for {wanted}",
             ids=(part.reference,),
             measured=Measured(value=cooling),
             limit_value=wanted,

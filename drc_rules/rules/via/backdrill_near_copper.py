@@ -1,35 +1,31 @@
-"""A backdrill comes too near to a neighbour's copper.
+"""A backdrill is too close to copper of another net.
 
 What it checks
 --------------
-On every layer that a backdrill passes: the distance from its edge to tracks, vias, pads and filled zones of other
-nets, against the clause's fab tier: connector pins beside it with their pads on inner layers too, surface pads on the
-side that it enters. A plane's opening is made for the hole's pad, not for the wider drill: it is the commonest fault.
-Where a zone on those layers has no stored fill, that the drill spares it is not verifiable. Arcs count as their chords;
-a pad of any other shape than circle, oval or rectangle counts as the circle that fits into it. Shapes, texts and
-pictures drawn on copper layers are not looked at.
+On every layer that a backdrill passes: the distance from its edge to tracks, vias, pads and filled zones of other nets,
+against the clause's fab tier. Connector pins adjacent to it count with their pads on inner layers, surface pads on the
+side where the drill enters. The commonest fault is a plane opening made for the hole's pad instead of the wider drill.
+Where a zone on those layers has no stored fill, the clearance is not verifiable. Arcs count as their chords; a pad that
+is not a circle, oval or rectangle counts as its inscribed circle.
 
 Why it matters
 --------------
-A backdrill is wider than its hole and wanders: it can nick or cut the track beside it, or smear a plane's copper into
-the hole, on layers on which nobody looks for a hole that wide.
+A backdrill is wider than its hole and wanders. It can nick or cut an adjacent track, or smear plane copper into the
+hole, on layers where no one expects a hole that wide.
 
 How to fix
 ----------
-Move the track or the via away, on the drilled layers only; give the via's class or the zone a wider clearance and fill
-again; or use a smaller via and drill.
+Move the track or the via, on the drilled layers only. Or give the via's class or the zone a wider clearance and refill
+the zones. Or use a smaller via and drill.
 
 What it cannot see
 ------------------
-Fills are believed as they are stored: one that is out of date passes with the clearance it once had. A neighbouring via
-that drops its unused pads counts as its bare barrel on inner layers, even where a track ends on it; one that is drilled
-away there itself still counts as copper, which can be a false alarm. The board's edge, non-plated holes and the webs
-between two backdrills are not looked at. How far drill and layers wander is not added: the tier's figure is meant to
-hold it.
+Misregistration is not added; the tier's value should cover it. Stored fills are believed. A neighbouring via without
+unused pads counts as its bare barrel, a backdrilled one still as copper (false alarm). Copper graphics are ignored.
 
 Sources
 -------
-Multi-CB: 0.15 mm at best; 0.20 mm is the practice against filaments along the glass (NextGIn); 0.25 mm is
+Multi-CB: 0.15 mm at best; 0.20 mm is the practice against conductive anodic filaments, CAF (NextGIn); 0.25 mm is
 engineering knowledge. Past the best is an error, past 0.20 mm a warning.
 """
 
@@ -62,8 +58,8 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
 FORMULA = """
 g ≥ g_min - 0.001
 
-g: least gap from the backdrill's edge to copper of another net [mm]
-g_min: the least that is held [mm]
+g: smallest gap from the backdrill's edge to copper of another net [mm]
+g_min: minimum of the fab tier [mm]
 D: diameter of the backdrill [mm]
 """
 
@@ -76,7 +72,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     least = backdrill_clearance_mm(Tier(clause.limit.at_least or Tier.BEST))
     nearest = _nearest(ctx, drilled, least)
     if nearest is not None:
-        what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} beside it"
+        what = f"{ctx.board.nets[drilled.hole.net]}, {ctx.board.nets[nearest[2]] or 'copper'} next to it"
         ctx.shows(what, g=nearest[0], g_min=least, D=drilled.drill.size_mm)
     if nearest is None or nearest[0] >= least - TOLERANCE_MM:
         _need_fills(ctx, drilled)
@@ -84,14 +80,14 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     gap, layer, net = nearest
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
     start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
-    how = f"cuts {-gap:.3f} mm into" if gap < 0 else f"is {gap:.3f} mm from"
+    how = f"cuts {-gap:.3f} mm into copper" if gap < 0 else f"to copper {gap:.3f} mm"
     yield Draft(
         title=(
-            f"{board.nets[hole.net]}: the {drill.size_mm:g} mm backdrill from {start} {how} "
-            f"{board.nets[net] or 'copper'} on {name}; {clause.limit.at_least} fabs need {least:g} mm"
+            f"backdrill {how}, minimum {least:g} mm ({clause.limit.at_least} fabs): {board.nets[hole.net]}, "
+            f"{drill.size_mm:g} mm drill from {start}, {board.nets[net] or 'copper'} on {name}"
         ),
-        why="a backdrill is wider than its hole and wanders",
-        fix=f"move {board.nets[net] or 'the copper'} away on {name}",
+        why="A backdrill is wider than its hole and wanders: it can cut the copper next to it",
+        fix=f"Move {board.nets[net] or 'the copper'} away on {name}, or use a smaller via and backdrill",
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", start),
         measured=Measured(value=round(gap, 4), unit="mm"),
         limit_value=least,
@@ -121,7 +117,7 @@ def _need_fills(ctx: Context, drilled: DrilledHole) -> None:
     foreign = [net for net in net_of[unfilled_zones(ctx.board, drilled.passed)].tolist() if net != drilled.hole.net]
     if foreign:
         names = sorted({ctx.board.nets[net] or "no net" for net in foreign})
-        raise MissingFact(f"the filled copper of {names[0]} beside the backdrills", FILL_ZONES)
+        raise MissingFact(f"the zone fills of {names[0]} around the backdrills", FILL_ZONES)
 
 
 def _tracks(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:

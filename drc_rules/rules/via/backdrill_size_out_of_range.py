@@ -1,4 +1,4 @@
-"""A backdrill is too narrow to clear its hole, or needlessly wide.
+"""A backdrill is too narrow to clear its hole, or wider than necessary.
 
 What it checks
 --------------
@@ -7,24 +7,22 @@ The diameter of every backdrill, KiCad 10's own or declared, less that of its ho
 
 Why it matters
 --------------
-A narrow drill leaves slivers of plating when it wanders; a wide one eats into the room of its neighbours.
+A narrow drill leaves slivers of plating when it wanders. A wide one takes clearance from adjacent copper.
 
 How to fix
 ----------
-Set the backdrill's diameter to that of the hole plus 0.2 to 0.4 mm; ask the fab for its own figure. Other programs
+Set the backdrill's diameter to that of the hole plus 0.2 to 0.4 mm, or ask the fab for its own value. Other programs
 state the excess as a radius.
 
 What it cannot see
 ------------------
-The excess is over the hole as KiCad stores it, which most fabs plate down to from a drill 0.1 mm wider: a backdrill at
-the lower limit may clear that first drill by 0.1 mm only. Of a slotted pin the first of its two diameters counts. Both
-limits are custom, not physics: a fab that wanders less, or drills stepped holes, may want less or more, and there is no
-key in `[fab]` that says so.
+Most fabs drill 0.1 mm wider than the finished hole: a backdrill at the minimum may clear that drill by only 0.1 mm. A
+slotted pin counts by its first diameter. The limits are common practice; `[fab]` has no key.
 
 Sources
 -------
 NCAB, Multi-CB and others: 0.20 mm over the via's drill. It is counted from the finished hole, because that is the size
-that KiCad stores beside the backdrill's, and Multi-CB gives its two sizes side by side (0.40 mm for a via of 0.20 mm).
+that KiCad stores with the backdrill's, and Multi-CB gives its two sizes side by side (0.40 mm for a via of 0.20 mm).
 """
 
 from __future__ import annotations
@@ -68,8 +66,8 @@ e_min - 0.001 ≤ e ≤ e_max + 0.001
 e: how much wider the backdrill is than its hole [mm]
 D: diameter of the backdrill [mm]
 d: finished diameter of the hole, as KiCad stores it [mm]
-e_min: the least [mm]
-e_max: the most [mm]
+e_min: minimum [mm]
+e_max: maximum [mm]
 """
 
 
@@ -87,14 +85,14 @@ def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrill
         return
     limit = least if excess < least else most
     count = len(drills.holes)
-    word = "at least" if excess < least else "at most"
+    word = "minimum" if excess < least else "maximum"
     yield Draft(
         title=(
-            f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in holes of finished "
-            f"{drills.hole_mm:g} mm: {excess:+.2f} mm, {word} {limit:+.2f} mm is usual"
+            f"backdrill {excess:+.2f} mm over the finished hole, {word} {limit:+.2f} mm: "
+            f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in {drills.hole_mm:g} mm holes"
         ),
-        why="a narrow drill leaves slivers of plating, a wide one eats into its neighbours' room",
-        fix=f"backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",
+        why="A narrow drill leaves slivers of plating. A wide one takes clearance from adjacent copper",
+        fix=f"Backdrill with {drills.hole_mm + least:.2f} to {drills.hole_mm + most:.2f} mm",
         ids=(f"{drills.drill_mm:g} in {drills.hole_mm:g}",),
         measured=Measured(value=round(excess, 4), unit="mm"),
         limit_value=limit,

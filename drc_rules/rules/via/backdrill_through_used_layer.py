@@ -1,4 +1,4 @@
-"""A backdrill cuts a layer that the signal uses.
+"""A backdrill cuts a layer that its net uses.
 
 What it checks
 --------------
@@ -7,20 +7,17 @@ same net meets the hole: none of them may lie between the drill's start and its 
 
 Why it matters
 --------------
-The drill takes the plating away: the track on that layer hangs in the air, and the net is open.
+The drill removes the plating: the track on that layer is disconnected, and the net is open.
 
 How to fix
 ----------
-Let the drill end before the layer that is used: its must-cut layer is the last one that nothing uses. Or drill from
+End the drill before the layer that is used: its must-cut layer is the last one that the net does not use. Or drill from
 the other side.
 
 What it cannot see
 ------------------
-Used is what copper of the net touches: a track (arcs as chords), a pad (as the circle around its size, so that one
-whose corner only seems near makes a false alarm), a stored fill at its pad. A layer that is reached by copper
-graphics or by the free part of a custom pad alone is cut unnoticed. The drill is taken to end at its must-cut layer:
-whether the dielectric to the next layer, which must not be cut, is thick enough for the fab's depth tolerance nobody
-asks here.
+Copper graphics and free parts of custom pads do not count as use, so such a layer is cut unnoticed. A pad counts as its
+enclosing circle, which can raise a false alarm. The fab's depth tolerance is not judged.
 
 Sources
 -------
@@ -55,11 +52,11 @@ def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: Drilled
     words = ", ".join(names[layer] for layer in cut)
     yield Draft(
         title=(
-            f"{ctx.board.nets[hole.net]}: the backdrill from {names[drill.start]} to {names[drill.must_cut]} "
-            f"cuts {words}, which the net uses"
+            f"backdrill cuts {words}, used by its net: {ctx.board.nets[hole.net]}, "
+            f"backdrill from {names[drill.start]} to {names[drill.must_cut]}"
         ),
-        why="the drill takes the plating away and the net is open there",
-        fix=f"end the drill before {names[min(cut, key=lambda layer: abs(layer - drill.start))]}",
+        why="The drill removes the plating, and the net is open there",
+        fix=f"End the drill before {names[min(cut, key=lambda layer: abs(layer - drill.start))]}",
         ids=(hole.uuid or f"{hole.x_mm:g},{hole.y_mm:g}", names[drill.start], names[drill.must_cut]),
         places=(place_of(ctx, drilled, cut[0]),),
     )

@@ -1,32 +1,32 @@
-"""Two via spans cross: no sequence of presses can make both.
+"""Two via spans cross: no sequence of laminations can make both.
 
 What it checks
 --------------
-The layers of every blind and buried via that a drill makes, pair by pair. Two spans that share layers must lie one
-inside the other. A microvia between two packages, whose ends both lie inside, counts as well. A drilled via that is
-shallow enough to be drilled to a depth (no deeper than wide, 1:1) needs no package and is spared.
+The layers of every drilled blind and buried via, pair by pair. Two spans that share layers must nest, one inside the
+other. A microvia between two subassemblies, whose ends both lie inside, counts as well. A drilled via that is shallow
+enough for controlled-depth drilling (no deeper than wide, 1:1) needs no subassembly and is exempt.
 
 Why it matters
 --------------
-A drill goes through a whole package of pressed layers, and the hole is plated before the package goes into the next
-press. L1 to L6 with L3 to L8: once L1 to L6 is one package, L3 can no longer be drilled from L8 without passing
-through it, and the other way round. The fab sends the order back.
+A drill passes through a whole laminated subassembly, and the hole is plated before the next lamination. L1 to L6 with
+L3 to L8: once L1 to L6 is one subassembly, L3 can no longer be drilled from L8 without passing through it, and the
+other way round. The fab rejects the order.
 
 How to fix
 ----------
-Let one span lie inside the other (L3 to L6, or L1 to L8), or end before the other begins (L1 to L4 with L5 to L8). A
-through via with a backdrill connects the same layers as a blind one.
+Nest the spans (L3 to L6, or L1 to L8), or end one before the other begins (L1 to L4 with L5 to L8). A through via with
+a backdrill connects the same layers as a blind one.
 
 What it cannot see
 ------------------
-It takes the layers that the file states, whatever the vias join. Where nobody has entered a stackup the depth is taken
-from the board's thickness, twofold off either way; what that leaves open is not verifiable. Spans that do not cross may
-still need more presses than a fab offers: `unusual-hdi-class` prints how many.
+It takes the stated layers, whatever the vias connect. Without an entered stackup, depth is estimated from the board
+thickness within a factor of two. Spans that pass may still need more lamination cycles than a fab offers
+(`unusual-hdi-class`).
 
 Sources
 -------
-Sequential lamination: each package is pressed, drilled and plated before it goes into the next (Design007, January
-2021: a 12-layer board built from L4 to L8 outward). Controlled depth: network PCB, 1:1 in both tiers.
+Sequential lamination: each subassembly is laminated, drilled and plated before it goes into the next (Design007,
+January 2021: a 12-layer board built from L4 to L8 outward). Controlled depth: network PCB, 1:1 in both tiers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -
             continue
         yield _crossed(ctx, one, other)
     if unsure:
-        raise MissingFact(f"how deep {_in_words(ctx, unsure[0][0])} are", DECLARE_STACKUP)
+        raise MissingFact(f"depth of {_in_words(ctx, unsure[0][0])}", DECLARE_STACKUP)
 
 
 def _inner(ctx: Context) -> Iterator[tuple[Span, ...]]:
@@ -73,15 +73,19 @@ def _inner(ctx: Context) -> Iterator[tuple[Span, ...]]:
 def _crossed(ctx: Context, one: Span, other: Span) -> Draft:
     first, second = sorted((one, other), key=lambda span: (span.layers, span.is_laser))
     shared = f"L{second.top + 1} to L{first.bottom + 1}"
-    common = f"both contain {shared}" if second.top < first.bottom else f"both need L{second.top + 1} in their package"
+    common = (
+        f"both contain {shared}" if second.top < first.bottom else f"both need L{second.top + 1} in their subassembly"
+    )
     names = [layer.name for layer in ctx.board.copper_layers]
     return Draft(
         title=(
-            f"{_in_words(ctx, first)} cross {_in_words(ctx, second)}: {common} and neither lies inside the other, "
-            "so no sequence of presses makes them"
+            f"via spans cross: {_in_words(ctx, first)} and {_in_words(ctx, second)}; {common}, "
+            "and neither contains the other"
         ),
-        why="a package is drilled and plated before the next press; layers cannot belong to two packages at once",
-        fix="make one span lie inside the other or end before it, or use a through via with a backdrill for one",
+        why=(
+            "Each subassembly is drilled and plated before the next lamination; a layer cannot belong to two that cross"
+        ),
+        fix="Nest one span inside the other, end it before the other, or use a through via with a backdrill for one",
         ids=tuple(f"{names[span.top]} to {names[span.bottom]}" for span in (first, second)),
         places=(*_places(ctx, first), *_places(ctx, second)),
     )

@@ -1,25 +1,23 @@
-"""More microvias lie on one another than the clause allows.
+"""More microvias are stacked than the clause allows.
 
 What it checks
 --------------
-Microvias of one net with the same centre on adjacent layers: how many levels the highest stack has. KiCad's microvias
-count, and blind vias that go to the next layer only.
+Microvias of one net with the same centre on adjacent layers: the number of levels of the tallest stack. KiCad's
+microvias count, and blind vias that end on the next layer.
 
 Why it matters
 --------------
-Each level is a plated joint of its own; the joints at the bottom of a stack open in reflow, after the bare board has
-passed its test.
+Each level is a plated joint of its own. The bottom joints of a stack open in reflow, after the bare board has passed
+its test.
 
 How to fix
 ----------
-Stagger the microvias: move each level aside by half the sum of two pads. Or go down by a buried via in the core.
+Stagger the microvias: offset each level by half the sum of two pads. Or continue with a buried via in the core.
 
 What it cannot see
 ------------------
-Only centres within 0.02 mm of one another count as stacked: microvias that overlap in part, which strain each other as
-well, pass. The buried or through via that a stack stands on is not counted, though that joint is a weak one too. Copper
-fill, its voids and the laminate's expansion, which decide whether a joint opens, are in no file: a stack within the
-limit is not thereby reliable.
+Only centres within 0.02 mm count as stacked; microvias that overlap partly pass. The via under a stack is not counted.
+Copper fill, voids and laminate expansion are in no file: a stack within the limit is not proven reliable.
 
 Sources
 -------
@@ -46,8 +44,8 @@ def _built_up(ctx: Context, _clause: Clause) -> tuple[BuildUps, ...]:
 FORMULA = """
 n ≤ n_max
 
-n: microvias on one another in the tallest stack
-n_max: the most
+n: levels of the tallest stack
+n_max: maximum
 """
 
 
@@ -61,11 +59,11 @@ def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> I
         return
     names = [layer.name for layer in ctx.board.copper_layers]
     worst = tall[0]
-    count = f", and {len(tall) - 1} more" if len(tall) > 1 else ""
+    count = f", and {len(tall) - 1} more stack{'s' if len(tall) > 2 else ''}" if len(tall) > 1 else ""
     yield Draft(
-        title=f"{worst.levels} microvias on one another from {names[worst.top]} to {names[worst.bottom]}{count}",
-        why="the joints at the bottom of a stack open in reflow",
-        fix=f"stagger them, {most} levels at most on one another",
+        title=f"{worst.levels} stacked microvias, maximum {most}: {names[worst.top]} to {names[worst.bottom]}{count}",
+        why="The bottom joints of a stack open in reflow",
+        fix=f"Stagger the microvias: stack at most {most} levels",
         ids=("microvia stacks",),
         measured=Measured(value=worst.levels, unit="levels"),
         limit_value=most,

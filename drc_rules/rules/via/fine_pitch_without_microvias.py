@@ -1,25 +1,23 @@
-"""A ball grid array is finer than through vias can serve, and has no microvias under it.
+"""A BGA is too fine-pitched for through vias, and has no microvias under it.
 
 What it checks
 --------------
-Footprints with round surface pads in a well-filled grid of five rows and columns or more: where their pitch is no
-wider than the clause's, whether any microvia, or blind via to the next layer, lies among the balls. Where there are
-some, and such a pitch usually takes more layers of them per side than the board has, a remark says so.
+Footprints with 36 or more round surface pads in a grid of five rows and columns or more, two fifths of it filled: where
+their pitch is no larger than the clause's, whether any microvia, or blind via to the next layer, is among the balls.
+Where there are some, and the pitch usually needs more microvia layers per side than the board has, a remark says so.
 
 Why it matters
 --------------
-Between balls of 0.65 mm a through via with its pad leaves no room for a track: the inner rows cannot get out.
+Between balls at 0.65 mm a through via with its pad leaves no room for a track: the inner rows cannot be routed out.
 
 How to fix
 ----------
-Microvias in the pads, filled and capped; or a part with a wider pitch.
+Use microvias in the pads, filled and capped; or a part with a wider pitch.
 
 What it cannot see
 ------------------
-A BGA is 36 round surface pads or more in five rows and columns, two fifths of the grid filled: smaller ones, and land
-grids of square, oval or custom pads, are not seen. One microvia anywhere in the box around the balls is enough to pass,
-be it on the other side of the board or of another part; whether every ball gets out is not asked. Where only the outer
-two rows are connected no microvia is needed, and the finding is a false alarm.
+Smaller BGAs, and land grids of square, oval or custom pads, are not detected. One microvia in the box around the balls
+passes, whatever it serves. Where only the outer two rows are connected, the finding is a false alarm.
 
 Sources
 -------
@@ -47,7 +45,7 @@ FORMULA = """
 p > p_fine or n > 0
 
 p: pitch of the balls [mm]
-p_fine: finest pitch that through vias serve, with 0.01 mm for rounding [mm]
+p_fine: maximum pitch that needs microvias, with 0.01 mm for rounding [mm]
 n: 1 where microvias lie among such balls
 """
 
@@ -67,9 +65,12 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
         yield from _too_few(ctx, bga, reference)
         return
     yield Draft(
-        title=f"{reference}: {bga.balls} balls every {bga.pitch_mm:g} mm without a microvia",
-        why="between such balls a through via with its pad leaves no room for a track",
-        fix=f"microvias in the pads of {reference}, filled and capped",
+        title=(
+            f"{reference}: BGA with {bga.balls} balls at {bga.pitch_mm:g} mm pitch has no microvias, "
+            f"needed at {finest:g} mm or less"
+        ),
+        why="A through via with its pad leaves no room for a track between such balls",
+        fix=f"Use microvias in the pads of {reference}, filled and capped",
         ids=(reference,),
         measured=Measured(value=bga.pitch_mm, unit="mm"),
         limit_value=finest,
@@ -85,11 +86,11 @@ def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[Draft]:
     if built.per_side < usual:
         yield Draft(
             title=(
-                f"{reference}: a pitch of {bga.pitch_mm:g} mm usually takes {class_name(usual)}; "
-                f"the board is {built.name} ({source})"
+                f"{reference}: {bga.pitch_mm:g} mm pitch usually needs {class_name(usual)}; the "
+                f"board is {built.name} ({source})"
             ),
-            why="one layer of microvias serves the outer rows of balls; the inner ones need a further layer to get out",
-            fix="nothing where every ball is routed",
+            why="One layer of microvias serves the outer rows of balls; the inner rows need a further layer",
+            fix="Change nothing if every ball is routed; otherwise add a microvia layer",
             ids=(reference, "class"),
             measured=Measured(value=built.name),
             limit_value=class_name(usual),

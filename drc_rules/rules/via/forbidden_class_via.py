@@ -1,33 +1,31 @@
-"""The via that a net class asks for breaks the board's own limits.
+"""The via that a net class specifies violates the board's own limits.
 
 What it checks
 --------------
-Diameter, hole and ring of the through via that KiCad is told to place for the nets of a class (the preferred size of
-the last design rule that applies, else the net class) against the least and the greatest that the same data allow: the
-last design rule that states one, else Board Setup. Rules that single out an area, a part or a sheet do not speak for a
-class. Where vias of that size are routed already, and where only Board Setup's least diameter or hole is in the way,
-it is information: KiCad's own check reports the former, and its router places the least size in place of the latter.
+Diameter, hole and annular ring of the through via that KiCad is told to place for the nets of a class (the preferred
+size of the last design rule that applies, else the net class) against the minimum and maximum in the same data: the
+last design rule that states one, else Board Setup. Rules for an area, a part or a sheet do not count. Where vias of
+that size are routed already, and where only Board Setup's minimum diameter or hole conflicts, it is information:
+KiCad's own check reports the former, and its router places the minimum size in place of the latter.
 
 Why it matters
 --------------
-The two contradict one another, and both are there to be relied on: either every via that the router drops fails the
-design rule check later, or it comes out larger than whoever wrote the class has reckoned with.
+The two contradict each other, and both are meant to be relied on. Either every via that the router places fails the
+design rule check later, or it is larger than the class specifies.
 
 How to fix
 ----------
-Change the one that is wrong, in Board Setup: Net Classes, Custom Rules or Constraints.
+Change the value that is wrong, in Board Setup: Net Classes, Custom Rules or Constraints.
 
 What it cannot see
 ------------------
-Only the through via that the router takes by itself is judged, of nets with a track or two pads: microvias of a class,
-the predefined sizes that a user picks by hand, and what Board Setup says of blind vias are not. Rules for areas, parts
-and sheets are passed over, so that a class whose nets lie wholly in such an area is judged by limits that do not hold
-there. How rules and Board Setup override one another is KiCad 10's way; older versions may decide otherwise.
+Only the through via that the router places is judged; microvias, predefined sizes and blind vias are not. Rules for
+areas, parts and sheets are ignored: a class used only there meets the wrong limits. Precedence follows KiCad 10.
 
 Sources
 -------
-KiCad 10.0.6: of limits the last rule that states one counts, and it takes the place of Board Setup's, be it stricter
-or not; each was tried on it. What its router does below Board Setup's least sizes is read in KiCad's source.
+KiCad 10.0.6: of limits the last rule that states one counts, and it takes the place of Board Setup's, be it stricter or
+not; each was tried on it. What its router does below Board Setup's minimum sizes is read in KiCad's source.
 """
 
 from __future__ import annotations
@@ -60,9 +58,9 @@ def _asked(ctx: Context, _clause: Clause) -> Iterable[AskedVia]:
 FORMULA = """
 v_min ≤ v ≤ v_max
 
-v: diameter, hole or ring of the via that is asked for [mm]
-v_min: the least that KiCad's data allow [mm]
-v_max: the most [mm]
+v: diameter, hole or ring of the specified via [mm]
+v_min: minimum in KiCad's data [mm]
+v_max: maximum [mm]
 """
 
 
@@ -81,20 +79,19 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     size_mm = asked.via.placed_mm or (0.0, 0.0)
     is_least = value_mm < limit.value_mm
     routed = routed_like(ctx, asked.nets, size_mm)
-    ring = f", a ring of {value_mm:.4g} mm" if what == "ring" else ""
-    bound = "and more" if is_least else "at most"
-    who = limit.source if limit.name == BOARD_SETUP else f'rule "{limit.name}" ({limit.source})'
+    bound = "minimum" if is_least else "maximum"
+    who = limit.source if limit.name == BOARD_SETUP else f'rule "{limit.name}", {limit.source}'
     least, most = (limit.value_mm, math.inf) if is_least else (0.0, limit.value_mm)
     ctx.shows(f"{asked.who}, {what} of the via", v=value_mm, v_min=least, v_max=most)
-    thing = {"diameter": "a diameter", "hole": "a hole", "ring": "a ring"}[what]
-    count = f"; {_count(routed)} routed" if len(routed) else ""
+    thing = "annular ring" if what == "ring" else f"via {what}"
+    count = f", {_count(routed)} routed" if len(routed) else ""
     return Draft(
         title=(
-            f"{asked.who} {asked.ask} vias of {size_in_words(size_mm)}{ring}: "
-            f"{who} wants {thing} of {limit.value_mm:g} mm {bound}{count}"
+            f"{thing} {value_mm:.4g} mm, {bound} {limit.value_mm:g} mm ({who}): "
+            f"{asked.who}, vias of {size_in_words(size_mm)}{count}"
         ),
-        why="every via that KiCad places there fails KiCad's own design rule check",
-        fix=f"in Board Setup, change the {what} of the class's via, or the limit",
+        why="Every via that KiCad places there fails KiCad's own design rule check",
+        fix=f"Change the {what} of the class's via, or the limit, in Board Setup",
         ids=(*asked.asked_by, what, limit.source.rsplit(":", 1)[0], limit.name),
         measured=Measured(value=round(value_mm, 4), unit="mm"),
         limit_value=limit.value_mm,
@@ -110,15 +107,15 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
     routed = routed_like(ctx, asked.nets, wanted)
     ctx.shows(f"{asked.who}, {what} of the via", v=wanted[at], v_min=placed[at], v_max=math.inf)
     verb = "fails" if len(routed) == 1 else "fail"
-    fails = f", and {verb} its check" if broken_limit(asked.via, wanted) else ""
-    count = f"; {_count(routed)} routed as asked{fails}" if len(routed) else ""
+    fails = f" and {verb} its check" if broken_limit(asked.via, wanted) else ""
+    count = f", {_count(routed)} routed as specified{fails}" if len(routed) else ""
     return Draft(
         title=(
-            f"{asked.who} {asked.ask} vias of {size_in_words(wanted)}, Board Setup for a {what} of "
-            f"{placed[at]:g} mm and more: KiCad's router places {size_in_words(placed)}{count}"
+            f"via {what} {wanted[at]:g} mm, minimum {placed[at]:g} mm (Board Setup): {asked.who}, vias of "
+            f"{size_in_words(wanted)}, KiCad's router places {size_in_words(placed)}{count}"
         ),
-        why="the class and Board Setup contradict one another: the via that is placed is not the one that was planned",
-        fix="in Board Setup, change the class's via, or the least size under Constraints",
+        why="The class and Board Setup contradict each other: KiCad does not place the specified via",
+        fix="Change the class's via, or the minimum under Constraints, in Board Setup",
         ids=(*asked.asked_by, what, BOARD_SETUP),
         measured=Measured(value=wanted[at], unit="mm"),
         limit_value=placed[at],

@@ -2,36 +2,33 @@
 
 What it checks
 --------------
-Depth over diameter of every via and plated hole, by kind and span: finished, as KiCad stores it, and drilled, 0.1 mm
-wider for the plating, or as far as the narrowest pad leaves room, which is 0.1 mm wider than the drill. Microvias, and
-blind vias of up to 0.15 mm over one dielectric, are measured over the dielectric that the laser goes through, without
-an allowance; what the file does not call a microvia is a warning at most. The drilled figure decides, for it is what
-drill and bath meet, and fabs state their ratios of it; but where the stored diameter itself, taken as the drill, is
-past the advanced tier, that is information, and a through hole of 0.15 mm or less that is deeper than 12 times its
-stored diameter is a warning. A diameter of less than 0.05 mm is a typing error, and not verifiable. Where nobody has
-entered a stackup, holes pass that would be wide enough in a board twice as thick as the file says; others cannot be
-judged.
+Depth over diameter of every via and plated hole, by kind and span, both finished (as KiCad stores it) and drilled: 0.1
+mm wider for the plating, or as far as the narrowest pad leaves room (0.1 mm wider than the drill). The drilled ratio
+decides, because fabs state their limits of it. Where the stored diameter itself, if it is the drill, exceeds the
+advanced tier, that is information; a through hole of 0.15 mm or less that is deeper than 12 times its stored diameter
+is a warning. Microvias, and blind vias up to 0.15 mm over one dielectric, count with the dielectric that the laser
+opens, without an allowance; what the file does not call a microvia is a warning at most. A diameter below 0.05 mm is a
+typing error, and not verifiable. Without an entered stackup, holes pass that are wide enough for a board twice as
+thick; others are not verifiable.
 
 Why it matters
 --------------
-Plating is thinnest in the middle of a deep narrow hole: such barrels crack when the board is soldered.
+Plating is thinnest in the middle of a deep narrow hole: such barrels crack in soldering.
 
 How to fix
 ----------
-Wider holes; a thinner board; blind and buried vias in place of through ones; microvias over a thinner dielectric.
+Use wider holes, a thinner board, blind and buried vias instead of through vias, or microvias over a thinner dielectric.
 
 What it cannot see
 ------------------
-Blind and buried vias are taken as drilled through a part of the board before it is pressed on (10:1): one drilled to a
-controlled depth into the finished board is made to about 1:1 only, and passes here. How far a fab lets its drill come
-to the rim of a pad is taken from the finest; pads of free shape leave any room. Depth is the stackup's as stated,
-without solder mask and without what the fab adds or plates twice; slots count by their width, non-plated holes not at
-all.
+Blind and buried vias count as drilled before lamination (10:1); controlled-depth drilling reaches about 1:1 only
+and passes here. Depth is nominal, without solder mask and extra plating. Slots count by their width, unplated holes not
+at all.
 
 Sources
 -------
 Capability lists of several fabs in three tiers (through: Rush PCB, HIC, Nanotech; buried: HIC, ILFA; laser: HIC,
-WEdirekt, ILFA; pads over drills: volume fabs): past the best is an error, past advanced a warning, past standard
+WEdirekt, ILFA; pads over drills: volume fabs): beyond the best is an error, beyond advanced a warning, beyond standard
 information. Fine deep holes: HIC (0.15 mm through 1.2 mm), Nanotech (12:1). `[fab]` `aspect_ratio` and
 `microvia_aspect_ratio` take the place of all three.
 """
@@ -85,8 +82,8 @@ round(a, 1) ≤ a_max
 a: aspect ratio [to 1]
 h: depth [mm]
 d: finished diameter as KiCad stores it [mm]
-p: what the drill is wider, for the plating; 0 where the diameter is taken as the drill [mm]
-a_max: greatest that is made; 12 of through holes of finished 0.15 + 0.001 mm and less, past the best fabs' tier [to 1]
+p: drill allowance for the plating; 0 where the diameter is the drill [mm]
+a_max: maximum of the tier; 12 for through holes up to finished 0.15 + 0.001 mm, except in the best tier [to 1]
 """
 
 
@@ -94,7 +91,7 @@ a_max: greatest that is made; 12 of through holes of finished 0.15 + 0.001 mm an
 def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
     """Yield a finding when a group of like holes is past the clause's tier."""
     if group.drill_mm < NO_DIAMETER_MM:
-        name = f"the diameter of {group.in_words} (the file says less than {NO_DIAMETER_MM} mm)"
+        name = f"hole diameter of {group.in_words} (the file states less than {NO_DIAMETER_MM} mm)"
         raise MissingFact(name, "in KiCad, select them, enter the hole's diameter and save the board")
     limit = _limit(ctx, clause, group)
     greatest = limit.value
@@ -127,11 +124,11 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     tight = () if group.room_mm is None else (f"{group.room_mm:g} drilled",)
     yield Draft(
         title=(
-            f"{group.in_words} of {drill} mm, {span}, {depth:.2f} mm deep: {_ratios(group, finished, drilled)}; "
-            f"{_who(limit, greatest)} {greatest:g}:1"
+            f"aspect ratio {_ratios(group, finished, drilled, is_doubtful=is_doubtful)}, maximum {greatest:g}:1 "
+            f"({_who(limit, greatest)}): {group.in_words}, {span}, {depth:.2f} mm deep"
         ),
-        why="plating is thinnest in the middle of a deep narrow hole, and cracks there",
-        fix=f"holes of {wider:.2f} mm and more, or a smaller depth",
+        why="Plating is thinnest in the middle of a deep narrow hole, and cracks there",
+        fix=f"Widen the holes to {wider:.2f} mm or more, or reduce the depth",
         ids=(*(("pads",) if group.are_pads else ()), group.kind, names[group.top], names[group.bottom], drill, *tight),
         measured=Measured(value=round(finished if is_doubtful else drilled, 2), unit=":1"),
         limit_value=greatest,
@@ -149,13 +146,19 @@ def _is_fine_and_deep(group: HoleGroup, limit: Bar, finished_ratio: float) -> bo
 
 def _who(limit: Bar, greatest: float) -> str:
     if greatest == FINE_RATIO and limit.value != FINE_RATIO:
-        return f"finished holes of {FINE_MM:g} mm and less are made to"
-    return limit.says("make")
+        return f"finished holes up to {FINE_MM:g} mm"
+    return limit.who
 
 
-def _ratios(group: HoleGroup, finished: float, drilled: float) -> str:
-    """Both ratios, or the one of a laser; of a drill that the pads keep narrow it says so."""
+def _ratios(group: HoleGroup, finished: float, drilled: float, *, is_doubtful: bool) -> str:
+    """The ratio that decides, then the other; a laser has one, and of a drill that the pads keep narrow it says so."""
     if group.kind == "microvia":
-        return f"{finished:.1f}:1{' by laser, blind over one dielectric' if group.is_guess else ''}"
-    diameters = f"finished {group.drill_mm:g} mm {finished:.1f}:1, drilled {group.drilled_mm:g} mm {drilled:.1f}:1"
-    return diameters if group.room_mm is None else f"{diameters} (the pads leave room for no more)"
+        laser = ", laser-drilled blind via" if group.is_guess else ""
+        return f"{finished:.1f}:1 (finished {group.drill_mm:g} mm{laser})"
+    ratios = [
+        (f"{drilled:.1f}:1", f"drilled {group.drilled_mm:g} mm"),
+        (f"{finished:.1f}:1", f"finished {group.drill_mm:g} mm"),
+    ]
+    (ratio, size), (other, other_size) = reversed(ratios) if is_doubtful else ratios
+    room = "" if group.room_mm is None else "; pads limit the drill"
+    return f"{ratio} ({size}; {other_size} {other}{room})"

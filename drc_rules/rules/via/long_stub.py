@@ -1,29 +1,27 @@
-"""A via stub is longer than a maker allows for the interface.
+"""A via stub is longer than the chip vendor allows for the interface.
 
 What it checks
 --------------
-The barrel left beyond the last used layer, at both ends of every via and plated pad on the interface's nets, less
-what backdrills take away, against the length that the clause's document gives. The nominal length decides.
+The barrel left beyond the last used layer, at both ends of every via and plated pad on the interface's nets, less what
+backdrills remove, against the length that the clause's document gives. The nominal length decides. Of the shipped
+clauses only PCIe Gen4 has one, of 0.61 mm; where only the family of a net is known, there is no limit.
 
 Why it matters
 --------------
-Makers of transceivers state a length instead of a resonance: they have measured what their receivers bear.
+Transceiver vendors state a length instead of a resonance: they have measured what their receivers tolerate.
 
 How to fix
 ----------
-Backdrill from the stub's side; or leave on a layer nearer to it; or use blind vias.
+Backdrill from the stub's side; or route out on a layer closer to it; or use blind vias.
 
 What it cannot see
 ------------------
-Of the clauses that come with the program only PCIe Gen4 has one, of 0.61 mm; where only the family of a net is known,
-nothing is held against it. The length is the stackup's sum of nominal thicknesses: a pressed board may have a tenth
-more, so that a stub just inside the limit may come out beyond it. A length says nothing of Dk, pads and planes along
-the barrel: whether a passed stub does harm is `resonant-stub`'s question, and both take the layers that use a hole from
-the same copper as `missing-backdrill`.
+Length is the sum of nominal thicknesses; a laminated board may have a tenth more. Dk, pads and planes along the barrel
+are ignored: `resonant-stub` judges those. Used layers are found as in `missing-backdrill`.
 
 Sources
 -------
-Each clause names its document. Makers differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm.
+Each clause names its document. Vendors differ: NVIDIA allows no stub at PCIe Gen4, AMD 0.61 mm, Intel 0.76 mm.
 """
 
 from __future__ import annotations
@@ -54,8 +52,8 @@ def _groups(ctx: Context, clause: Clause) -> tuple[StubGroup, ...]:
 FORMULA = """
 L ≤ L_max
 
-L: stub beyond the last used layer, less what a backdrill takes [mm]
-L_max: longest that the maker allows [mm]
+L: stub beyond the last used layer, less what a backdrill removes [mm]
+L_max: maximum of the vendor [mm]
 """
 
 
@@ -73,10 +71,11 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield Draft(
         title=(
-            f"{nets_in_words(ctx, group)}: {length.nominal:.2f} mm stub {span_of(ctx, group)}, {allowed:g} mm allowed"
+            f"via stub {length.nominal:.2f} mm, maximum {allowed:g} mm: "
+            f"{nets_in_words(ctx, group)}, {span_of(ctx, group)}"
         ),
-        why="the maker's receivers were measured with shorter stubs",
-        fix=f"backdrill from {side}, or leave on a layer nearer to it",
+        why="The vendor specifies its receivers for shorter stubs",
+        fix=f"Backdrill from {side}, or route out on a layer closer to it",
         ids=ids_of(ctx, group),
         measured=Measured(value=round(length.nominal, 4), unit="mm"),
         limit_value=allowed,

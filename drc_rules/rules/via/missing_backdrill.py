@@ -1,36 +1,33 @@
-"""A via of an interface that demands backdrilling keeps its stub, or a part of it that is too long.
+"""A via of an interface that requires backdrilling has a stub that is too long.
 
 What it checks
 --------------
 Every via and plated pad on the interface's nets: the barrel beyond the last layer that uses it, at both ends. A layer
 uses a hole where a track, a surface pad, a via or the stored fill of a zone of the net touches it there. A stub longer
 than the clause's length needs a backdrill from that side: KiCad 10's own, or one declared in `stackwright.toml` for
-files that cannot hold it. What a backdrill leaves is a stub as well, held against the same length: from its must-cut
-layer at most to the next layer at least, nominally half way. Where only a part of that range is too long, and the
-nominal length with it, it is not verifiable. A blind or micro via that ends where it is used has no stub.
+files that cannot hold it. The remaining stub counts against the same length: it starts between the must-cut layer and
+the next one, nominally half way. Where only a part of that range is too long, and the nominal length with it, it is not
+verifiable. A blind via or microvia that ends where it is used has no stub.
 
 Why it matters
 --------------
-A stub is an open line beside the signal: at the frequency at which it is a quarter wave long it shorts the
-signal out, and well below that it already eats the eye.
+A stub is an open line in parallel with the signal. At its quarter-wave frequency it shorts the signal, and well below
+that it degrades the eye.
 
 How to fix
 ----------
-Set the backdrill in the via's properties (KiCad 10), with the must-cut layer next to the layer that the signal
-leaves on; or route the pair on a layer near the far side; or use blind vias.
+Set the backdrill in the via's properties (KiCad 10), with the must-cut layer next to the layer where the signal leaves.
+Or route the pair on a layer near the far side, or use blind vias.
 
 What it cannot see
 ------------------
-Arcs count as their chords and pads as the circle around their size: a signal that leaves by copper graphics or by the
-free part of a custom pad alone gives a false alarm. Fills are taken as they are stored, and one that touches a hole
-uses it even where it leads nowhere from there. A declared drill is believed for every hole of its nets; how deep the
-fab really goes, and what a press-fit pin fills, no file tells. Nets that nobody took for the interface are not looked
-at, and one hole that nothing reaches leaves its whole net open.
+Signals that leave by copper graphics or free parts of custom pads give false alarms. Fills count as stored, even where
+they lead nowhere. Declared drills and drill depth are believed. Nets not assigned to the interface are not checked.
 
 Sources
 -------
-Each clause names document, table and row. The length below which nothing is asked for is what backdrilling
-itself leaves behind: 0.25 mm is the common standard of fabs (Altium, NCAB's better class; its standard is 0.5 +-0.25).
+Each clause names document, table and row. Stubs shorter than what backdrilling itself leaves pass: 0.25 mm is the
+common standard of fabs (Altium, NCAB's better class; its standard is 0.5 +-0.25).
 """
 
 from __future__ import annotations
@@ -89,8 +86,8 @@ def _nets_with_holes(ctx: Context, clause: Clause) -> Iterator[DrilledNet]:
 FORMULA = """
 L ≤ L_max
 
-L: longest stub of the net that no backdrill takes away [mm]
-L_max: longest that needs no backdrill [mm]
+L: longest stub of the net without a backdrill [mm]
+L_max: maximum without a backdrill [mm]
 """
 
 
@@ -101,14 +98,14 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     unused = next((hole for hole in net.holes if not hole.used), None)
     if unused:
         where = f"{net.name} at {unused.x_mm:g}, {unused.y_mm:g} mm"
-        raise MissingFact(f"which layers use the hole of {where}", "route it, or take it away")
+        raise MissingFact(f"the layers that use the hole of {where}", "route the net, or delete the via")
     if any(hole.is_unsure for hole in net.holes):
-        raise MissingFact(f"which layers use the holes of {net.name}", FILL_ZONES)
+        raise MissingFact(f"the layers that use the holes of {net.name}", FILL_ZONES)
     if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
         return
     heights = copper_heights_mm(ctx.stackup())
     if len(heights) != ctx.board.layer_count:
-        raise MissingFact("a stackup with a thickness for every layer of the board", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     allowed = clause.limit.max or 0.0
     standing = _left(ctx, stubs(net.holes, heights))
     ctx.shows(net.name, L=max((one.length_mm.nominal for one in standing), default=0.0), L_max=allowed)
@@ -140,17 +137,15 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
     stub, drill, length = worst.stub, worst.drill, worst.length_mm.nominal
     count = f", and {len(left) - 1} more" if len(left) > 1 else ""
     if drill is None:
-        title = f"{length:.2f} mm stub from {names[stub.first]} to {names[stub.side]}, not backdrilled"
-        fix = f"backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}"
+        size, where = f"{length:.2f} mm", f"{names[stub.first]} to {names[stub.side]}, not backdrilled"
+        fix = f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}"
     else:
-        title = (
-            f"{length:.2f} mm stub beyond {names[stub.first]} ({worst.length_mm.low:.2f} to "
-            f"{worst.length_mm.high:.2f}), left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"
-        )
-        fix = f"set the must-cut layer next to {names[stub.first]}"
+        size = f"{length:.2f} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
+        where = f"beyond {names[stub.first]}, left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"
+        fix = f"Set the must-cut layer next to {names[stub.first]}"
     return Draft(
-        title=f"{net.name}: {title}{count}",
-        why="the stub is an open line beside the signal and eats the eye long before it resonates",
+        title=f"via stub {size}, maximum {allowed_mm:g} mm: {net.name}, {where}{count}",
+        why="The stub is an open line in parallel with the signal and degrades the eye long before it resonates",
         fix=fix,
         ids=(net.name,),
         measured=Measured(value=round(length, 4), unit="mm"),
@@ -175,7 +170,7 @@ def _unsure(ctx: Context, net: DrilledNet, left: LeftStub) -> MissingFact:
     stub, length = left.stub, left.length_mm
     must_cut = names[left.drill.must_cut] if left.drill else names[stub.side]
     return MissingFact(
-        f"how much of {net.name}'s stub beyond {names[stub.first]} the backdrill from {names[stub.side]} to {must_cut} "
-        f"leaves ({length.low:.2f} to {length.high:.2f} mm)",
-        f"in KiCad, give it a must-cut layer nearer to {names[stub.first]}, or less dielectric between the two",
+        f"stub of {net.name} beyond {names[stub.first]} after the backdrill from {names[stub.side]} to {must_cut} "
+        f"({length.low:.2f} to {length.high:.2f} mm)",
+        f"in KiCad: set a must-cut layer closer to {names[stub.first]}, or a thinner dielectric between the two",
     )

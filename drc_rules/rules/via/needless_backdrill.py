@@ -1,28 +1,26 @@
-"""A backdrill takes away a stub that would do no harm.
+"""A backdrill removes a stub that would do no harm.
 
 What it checks
 --------------
-Every backdrill, KiCad 10's own or declared. Needless are those on nets of slow interfaces, on supplies and ground, and
-those on fast nets whose whole stub, undrilled, resonates so far above Nyquist, in the worst case, that no rule of thumb
-objects. Where only the family of a net is known, its fastest generation counts. Not verifiable is a drill on a net that
-nobody has named an interface for, and on a fast net one whose hole nothing routed reaches, or a zone without its fill
-may reach: how long its stub is depends on that.
+Every backdrill, KiCad 10's own or declared. Not needed are those on low-speed interfaces, on supplies and ground, and
+those on high-speed nets whose whole stub resonates, in the worst case, above every rule of thumb. Where only the family
+of a net is known, its fastest generation counts. Not verifiable is a drill on a net without an assigned interface, and
+on a high-speed net one whose hole nothing routed reaches, or that a zone without its fill may reach: the stub's length
+depends on that.
 
 Why it matters
 --------------
-Backdrilling is a second drilling after plating, priced by the hole and by the depth. A whole depth group that is not
-needed saves a set-up too.
+Backdrilling is a second drilling after plating, priced by hole and depth. Removing a whole depth group saves a setup
+too.
 
 How to fix
 ----------
-Take the backdrill off those vias. Where a document of yours asks for it all the same, suppress this with that reason.
+Remove the backdrill from those vias. Where a document of yours requires it, suppress this finding with that reason.
 
 What it cannot see
 ------------------
-Only the stub's resonance counts: a drill that is there for the via's impedance, for crosstalk between barrels, for
-room, or because a document asks for it is called needless all the same. What a net carries is taken from declarations
-and names: a fast net with a slow net's name makes a false alarm, and one with a supply's name too. Between 3 and 10
-times Nyquist many stubs do no harm either; nothing is said of those.
+Only stub resonance counts: drills for impedance, crosstalk, clearance or a document's sake are reported too. A
+high-speed net with a low-speed or supply name gives a false alarm. Stubs between 3 and 10 times Nyquist get no finding.
 
 Sources
 -------
@@ -93,7 +91,7 @@ m < m_min
 m: resonance of the whole stub, undrilled, over Nyquist
 f: its resonance in the worst case [GHz]
 f_N: Nyquist frequency of the interface [GHz]
-m_min: from here on no rule of thumb asks for a drill
+m_min: minimum at which no rule of thumb requires a drill
 """
 
 
@@ -103,9 +101,9 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
     first = alike.holes[0].hole
     name = ctx.board.nets[first.net]
     if not alike.family:
-        raise MissingFact(f"what {name} carries", f'[[interface]]\nis = "?"\nnets = ["{name}"]')
+        raise MissingFact(f"interface of {name}", f'[[interface]]\nis = "?"\nnets = ["{name}"]')
     if alike.family == SUPPLY:
-        yield _draft(ctx, alike, "supply nets, which have no stub to lose")
+        yield _draft(ctx, alike, "supply nets")
         return
     of = family(alike.family)
     rest_on_assignment(ctx, np.unique([d.hole.net for d in alike.holes]))
@@ -118,7 +116,7 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
         raise missing
     if kept:
         whole = alike.whole_group and len(kept) == len(alike.holes)
-        text = f"{of.title} nets, whose whole stubs resonate at {worst:.0f} times Nyquist or above"
+        text = f"{of.title} nets, whose whole stubs resonate at {worst:.0f} x Nyquist or above"
         draft = _draft(ctx, replace(alike, holes=kept, whole_group=whole), text)
         measured = Measured(value=round(worst, 1), unit="x Nyquist")
         yield replace(draft, measured=measured, limit_value=least, limit_unit="x Nyquist")
@@ -161,11 +159,11 @@ def _draft(ctx: Context, alike: Alike, on: str) -> Draft:
     names = [layer.name for layer in ctx.board.copper_layers]
     count = len(alike.holes)
     span = f"from {names[alike.start]} to {names[alike.must_cut]}"
-    saved = "the whole depth goes" if alike.whole_group else "that depth is drilled for others all the same"
+    saved = "removes the whole depth group" if alike.whole_group else "keeps the depth group, which other vias need"
     return Draft(
-        title=f"{count} backdrill{'' if count == 1 else 's'} {span} on {on}",
-        why=f"each is a second drilling that the board can do without; that saves {count}; {saved}",
-        fix=f"take the backdrill {span} off those vias",
+        title=f"{count} backdrill{'' if count == 1 else 's'} not needed: {span}, on {on}",
+        why=f"Each backdrill is a second drilling that the board does not need. Removing {count} {saved}",
+        fix=f"Remove the backdrill {span} from those vias",
         ids=(alike.family, names[alike.start], names[alike.must_cut]),
         places=tuple(place_of(ctx, d, alike.start) for d in alike.holes[:PLACES_SHOWN]),
     )

@@ -1,28 +1,25 @@
-"""A via stub resonates too near the frequencies of its signal.
+"""A via stub resonates too close to the frequencies of its signal.
 
 What it checks
 --------------
 The barrel that is left beyond the last layer with copper of the net, at both ends of every via and plated pad of a
-fast interface, less what KiCad 10's own backdrills and declared ones take away. Its quarter-wave resonance, with the
-laminate's Dk as the barrel, pads and planes load it, against a multiple of the interface's Nyquist frequency.
+high-speed interface, less what KiCad 10's own and declared backdrills remove. Its quarter-wave resonance, with the
+laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency.
 
 Why it matters
 --------------
-At its resonance a stub shorts the signal out; at a third of it, it costs tenths of a decibel and reflects them.
-Planes and pads slow the barrel down: it resonates a fifth to a third lower than bare laminate would have it.
+At its resonance a stub shorts the signal; at a third of it, it costs tenths of a decibel and reflects them. Planes and
+pads slow the barrel down: it resonates a fifth to a third lower than in bare laminate.
 
 How to fix
 ----------
-Backdrill from the stub's side, with the must-cut layer next to the layer that the signal leaves on; or leave on a
-layer nearer to that side; or use blind vias. Removing unused pads helps too.
+Backdrill from the stub's side, with the must-cut layer next to the layer where the signal leaves; or route out on a
+layer closer to that side; or use blind vias. Removing unused pads helps too.
 
 What it cannot see
 ------------------
-The barrel's surroundings are modelled, not read: antipads are the pad and the class's clearance (0.2 mm at least)
-around it, how many planes it passes and where ground vias stand is not looked up; the worst case is meant to cover
-that. Dk is the laminate's as stated across the sheet, while the field around a barrel lies in its plane, where woven
-glass has more: real stubs resonate some per cent lower. Each stub is judged alone, by its first resonance; several on
-one link, and the barrel that the signal does use, are not. Which layers use a hole is read as for `missing-backdrill`.
+Antipads, passed planes and ground vias are modelled, not read; the worst case should cover them. Dk along the barrel
+may exceed the sheet's: real stubs resonate slightly lower. Several stubs on one link are not judged together.
 
 Sources
 -------
@@ -66,8 +63,8 @@ f: quarter-wave resonance of the stub [GHz]
 c: speed of light [mm GHz]
 L: stub, with what the pad at its end adds [mm]
 Dk: of the laminate along the barrel
-g: how pads and planes load the barrel
-k: how far above Nyquist it has to stay
+g: load of pads and planes on the barrel
+k: minimum multiple of Nyquist
 f_N: Nyquist frequency of the interface [GHz]
 """
 
@@ -121,19 +118,20 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures,
     factor = clause.limit.min or 0.0
     names = [layer.name for layer in ctx.board.copper_layers]
     stub = group.stubs[0]
-    left = "is left by the backdrill" if group.drill else "is not backdrilled"
+    left = "left by the backdrill" if group.drill else "not backdrilled"
     return Draft(
         title=(
-            f"{nets_in_words(ctx, group)}: {long:.2f} mm stub {span_of(ctx, group)} {left} and resonates at "
-            f"{'worst at ' if is_worst else ''}{shown:.0f} GHz, {shown / nyquist:.1f} times Nyquist of {one.title}"
+            f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
+            f"{shown / nyquist:.1f} x Nyquist of {one.title}, "
+            f"minimum {factor:g} x: {nets_in_words(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
         ),
         why=(
-            f"at its resonance a stub shorts the signal out; nominal {resonance.nominal:.0f} GHz, "
-            f"{resonance.low:.0f} to {resonance.high:.0f} GHz with what the board does not state"
+            f"At its resonance a stub shorts the signal. Nominal {resonance.nominal:.0f} GHz, "
+            f"{resonance.low:.0f} to {resonance.high:.0f} GHz over the values that the board does not state"
         ),
         fix=(
-            f"backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}, "
-            f"or leave on a layer nearer to {names[stub.side]}"
+            f"Backdrill from {names[stub.side]} up to the layer next to {names[stub.first]}, "
+            f"or route out on a layer closer to {names[stub.side]}"
         ),
         ids=ids_of(ctx, group),
         measured=Measured(value=round(shown, 1), unit="GHz"),

@@ -1,26 +1,24 @@
-"""A backdrill stops earlier than it could and leaves more standing than fabs do.
+"""A backdrill stops earlier than it could and leaves a longer stub than necessary.
 
 What it checks
 --------------
 Every backdrill, KiCad 10's own or declared: the stub that it nominally leaves, half way between its must-cut layer and
-the next one, against what a standard backdrill leaves; but only where another layer that nothing uses lies between,
-so that it could go deeper.
+the next one, against what a standard backdrill leaves; but only where another unused layer lies between, so that it
+could go deeper.
 
 Why it matters
 --------------
-The hole costs a second drilling either way; the rest of the stub costs signal for nothing. Whether what is left does
-harm is another clause's question: where an interface demands backdrills, `missing-backdrill` reports what is left.
+The hole costs a second drilling either way; the rest of the stub degrades the signal needlessly. Where an interface
+requires backdrills, `missing-backdrill` judges what remains.
 
 How to fix
 ----------
-Set the must-cut layer next to the layer that the signal leaves on.
+Set the must-cut layer next to the layer where the signal leaves.
 
 What it cannot see
 ------------------
-That a deeper layer could be cut is told from copper alone: a fab needs some tenths of a millimetre of dielectric before
-the layer that must not be cut, and where the build is thinner than that the advice cannot be followed. What is left is
-reckoned half way between two layers; the fab's own depth tolerance is not known. Holes that nothing uses yet, or that a
-zone without a stored fill may use, and declared drills from a side at which the hole does not end, are left out.
+Whether the dielectric before the next layer suits the fab's depth tolerance is not known. Unused holes, holes that an
+unfilled zone may use, and declared drills from a side where the hole does not end are skipped.
 
 Sources
 -------
@@ -69,7 +67,7 @@ FORMULA = """
 L ≤ L_max + 0.001
 
 L: stub that the backdrill leaves, nominally [mm]
-L_max: what a standard backdrill leaves [mm]
+L_max: maximum stub of a standard backdrill [mm]
 """
 
 
@@ -88,7 +86,7 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
         return
     faces = copper_faces_mm(ctx.stackup())
     if len(faces) != ctx.board.layer_count:
-        raise MissingFact("a stackup with the board's copper layers", DECLARE_STACKUP)
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     drilled = alike.holes[0]
     left = residual_mm(Stub(drilled.hole, alike.start, alike.first, 0.0), drilled.drill, faces)
     allowed = clause.limit.max or 0.0
@@ -101,12 +99,13 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
     count = len(alike.holes)
     yield Draft(
         title=(
-            f"{count} backdrill{'' if count == 1 else 's'} from {names[alike.start]} to {names[alike.must_cut]} "
-            f"leave{'s' if count == 1 else ''} {left.nominal:.2f} mm beyond {names[alike.first]}; "
-            f"{deeper} could be cut too"
+            f"remaining stub {left.nominal:.2f} mm, maximum {allowed:g} mm: {count} "
+            f"backdrill{'' if count == 1 else 's'} from "
+            f"{names[alike.start]} to {names[alike.must_cut]}, signal on "
+            f"{names[alike.first]}; {deeper} could be cut too"
         ),
-        why="the second drilling is paid for either way",
-        fix=f"set the must-cut layer to {deeper}",
+        why="The second drilling costs the same at either depth",
+        fix=f"Set the must-cut layer to {deeper}",
         ids=(names[alike.start], names[alike.must_cut], names[alike.first]),
         measured=Measured(value=round(left.nominal, 4), unit="mm"),
         limit_value=allowed,

@@ -1,33 +1,31 @@
-"""The via that a net class asks for cannot be made through this board, and none is routed yet.
+"""Fabs cannot make the via that a net class specifies, and none is routed yet.
 
 What it checks
 --------------
 The through via that KiCad places for the nets of a class (the preferred size of the last design rule that applies, else
-the net class, and no smaller than Board Setup allows): its hole, its ring, and its depth over its drilled diameter
-through the board's stackup, against a tier of fabs or your own fab. Sizes that are routed already are left to the
-rules that judge every hole and ring of the board.
+the net class, and no smaller than Board Setup allows): its hole, its annular ring, and its depth over its drilled
+diameter through the board's stackup, against a tier of fabs or your own fab. Sizes that are already routed are left to
+the rules that judge every hole and ring of the board.
 
 Why it matters
 --------------
-Whoever routes the class next places hundreds of them in good faith: one number in the class is changed in a minute,
-the vias of a routed board are not.
+A router places hundreds of such vias. One number in the class is changed in a minute, the vias of a routed board are
+not.
 
 How to fix
 ----------
-In Board Setup, Net Classes, another via for the class; or a thinner board.
+Specify another via for the class in Board Setup, Net Classes; or use a thinner board.
 
 What it cannot see
 ------------------
-One via of the same two sizes anywhere on the board, of whatever net, takes the class off this rule's hands; what is
-wrong with those vias, other rules say. It knows the through via only, at the depth of the finished stackup and with 0.1
-mm for plating, where the pad leaves room for that: a class meant for blind vias or for a thin part of a board is judged
-too strictly. The tiers are lists of a few fabs: whether the fab of this board makes it, only `[fab]` tells.
+One via of that size on the board exempts the class. Only through vias are judged, at the full stackup's depth: classes
+for blind vias are judged too strictly. Tiers are lists of a few fabs.
 
 Sources
 -------
 The capability lists behind the rules on holes, rings and aspect ratios: drills and ratios are stated of the drilled
-hole, rings of the finished one (IPC-2221, 9.2.2, external ring). `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio`
-take the place of the tiers, each for itself. Past the best tier is a warning here, for nothing is drilled yet.
+hole, rings of the finished one (IPC-2221, 9.2.2, external ring). `[fab]` `hole_mm`, `ring_mm` and `aspect_ratio` take
+the place of the tiers, each for itself. Beyond the best tier is a warning here, for nothing is drilled yet.
 """
 
 from __future__ import annotations
@@ -89,9 +87,9 @@ FORMULA = """
 v_min - t ≤ v ≤ v_max
 
 v: hole (drilled for a tier, finished for your own fab), ring around the finished hole, or depth over the drilled hole
-v_min: the least that is made
-v_max: the most
-t: tolerance, 0.001 mm of a hole or ring and none of an aspect ratio
+v_min: minimum
+v_max: maximum
+t: tolerance, 0.001 mm for a hole or ring, 0 for an aspect ratio
 """
 
 
@@ -109,9 +107,9 @@ def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia
             raise
     if found:
         yield Draft(
-            title=f"{asked.who} {asked.ask} vias of {size_in_words(placed_mm)}: {'; '.join(d.words for d in found)}",
-            why="no via of this size is routed yet: the next one that KiCad places for the class is the first",
-            fix="in Board Setup, Net Classes or Custom Rules, another via, before the class is routed",
+            title=f"{asked.who}, vias of {size_in_words(placed_mm)}: {'; '.join(d.words for d in found)}",
+            why="No via of this size is routed yet: the next one that KiCad places for the class is the first",
+            fix="Specify another via in Board Setup, Net Classes or Custom Rules, before the class is routed",
             ids=asked.asked_by,
             measured=found[0].measured,
             limit_value=found[0].limit,
@@ -128,13 +126,11 @@ def _of_size(ctx: Context, limits: _Limits, placed_mm: tuple[float, float]) -> I
         if least is not None:
             ctx.shows(f"{what}, {least.who}", v=size, v_min=least.value, v_max=math.inf, t=TOLERANCE_MM)
     if limits.hole is not None and drilled < limits.hole.value - TOLERANCE_MM:
-        takes = f"{limits.hole.says('drill' if is_tier else 'make')} {limits.hole.value:g} mm"
-        words = f"a hole of finished {hole:g} mm{f', drilled {drilled:g} mm' if is_tier else ''}, {takes}"
+        hole_text = f"drill {drilled:g} mm for a {hole:g} mm hole" if is_tier else f"hole {hole:g} mm"
+        words = f"{hole_text}, minimum {limits.hole.value:g} mm ({limits.hole.who})"
         yield _Defect(words, Measured(value=drilled, unit="mm"), limits.hole.value)
     if limits.ring is not None and ring < limits.ring.value - TOLERANCE_MM:
-        words = (
-            f"a ring of {ring:.4g} mm around finished {hole:g} mm, {limits.ring.says('hold')} {limits.ring.value:g} mm"
-        )
+        words = f"annular ring {ring:.4g} mm, minimum {limits.ring.value:g} mm ({limits.ring.who})"
         yield _Defect(words, Measured(value=round(ring, 4), unit="mm"), limits.ring.value)
 
 
@@ -151,7 +147,8 @@ def _too_deep(ctx: Context, greatest: Bar, placed_mm: tuple[float, float]) -> It
     ctx.shows(f"aspect ratio, {greatest.who}", v=at_precision(ratio, 1), v_min=0.0, v_max=greatest.value, t=0.0)
     if at_precision(ratio, 1) > greatest.value:
         words = (
-            f"{depth:.2f} mm deep, drilled {drilled:g} mm {ratio:.1f}:1, {greatest.says('make')} {greatest.value:g}:1"
+            f"aspect ratio {ratio:.1f}:1 (drilled {drilled:g} mm, {depth:.2f} mm deep), "
+            f"maximum {greatest.value:g}:1 ({greatest.who})"
         )
         yield _Defect(words, Measured(value=round(ratio, 2), unit=":1"), greatest.value)
 

@@ -1,32 +1,32 @@
-"""The board is built up otherwise than is usual for its workload.
+"""The board's HDI class is not the usual one for its workload.
 
 What it checks
 --------------
-The HDI class that the vias need: layers of microvias per side, 1-N-1 and so on, any-layer when microvias join all
-neighbouring layers, or through vias, with backdrill or without. The number of presses is printed with it. A class
-between two that the clause names is taken as named. Plain through vias are amiss only where a hole of a fast net keeps
-a stub: a board of two layers, or one without fast nets, gains nothing from either.
+The HDI class that the vias need: layers of microvias per side (1-N-1 and so on), any-layer when microvias join all
+adjacent layers, or through vias, with backdrill or without. The number of lamination cycles is printed with it. A class
+between two that the clause names passes. Plain through vias fail only where a hole of a high-speed net keeps a stub: a
+board of two layers, or one without high-speed nets, gains nothing from either.
 
 Why it matters
 --------------
-Each build-up is one more press, drill and plating: it costs weeks and yield where it is not needed, and where it is,
-its lack shows as stubs.
+Each build-up is one more lamination, drilling and plating: it costs weeks and yield where it is not needed. Where it
+is, its lack shows as stubs.
 
 How to fix
 ----------
-Fewer microvia layers, or through vias with backdrill, as the clause says; keep the class if the density asks for it.
+Use fewer microvia layers, or through vias with backdrill, as the clause says; keep the class if the density requires
+it.
 
 What it cannot see
 ------------------
-The class is that of the vias that are drawn: a board that is not routed yet shows less than it will have, and one stray
-microvia makes it an HDI board. Drilled blind and buried vias count for no class, only among the presses, which are the
-fewest that the spans allow. Sides that differ count as the higher one, and whether the stackup's cores and prepregs
-can be pressed in that order nobody checks here; spans that cross are `crossing-via-spans`'s.
+The class follows the vias drawn: an unrouted board shows less than it will have, and one stray microvia makes it HDI.
+Drilled blind and buried vias count only as lamination cycles. Sides that differ count as the higher one.
 
 Sources
 -------
-Each clause names document, table and row. Presses follow from the spans: a drilled blind or buried via takes a package
-of its own, pressed before the next; each level of microvias takes one more; two layers alone are a core and need none.
+Each clause names document, table and row. Lamination cycles follow from the spans: a drilled blind or buried via needs
+a subassembly of its own, laminated before the next; each level of microvias adds one; two layers alone are a core and
+need none.
 """
 
 from __future__ import annotations
@@ -77,16 +77,25 @@ def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[D
     if build.name in choices or (build.ups.per_side and ranks[0] < _rank(build.name) < ranks[-1]):
         return
     if build.stubs:
-        holes = "1 plain through hole of a fast net keeps" if build.stubs == 1 else f"{build.stubs} plain through holes"
-        found = holes if build.stubs == 1 else f"{holes} of fast nets keep"
-        title, fix = f"{found} a stub", "backdrill those whose stub does harm, or use microvias there"
+        holes = (
+            "through hole of a high-speed net keeps" if build.stubs == 1 else "through holes of high-speed nets keep"
+        )
+        title, fix = (
+            f"{build.stubs} plain {holes} a stub",
+            "Backdrill those whose stub does harm, or use microvias there",
+        )
     else:
         cycles = build.ups.lamination_cycles
-        presses = f", {cycles} press{'' if cycles == 1 else 'es'} at least" if build.ups.per_side and cycles else ""
-        title, fix = f"the board needs {build.name}{presses}", "keep it where density or loss asks for it"
+        many = (
+            f" and at least {cycles} lamination cycle{'' if cycles == 1 else 's'}"
+            if build.ups.per_side and cycles
+            else ""
+        )
+        title = f"the board needs {build.name}{many}"
+        fix = "Use fewer microvia layers, unless density or loss requires them"
     yield Draft(
-        title=f"{title}; usual are {', '.join(choices)}",
-        why="each build-up is one more press, drill and plating; without any, through vias keep their stubs",
+        title=f"{title}; usual: {', '.join(choices)}",
+        why="Each build-up adds a lamination, drilling and plating. Without any, through vias keep their stubs",
         fix=fix,
         ids=("hdi class",),
         measured=Measured(value=build.name),

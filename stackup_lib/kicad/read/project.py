@@ -213,7 +213,7 @@ def _load(path: Path) -> dict[str, Json]:
         ) from None
     except UnicodeDecodeError:
         raise BoardFileError(str(path), "is not UTF-8 text", "open the project in KiCad and save it again") from None
-    repair = "mend the JSON, or delete the file and let KiCad make a new one"
+    repair = "correct the JSON, or delete the file and let KiCad make a new one"
     try:
         found: Json = json.loads(text)
     except json.JSONDecodeError as bad:

@@ -268,7 +268,9 @@ def _refusal(path: Path, bad: OSError) -> NotWrittenError:
         return NotWrittenError(str(path), what, "close it there, and check the permissions of file and folder")
     number = bad.errno or 0
     reason = _REASONS.get(number, bad.strerror or "the disk refuses")
-    return NotWrittenError(str(path), f"was not changed: {reason}", _NEXT_STEPS.get(number, "mend that and try again"))
+    return NotWrittenError(
+        str(path), f"was not changed: {reason}", _NEXT_STEPS.get(number, "correct that and try again")
+    )
 
 
 def _permissions(real: Path) -> int | None:

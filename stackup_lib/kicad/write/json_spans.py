@@ -15,7 +15,7 @@ Path: TypeAlias = "Sequence[str | int]"
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
-_REPAIR = "mend the JSON, or open the project in KiCad and save it again"
+_REPAIR = "correct the JSON, or open the project in KiCad and save it again"
 
 
 @dataclass(frozen=True, slots=True)

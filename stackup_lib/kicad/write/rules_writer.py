@@ -67,10 +67,10 @@ def _decoded(text: bytes | None, label: str) -> str:
 
 def _refuse_broken(text: str, label: str) -> None:
     if not _VERSION.match(text):
-        raise NotWrittenError(label, "does not begin with (version 1), so KiCad ignores it", "mend it first")
+        raise NotWrittenError(label, "does not begin with (version 1), so KiCad ignores it", "correct it first")
     if (fault := structure_fault(text)) is not None:
         what = f"has parentheses or quotes that do not match (line {fault.line}), so KiCad ignores it"
-        raise NotWrittenError(label, what, "mend it first")
+        raise NotWrittenError(label, what, "correct it first")
 
 
 def _own_part(text: str, label: str) -> tuple[int, int] | None:

@@ -146,7 +146,7 @@ _LETTER = {LayerKind.COPPER: "c", LayerKind.MASK: "m", LayerKind.CORE: "d", Laye
 def _fault(row: PlannedRow, ply: Ply) -> str:
     is_dielectric = row.kind in (LayerKind.CORE, LayerKind.PREPREG)
     if len(row.plies) > 1 and not is_dielectric:
-        return "has several plies"
+        return "has several sheets"
     if ply.thickness_mm is None:
         return "has no thickness (KiCad would make one up)"
     if not 0 < ply.thickness_mm < 100:

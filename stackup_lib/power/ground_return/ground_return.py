@@ -140,7 +140,7 @@ def solve_return(
     """
     number = board.net_index[net]
     if not flows:
-        raise ValueError("no current is asked for")
+        raise ValueError("no current is given")
     refuse_unfilled(board, number)
     limits = size or GridSize()
     layers = layers_filled(board, number)
@@ -181,7 +181,7 @@ def _refuse_stale(board: Board, net: int, layers: list[int], grid: Grid, finest:
             hit = near[solid[grid.cell_of(x[near], y[near])]]
             if len(hit):
                 where = f"a {what} at x {x[hit[0]]:.3f} mm, y {y[hit[0]]:.3f} mm"
-                stale = f"the fill of {board.nets[net]} is stale: {where}, of another net, lies in it"
+                stale = f"the fill of {board.nets[net]} is stale: {where}, of another net, is in it"
                 raise RailNotSolvedError(str(board.path or "the board"), stale, REFILL)
 
 

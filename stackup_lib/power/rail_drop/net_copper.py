@@ -184,9 +184,7 @@ def _refuse_bad_fills(board: Board, net: int) -> None:
     for layer in np.unique(zones.fill_layer[np.isin(zones.fill_zone, mine)]).tolist():
         crossed = _foreign_inside(board, net, layer)
         if crossed:
-            raise RailNotSolvedError(
-                where, f"the fill of {name} is stale: {crossed}, of another net, lies in it", REFILL
-            )
+            raise RailNotSolvedError(where, f"the fill of {name} is stale: {crossed}, of another net, is in it", REFILL)
 
 
 def _foreign_inside(board: Board, net: int, layer: int) -> str:

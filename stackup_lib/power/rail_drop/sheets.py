@@ -236,7 +236,7 @@ def _solve(
     live = reached[full.links.first]
     links = ElementLinks(full.links.first[live], full.links.second[live], full.links.siemens[live])
     if not kept.any():
-        raise MeshFailed("the pads of its ends touch one another, and no copper lies between them")
+        raise MeshFailed("the pads of its ends touch, with no copper between them")
     assembly = replace(full.only(kept), links=links)
     amperes = np.array([current for _, current in network.loads])
     lower = solve_form(assembly, assembly.continuous, source, nodes, amperes)

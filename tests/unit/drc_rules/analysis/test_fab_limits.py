@@ -71,16 +71,3 @@ def test_a_tier_that_states_nothing_asks_nothing(tmp_path: Path) -> None:
 
     assert bar(ctx, clause("best"), "dielectric_mm", None) is None
     assert bar(ctx, clause("advanced"), "dielectric_mm", None) is not None
-
-
-def test_fabs_do_and_one_fab_does() -> None:
-    """Many etch, drill and press; one etches, drills and presses."""
-    many, one = Bar(0.1, "best fabs", Tier.BEST), Bar(0.1, "Ours")
-
-    assert [many.says(verb) for verb in ("etch", "drill")] == ["best fabs etch", "best fabs drill"]
-    assert [one.says(verb) for verb in ("etch", "press", "finish", "drill")] == [
-        "Ours etches",
-        "Ours presses",
-        "Ours finishes",
-        "Ours drills",
-    ]

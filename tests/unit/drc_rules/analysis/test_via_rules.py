@@ -342,7 +342,7 @@ def test_one_backdrill_taken_away_turns_the_clauses_about_stubs_and_no_other(tmp
     path = tmp_path / "board" / "training_b200_fit.kicad_pcb"
     (share,) = [v for v in check_board(path).verdicts if v.clause.id == "board.loss.share"]
     assert share.verdict is Verdict.NOT_VERIFIABLE
-    assert "drill the stubs away" in share.missing[0].how_to_give
+    assert "backdrill the stubs" in share.missing[0].how_to_give
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_the_smoothest_foil_that_is_asked_for_decides() -> None:
     found = materials_for([*foils, clause("foil"), clause("tg_min", min=180)])
 
     assert found.foil is FoilGrade.VLP
-    assert found.clauses == (("foil of fast layers", "VLP or smoother", foils[1]),)
+    assert found.clauses == (("foil of high-speed layers", "VLP or smoother", foils[1]),)
     assert materials_for([clause("foil")]).foil is None
 
 

@@ -259,13 +259,13 @@ def test_a_plane_without_fills_is_no_plane_without_gaps(tmp_path: Path) -> None:
     bare = mini(tmp_path, track((20, 10), (60, 10)))
 
     for board in (unfilled, bare):
-        with pytest.raises(MissingFact, match="filled copper of In1"):
+        with pytest.raises(MissingFact, match="zone fills of In1"):
             gaps_of(board)
 
 
 def test_one_unfilled_zone_of_several_is_missed(tmp_path: Path) -> None:
     """What it would fill, or cut out of the others, is not known."""
-    with pytest.raises(MissingFact, match="filled copper of In1"):
+    with pytest.raises(MissingFact, match="zone fills of In1"):
         gaps_of(mini(tmp_path, track((20, 10), (60, 10)) + zone(1, 39) + zone(41, 99) + "filled = false\n"))
 
 
@@ -505,7 +505,7 @@ def test_layers_on_both_sides_of_one_plane_need_no_return_via(tmp_path: Path) ->
 
 def test_a_layer_change_over_an_unfilled_plane_is_not_judged(tmp_path: Path) -> None:
     """Which net surrounds the via is not known."""
-    with pytest.raises(MissingFact, match="filled copper of In4"):
+    with pytest.raises(MissingFact, match="zone fills of In4"):
         changes_of(six_layers(tmp_path, '"In1.Cu" = "GND"', via(31, 20)))
 
 

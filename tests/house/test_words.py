@@ -1,0 +1,151 @@
+"""The field's words: nothing that users read says a thing in words of our own.
+
+Another place to look at is one line in `SOURCES`: `strings("plugin/stackwright")` for the string literals of a folder,
+`pages("CHANGELOG.md")` or `pages("plugin/docs/*.md")` for text files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from drc_rules.rules.rule import all_rules
+from tests.support.shipped_clauses import clauses
+
+ROOT = Path(__file__).parents[2]
+Texts = Iterator[tuple[str, str]]
+"""Where a text stands, and the text."""
+
+BANNED: Mapping[str, str] = {
+    r"mend(s|ed|ing)?": "fix, correct",
+    r"cures?": "fix, remedy",
+    r"nobody|somebody|whoever": "not specified, the user",
+    r"greatest": "maximum",
+    r"(?<!prepreg )plies": "dielectric layers; prepreg plies",
+    r"presses": "lamination cycles",
+    r"the way (back|there)|there and back": "return path, supply path",
+    r"is the (least|most)|at the (least|most)": "minimum, maximum",
+    r"for (want|lack) of": "missing",
+    r"eats": "degrades, consumes",
+    r"(these )?fights?": "conflict",
+    r"taken (for|as)": "assigned to, counts as",
+    r"closes( as well,)? with": "meets its budget with",
+    r"asked for|asks? for (?!the fab)": "required, target",
+    r"broke": "internal error",
+    r"fast (nets?|layers?|links?|tracks?|pairs?|interfaces?)": "high-speed",
+    r"dear(er)?": "over-specified, more expensive",
+    r"unflat": "bow and twist",
+    r"lies (on|in|beside)": "is on, is in",
+    r"stretch(es)? of": "section, length",
+    r"beside": "adjacent to, next to",
+    r"forgiven": "ignored, allowed",
+    r"hot parts?": "high-power component",
+    r"partners?": "complement",
+    r"in so many words|at the very least": "minimum",
+}
+"""Whole words that are not the field's, in small or large letters, and what to say instead."""
+
+
+def rule_pages() -> Texts:
+    """The page of every rule."""
+    yield from ((f"{rule.code} page", rule.page) for rule in all_rules())
+
+
+def formulas() -> Texts:
+    """The words of every formula."""
+    for rule in all_rules():
+        if rule.formula is not None:
+            yield f"{rule.code} formula", " ".join(symbol.meaning for symbol in rule.formula.symbols)
+
+
+def case_texts() -> Texts:
+    """Titles, reasons, fixes and missing facts, as the cases of the rules state them."""
+    for path in sorted((ROOT / "fixtures" / "rules").glob("*/*.toml")):
+        for number, case in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["case"], start=1):
+            for field in ("finds", "titles", "says", "lacks"):
+                yield from ((f"{path.stem}, case {number}, {field}", text) for text in case.get(field, ()))
+
+
+def clause_titles() -> Texts:
+    """What each clause requires."""
+    yield from ((clause.id, clause.title) for clause in clauses())
+
+
+def strings(folder: str) -> Callable[[], Texts]:
+    """String literals of two words or more below a folder; docstrings are for developers."""
+
+    def found() -> Texts:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in docs:
+                    continue
+                if " " in node.value.strip():
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
+
+    return found
+
+
+def pages(pattern: str) -> Callable[[], Texts]:
+    """Text files, by a pattern below the repository."""
+    return lambda: ((str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in ROOT.glob(pattern))
+
+
+SOURCES: Mapping[str, Callable[[], Texts]] = {
+    "rule pages": rule_pages,
+    "formulas": formulas,
+    "cases": case_texts,
+    "clause titles": clause_titles,
+    "drc_rules": strings("drc_rules"),
+    "stackup_lib": strings("stackup_lib"),
+}
+
+EXEMPT: frozenset[str] = frozenset(
+    (
+        " beside fast layers, ",
+        " fast layers between grounds need them",
+        " fast layers between grounds, ",
+        " mm are forgiven",
+        " mm asked for",
+        " presses: few fabs",
+        "fast interfaces",
+        "fast layers",
+        "plies are the sheets of a core or prepreg; then the row states no figures of its own",
+        "power beside the outer ground",
+        "power in the middle, fast layers inside",
+        "power in the middle, fast layers outside",
+    )
+)
+"""Strings that are still to be reworded, or name a key of a file. It only shrinks: one that is gone leaves the list."""
+
+WORDS = re.compile("|".join(rf"\b(?:{banned})\b" for banned in BANNED), re.IGNORECASE)
+
+
+def banned_in(source: Callable[[], Texts]) -> list[tuple[str, str, str]]:
+    """Return where each banned word stands, the word, and the text."""
+    return [(where, found.group(), text) for where, text in source() if (found := WORDS.search(text))]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_texts_use_the_words_of_the_field(name: str) -> None:
+    """The vocabulary is in plugin/docs/pages/texts/vocabulary.md."""
+    assert [(where, word) for where, word, text in banned_in(SOURCES[name]) if text not in EXEMPT] == []
+
+
+def test_exemptions_only_shrink() -> None:
+    """A string that was reworded is no longer exempt."""
+    used = {text for source in SOURCES.values() for _, _, text in banned_in(source)}
+    assert EXEMPT - used == set()
+
+
+def test_a_banned_word_is_found_as_a_word_only() -> None:
+    """Whatever its case, and not within another."""
+    assert WORDS.search("Mend the row")
+    assert WORDS.search("the Df beside In4.Cu")
+    assert not WORDS.search("recommended, secure, heats, besides, prepreg plies")
