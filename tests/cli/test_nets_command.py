@@ -226,8 +226,8 @@ def test_a_board_without_anything_still_has_a_page(tmp_path: Path, capsys: pytes
     """No interface, no rail: it says so."""
     assert run(["nets", str(board_file(tmp_path, track("/A", (1, 1), (2, 1))))]) == 0
     out = capsys.readouterr().out
-    assert "No net was taken for an interface." in out
-    assert "1  taken for nothing" in out
+    assert "No interface was detected." in out
+    assert "1  no interface" in out
 
 
 def test_pairs_that_nothing_names_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

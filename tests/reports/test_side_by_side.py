@@ -496,7 +496,7 @@ def test_a_board_that_no_stackup_mends_is_not_searched_for() -> None:
 
     assert full.stackups is None
     page = sound(full_html("inference_pcie_gen5_fit", full))
-    assert "No clause fails that another stackup would mend." in page.text
+    assert "No requirement fails that another stackup would meet." in page.text
     assert "inference-workstation" in page.text
 
 

@@ -25,7 +25,7 @@ def tracked_boards(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns or (".",):
         boards = {name for name in names(git("ls-files", "-z", "--", pattern)) if _is_board(name)}
         if not boards and patterns:
-            raise GitError(pattern, "matches no .kicad_pcb file that git knows", "mend the boards of the job")
+            raise GitError(pattern, "matches no .kicad_pcb file that git knows", "correct the boards of the job")
         found |= boards
     return sorted(found)
 

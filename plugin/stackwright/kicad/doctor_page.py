@@ -24,8 +24,6 @@ def examine() -> int:
         if one.cure:
             page.line(one.cure, indent=7)
     page.gap()
-    page.line(
-        "mend the first fault first" if bad else "nothing is wrong: the button is at the right end of the toolbar"
-    )
+    page.line("fix the first fault first" if bad else "nothing is wrong: the button is at the right end of the toolbar")
     show(page.text(terminal_console()))
     return 1 if bad else 0

@@ -271,4 +271,4 @@ def _refuse_other_stackup(live: Reloading, proposal: Proposal) -> None:
     wanted = proposal.after.stackup
     if now is None or wanted is None or now.digest != wanted.digest:
         what = "shows another stackup than the one that was written"
-        raise KicadError("KiCad", what, "look at Board Setup; the former file lies beside the board (*-bak)")
+        raise KicadError("KiCad", what, "look at Board Setup; the former file is next to the board (*-bak)")

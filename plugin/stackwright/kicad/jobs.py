@@ -97,5 +97,5 @@ def _heard(job: Job) -> tuple[dict[str, Any] | None, StackwrightError | None]:
     listener.join(5)
     if result is None and error is None:
         last = said[-1].strip() if said else f"exit code {code}"
-        error = StackwrightError("the check", f"broke off ({last})", REPORT_IT)
+        error = StackwrightError("the check", f"stopped ({last})", REPORT_IT)
     return result, error

@@ -274,7 +274,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.closed:
             self._refuse(503, "the session has ended")
         elif self.headers.get_all("Host") != [self.server.host]:
-            self._refuse(421, "this is not the host that was asked for")
+            self._refuse(421, "wrong host")
         elif not (said_origin and said_site):
             self._refuse(403, "requests of other sites are refused")
         else:

@@ -192,7 +192,7 @@ class Session:
         except StackwrightError as error:
             self._end(error)
         except Exception as error:
-            self._end(StackwrightError("the check", f"broke off ({type(error).__name__}: {error})", jobs.REPORT_IT))
+            self._end(StackwrightError("the check", f"stopped ({type(error).__name__}: {error})", jobs.REPORT_IT))
 
     def _finish(self, result: Result, error: Failure, seen: Seen) -> None:
         if result is None:

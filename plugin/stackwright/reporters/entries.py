@@ -69,7 +69,7 @@ def entries(outcomes: Iterable[Checked | Unchecked], *, grouped: bool = False) -
 
 
 def _of_finding(finding: Finding, path: str, alike: Sequence[Finding] = ()) -> Entry:
-    more = f" and {len(alike)} more like it" if alike else ""
+    more = f" and {len(alike)} similar" if alike else ""
     return Entry(
         level=LEVELS[finding.severity],
         path=path,
@@ -109,7 +109,7 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
     report = checked.report
     path = relative_to_run(report.board.path)[0]
     for crash in report.crashes:
-        title = f"rule {crash.code} broke ({crash.error})"
+        title = f"internal error in rule {crash.code} ({crash.error})"
         yield Entry(Level.BROKEN, path, 1, crash.code, title, "Please report this board.", f"broke-{crash.code}")
     if grouped:
         for group in groups(report.findings):
@@ -121,7 +121,7 @@ def _entries_of(checked: Checked, *, grouped: bool) -> Iterator[Entry]:
     for stale in report.stale_suppressions:
         config = relative_to_run(checked.config_path or FILE_NAME)[0]
         title = f"the suppression of {stale.entry} {stale.problem}"
-        text = f"It said: {stale.reason} ({stale.owner}). Fix: remove it, or mend it."
+        text = f"It said: {stale.reason} ({stale.owner}). Fix: remove it, or correct it."
         yield Entry(Level.WARNING, config, stale.line or 1, STALE.code, title, text, f"{STALE.code}-{stale.entry}")
     for verdict in open_errors(report):
         title = f"not proven: {verdict.clause.title}"

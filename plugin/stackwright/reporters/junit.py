@@ -72,7 +72,7 @@ def _cases(checked: Checked, suite: str) -> list[ET.Element]:
     report = checked.report
     broken = [_case(f"rule {crash.code} runs", suite, "check") for crash in report.crashes]
     for case, crash in zip(broken, report.crashes, strict=True):
-        _outcome(case, "error", f"rule {crash.code} broke ({crash.error})", "rule broke")
+        _outcome(case, "error", f"internal error in rule {crash.code} ({crash.error})", "internal error")
     judged = [verdict for verdict in report.verdicts if verdict.has_rule]
     return [*broken, *(_clause(verdict, checked, suite) for verdict in judged), *_kicad(checked, suite)]
 

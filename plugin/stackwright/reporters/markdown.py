@@ -184,7 +184,7 @@ def _not_proven(report: Report) -> Iterator[str]:
         yield from table(("Severity", "Demand", "It needs"), rows, "clauses")
     if report.proofs:
         yield ""
-        yield "To prove more, fill in and put into `stackwright.toml` beside the board:"
+        yield "Missing data: fill in and put into `stackwright.toml` next to the board:"
         yield ""
         yield from fenced(report.proofs, "toml")
 

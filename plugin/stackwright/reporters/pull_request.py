@@ -45,7 +45,7 @@ def _findings(diff: BoardDiff) -> Iterator[str]:
     rows = []
     for group in groups(diff.new):
         first = group.first
-        more = f" and {len(group.findings) - 1} more like it" if len(group.findings) > 1 else ""
+        more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
         rows.append((f"new {first.severity.value}", f"**{escape(first.title)}**{more}", escape(first.fix), first.code))
     rows += [("fixed", escape(one.title), "", one.code) for one in diff.fixed]
     if rows:

@@ -81,7 +81,7 @@ def _broken(report: Report) -> list[str]:
     """What of the check could not be made."""
     drc = report.kicad_drc
     failed = [f"KiCad DRC did not run: {drc.failed}; {drc.next_step}"] if drc is not None and drc.failed else []
-    return [*(f"rule {c.code} broke ({c.error})" for c in report.crashes), *failed]
+    return [*(f"internal error in rule {c.code} ({c.error})" for c in report.crashes), *failed]
 
 
 def _failed_run(unchecked: Unchecked) -> Json:
@@ -166,7 +166,7 @@ def _stale(stale: StaleSuppression, checked: Checked) -> Json:
     return {
         "ruleId": STALE.code,
         "level": "warning",
-        "message": {"text": f"{text} Fix: remove it, or mend it."},
+        "message": {"text": f"{text} Fix: remove it, or correct it."},
         "locations": [_location(uri, base, stale.line)],
         "partialFingerprints": {FINGERPRINT: f"{STALE.code}-{clean(stale.entry)}"},
         "suppressions": [],

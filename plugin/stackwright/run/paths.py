@@ -114,7 +114,7 @@ def _board_of_project(project: Path) -> Path:
     board = project.with_suffix(BOARD)
     if board.exists():
         return board
-    what = "has no board of the same name beside it" if project.exists() else "no such file"
+    what = "has no board of the same name next to it" if project.exists() else "no such file"
     raise BoardFileError(str(project), what, _nearest(board))
 
 

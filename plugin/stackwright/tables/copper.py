@@ -8,7 +8,7 @@ from drc_rules.report.link_rows import BackdrillRow, LinkImpedance
 from stackup_lib.core.interval import Interval
 from stackwright.text.words import count, some
 
-IMPEDANCE_HEAD = ("Target", "Asked", "Links", "Mean by length", "Farthest off")
+IMPEDANCE_HEAD = ("Interface", "Target", "Links", "Mean by length", "Worst deviation")
 BACKDRILL_SHORT = ("From", "Holes", "Must cut", "Must keep", "Depth, mm", "Stub, mm", "Or leave on")
 BACKDRILL_HEAD = ("From", "Must cut", "Must not cut", "Holes", "Depth", "Stub left", "Remark")
 
@@ -56,7 +56,7 @@ def _nothing_counts(row: LinkImpedance) -> str:
 def remarks(row: LinkImpedance) -> str:
     """Return what was forgiven, what lies over holes in the planes, and what of a pair is not coupled."""
     parts = (
-        (row.forgiven_mm, "forgiven"),
+        (row.forgiven_mm, "allowed"),
         (row.over_holes_mm, "without a plane"),
         (row.uncoupled_mm, "apart"),
     )
@@ -94,7 +94,7 @@ def backdrill_cells(row: BackdrillRow) -> tuple[str, ...]:
 
 def _backdrill_remarks(row: BackdrillRow) -> Iterator[str]:
     if row.is_proposed:
-        yield "proposed: nobody has asked for it, the stubs need it"
+        yield "proposed: not in the board file, needed by the stubs"
     if row.exit_instead:
         yield f"leave on {row.exit_instead} instead and no drilling is needed"
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from drc_rules.report.link_rows import Decibels, LinkLossRow
 from stackwright.text.words import count, some
 
-HEAD = ("Interface", "GHz", "Links", "Loss, dB", "Diel.", "Copper", "Rough", "Vias", "Share", "Margin")
-NEEDS_HEAD = ("Worst link", "Runs, mm", "Might run, mm", "Closes with")
+HEAD = ("Interface", "GHz", "Links", "Loss, dB", "Diel.", "Copper", "Rough", "Vias", "Budget", "Margin")
+NEEDS_HEAD = ("Worst link", "Routed, mm", "Max length, mm", "Meets budget with")
 LINK_HEAD = (
     "Link",
     "Interface",
@@ -19,8 +19,8 @@ LINK_HEAD = (
     "Rough",
     "Vias",
     "Margin, dB",
-    "Runs, mm",
-    "Closes with",
+    "Routed, mm",
+    "Meets budget with",
 )
 MAIN = 0.1
 """Layers with a smaller share of a link than this are breakouts: a terminal does not tell how long those might be."""

@@ -8,7 +8,7 @@ from drc_rules.analysis.impedance.pair_table import NO_PLANE, NOT_SOLVED
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from stackwright.text.words import count
 
-HEAD = ("Pair", "Layer", "Runs, mm", "Width/gap, mm", "Impedance", "Target", "Judged, or why not")
+HEAD = ("Pair", "Layer", "Routed, mm", "Width/gap, mm", "Impedance", "Target", "Judged, or why not")
 NOTE = "impedance nominal, of the longest geometry on a layer"
 
 

@@ -20,8 +20,8 @@ NOT_PROVEN = Remark(
     "PRF001",
     "not-proven",
     "note",
-    "A demand of severity error could not be decided.",
-    "A fact is missing, so the demand counts neither as met nor as failed. The message names the fact and how to "
+    "A requirement of severity error could not be decided.",
+    "Data is missing, so the requirement counts neither as met nor as failed. The message names the fact and how to "
     "give it; `stackwright check` prints the lines to paste into stackwright.toml.",
 )
 STALE = Remark(

@@ -18,7 +18,7 @@ def effects_block(page: Page, effects: Sequence[LineEffect], names: tuple[str, s
     """Add a table per target: ohm, loss and yield in two stackups, called by `names`."""
     page.heading("lines", f"as routed, {names[0]} -> {names[1]}; in +-10 %: share of a typical production")
     if not effects:
-        page.line("no routed net asks for an impedance: nothing to compare", indent=2)
+        page.line("no routed net has a target impedance: nothing to compare", indent=2)
         return
     moved = changed(effects)
     if not moved:
@@ -65,7 +65,7 @@ def planned_block(page: Page, lines: Sequence[PlannedLine]) -> None:
     for one in lines:
         rule, state = one.rule, one.state
         gap = "" if rule.gap_mm is None else f"/{rule.gap_mm:g}"
-        asked = f"{one.target.target.ohm:g}" if one.target else "nobody"
+        asked = f"{one.target.target.ohm:g}" if one.target else "no target"
         db = deltas.db_per_inch(state) if one.target and one.target.nyquist_ghz else ""
         share = deltas.share(state) if one.target else ""
         rows.append((rule.net_class, rule.layer, f"{rule.width_mm:g}{gap}", deltas.ohm(state), asked, db, share))

@@ -183,7 +183,7 @@ def _page(plan: Plan, target: Path, purpose: NewBoardPurpose, written: tuple[Pat
 
 def _assumptions(page: Page, begun: Begun) -> None:
     if begun.assumed:
-        page.heading("assumed", "nobody states these")
+        page.heading("assumed", "not specified")
         page.rows([Column(), Column(), Column(wraps=True)], [(r.goal, r.value, r.source) for r in begun.assumed])
 
 

@@ -45,7 +45,7 @@ def _complete(report: Report) -> Report:
         crash = report.crashes[0]
         raise StackwrightError(
             report.board.path,
-            f"rule {crash.code} broke ({crash.error})",
+            f"internal error in rule {crash.code} ({crash.error})",
             "please report this board; nothing is written",
         )
     return report

@@ -112,7 +112,7 @@ def exit_code(report: Report, options: CheckOptions) -> tuple[int, str]:
         return FOUND, f"{count(len(report.stale_suppressions), 'suppression does', 'suppressions do')} nothing"
     if options.min_coverage_pct is not None and report.coverage.percent < options.min_coverage_pct:
         asked = number(options.min_coverage_pct)
-        return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the {asked} % that was asked for"
+        return FOUND, f"coverage is {report.coverage.percent:.1f} %, below the minimum of {asked} %"
     return CLEAN, ""
 
 

@@ -54,7 +54,7 @@ def _why_no_search(report: Report) -> str:
     if report.profile is None:
         return "No workload is stated, so nothing is known that a stackup should meet: --profile names one."
     if not _mends(report):
-        return "No clause fails that another stackup would mend."
+        return "No requirement fails that another stackup would meet."
     return ""
 
 

@@ -76,7 +76,7 @@ def _findings(out: Page, diff: BoardDiff) -> None:
     new: list[tuple[str | Text, ...]] = []
     for group in groups(diff.new)[:SHOWN]:
         first = group.first
-        more = f" and {len(group.findings) - 1} more like it" if len(group.findings) > 1 else ""
+        more = f" and {len(group.findings) - 1} similar" if len(group.findings) > 1 else ""
         severity = first.severity.value
         new.append(("new", styled(severity, _STYLE[severity]), first.code, f"{first.title}{more}"))
     gone = [("fixed", "", one.code, one.title) for one in diff.fixed[:SHOWN]]

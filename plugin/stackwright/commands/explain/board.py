@@ -124,7 +124,7 @@ def _page(path: Path, asked: Asked, found: BoardWorkings, *, show_all: bool) -> 
     _facts(page, _used(found, show_all=show_all), show_all=show_all)
     page.gap()
     word = rule.code if rule else asked.clause
-    page.line(f"next: stackwright explain {word} tells why it matters and how to mend it")
+    page.line(f"next: stackwright explain {word}")
     return page
 
 

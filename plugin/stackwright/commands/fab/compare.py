@@ -113,7 +113,7 @@ def _page(
     name: str, where: str, matched: Matched, effects: tuple[LineEffect, ...], widths: tuple[WidthJudged, ...]
 ) -> Page:
     page = Page()
-    page.line(styled("Fab's stackup", "bold"), f"  {where} beside {name}")
+    page.line(styled("Fab's stackup", "bold"), f"  {where} compared with {name}")
     page.gap()
     head = tuple(styled(word, "dim") for word in ("layer", "", "figure", "board", "fab", ""))
     columns = [Column(), Column(), Column(), Column(max_width=26), Column(max_width=26), Column(wraps=True)]

@@ -41,7 +41,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None) -> int
     _open_points(page, tables)
     for row in proposed_drills(context):
         words = f"{row.start} through {row.must_cut}, {count(row.holes, 'hole')}, short of {row.must_not_cut}"
-        page.line(styled("nobody asks for it, so it is not in the pack: ", "yellow"), f"backdrill {words}", indent=2)
+        page.line(styled("not in the board file, so it is not in the pack: ", "yellow"), f"backdrill {words}", indent=2)
     show(page.text(terminal_console()))
     return 0
 

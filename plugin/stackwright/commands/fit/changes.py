@@ -131,6 +131,6 @@ def _with_cost(way: Way, result: Evaluated) -> Way:
 def _why_none(found: Suggested) -> str:
     answers = found.answers
     if answers.fighting:
-        return f"these goals fight one another: {'; '.join(answers.fighting)}"
+        return f"conflicting goals: {'; '.join(answers.fighting)}"
     reasons = (*answers.unreachable, *((found.change.why_not or found.change.faults_now) if found.change else ()))
     return reasons[0] if reasons else "no stackup meets the goals"

@@ -143,7 +143,7 @@ def _table(lines: Lines, request: ImpedanceRequest) -> tuple[ImpedanceRow, ...]:
     if not targets:
         raise ConfigError(
             "impedance",
-            "no net of this board asks for an impedance",
+            "no net of this board has a target impedance",
             "give --target-diff or --target-se, or declare an [[interface]] in stackwright.toml",
         )
     if request.layer is not None:
@@ -245,7 +245,7 @@ def _without_loss(page: Page, rows: Sequence[ImpedanceRow]) -> None:
             what = _FREQUENCY.sub("", row.loss_problem)
             problems.setdefault(_ROW.sub("...", _one_line_of(row.cure)), []).append(what)
     if problems:
-        page.heading("no loss", "for want of a fact")
+        page.heading("no loss", "missing data")
     for cure, whats in problems.items():
         page.line("; ".join(dict.fromkeys(whats)), indent=2)
         page.line(styled(cure, "dim"), indent=4)
@@ -298,7 +298,7 @@ def _line_page(report: LineReport, process: ProcessView | None, request: Impedan
     page = Page()
     gap = "" if report.gap_mm is None else f" / {report.gap_mm:g}"
     kind = "trace" if report.gap_mm is None else "pair"
-    beside = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm beside it"
+    beside = "" if report.coplanar_gap_mm is None else f", ground {report.coplanar_gap_mm:g} mm next to it"
     page.line(
         styled(report.layer, "bold"),
         f"  {kind} {report.width_mm:g}{gap} mm (base), copper {report.copper_mm:g} mm{beside}",

@@ -77,7 +77,7 @@ def _view_page(view: NetsView, path: Path) -> Page:
             _groups(page, groups)
     if not view.groups:
         page.gap()
-        page.line("No net was taken for an interface.", indent=2)
+        page.line("No interface was detected.", indent=2)
     if view.rails:
         _rails(page, view.rails)
     page.heading("All other nets")
@@ -87,7 +87,7 @@ def _view_page(view: NetsView, path: Path) -> Page:
         else ""
     )
     rest = (
-        (view.others, f"taken for nothing: neither class nor name says what they are{pairs}"),
+        (view.others, f"no interface: neither class nor name tells one{pairs}"),
         (view.sidebands, "control, clock or other slow nets, by their names"),
         (view.unconnected, "nets of unconnected pins"),
     )
@@ -195,7 +195,7 @@ def _identity(told: NetTold) -> list[tuple[str, str]]:
     taken = told.taken_for or "nothing"
     sure = f"  ({told.origin.value}, {told.confidence.value} confidence)" if told.taken_for else ""
     rows = [
-        ("taken for", f"{taken}{sure}"),
+        ("interface", f"{taken}{sure}"),
         ("because", told.why),
         ("classes", "; ".join(f"{one.name} ({one.by})" for one in told.classes) or "Default only"),
         ("pair with", f"{told.partner}  ({told.paired_by})" if told.partner else "none"),
@@ -217,7 +217,7 @@ def _via(said: ViaSaid) -> str:
 def _link(page: Page, link: LinkTold, title: str) -> None:
     page.heading(title, f"{link.path_mm:.2f} mm from end to end")
     page.line(styled("  ".join(_chain(link))), indent=2)
-    rows = [("ends", some(link.ends, 8)), ("beside it", some(link.taps, 8)), ("partner", " > ".join(link.partner))]
+    rows = [("ends", some(link.ends, 8)), ("shunt pads", some(link.taps, 8)), ("partner", " > ".join(link.partner))]
     page.rows([Column(min_width=9), Column(wraps=True)], [(label, words) for label, words in rows if words])
     for net in link.nets:
         _net(page, net)

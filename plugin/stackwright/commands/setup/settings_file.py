@@ -197,7 +197,7 @@ def _process() -> Iterator[str]:
     names = ", ".join(presets())
     yield "# How the fab etches, plates and coats, in um; what is not given is assumed, and leaves impedances open."
     yield "# [process]"
-    yield f"# preset = {_value(None)}  # a fab's published numbers: {names}; keys beside it win"
+    yield f"# preset = {_value(None)}  # a fab's published numbers: {names}; keys next to it win"
     yield "# inner_etch_taper_um = 13  # base less top width of a trace, both sides together; also outer_etch_taper_um"
     yield "# outer_copper_um = 40  # finished; or plating_um, with copper_oz of the outer layers"
     yield "# mask_over_copper_um = 15  # 0 for bare copper"
@@ -214,7 +214,7 @@ def _fab() -> Iterator[str]:
     yield "# aspect_ratio = 10  # also microvia_aspect_ratio, thickness_mm, board_mm = [400, 550], registration_mm"
     yield "# hole_to_copper_mm = 0.2  # least distance from a hole's wall; from the board's edge: edge_to_copper_mm"
     yield "# bow_twist_pct = 0.75  # what the order holds it to"
-    yield "# spread_glass = true  # it is told so beside the fast layers, or to turn the board on the panel"
+    yield "# spread_glass = true  # specified next to high-speed layers, or the board is rotated on the panel"
     yield "# [fab.track_mm]  # least track on inner layers, by copper weight in oz"
     yield '# "0.5" = 0.1'
     yield "# [fab.space_mm]  # least space between nets on inner layers, the same; outside: outer_space_mm"

@@ -86,7 +86,7 @@ def _changes(page: Page, result: Suggested) -> None:
 
 def _answers(page: Page, result: Suggested) -> None:
     page.heading("answers", "loss at the highest Nyquist frequency, typical; cost relative, see drivers")
-    words = ("", "laminates", "dB/inch", "cost", "mm", "presses", "aspect", "backdrilled")
+    words = ("", "laminates", "dB/inch", "cost", "mm", "laminations", "aspect", "backdrilled")
     rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in words)]
     for index, one in enumerate(result.entries, start=1):
         loss = one.worst_loss_db_per_inch
@@ -193,9 +193,9 @@ def _unreachable(page: Page, result: Suggested) -> None:
     for why in answers.unreachable[:REASONS]:
         page.line(styled(why, "yellow"), indent=2)
     if len(answers.unreachable) > REASONS:
-        page.line(f"and {len(answers.unreachable) - REASONS} more like it; --json lists them", indent=2)
+        page.line(f"and {len(answers.unreachable) - REASONS} similar; --format json lists them", indent=2)
     if answers.fighting:
-        page.heading("these fight", "whatever else is given up, they cannot be met together")
+        page.heading("conflicting goals", "they cannot be met together")
         for goal in answers.fighting:
             page.line(goal, indent=2)
     if answers.relaxations:
