@@ -16,7 +16,7 @@ from stackwright.cli.app import run
 from stackwright.commands.setup.settings_schema import settings_schema
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "plugin" / "docs" / "pages" / "texts").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "plugin" / "docs" / "pages" / "texts").rglob("*.md"))]
 
 
 def validator() -> jsonschema.Draft202012Validator:

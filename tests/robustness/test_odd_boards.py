@@ -252,7 +252,6 @@ def outcome(folder: Path, argv: list[str], files: dict[str, bytes], monkeypatch:
     assert "defect of Stackwright" not in said, said
     assert "Traceback" not in said + out.getvalue(), said
     assert "internal error" not in said, said
-    assert "internal error" not in said, said
     if code == 2:
         assert re.fullmatch(rf"error: [^\n]{{1,{LONGEST}}}; [^\n]{{3,}}\n", said), said
     written = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
