@@ -1,4 +1,4 @@
-"""The project's own Markdown, taken as it is: README, CI guide, changelog. Only links are turned to these pages."""
+"""The project's own Markdown, taken as it is: the guide, CI, changelog. Only links are turned to these pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs.pages.markdown import Page, page, title, tree
+from docs.pages.markdown import Page, page
 
 ROOT = Path(__file__).resolve().parents[3]
 README = ROOT / "README.md"
@@ -15,11 +15,12 @@ CHANGES = ROOT / "CHANGELOG.md"
 SECURITY = ROOT / "SECURITY.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 TEXTS = ROOT / "plugin" / "docs" / "pages" / "texts"
+GUIDE = TEXTS / "guide"
 REFERENCE = ROOT / "fixtures" / "reference" / "README.md"
 HONESTY, FUZZING, MUTATION = (REFERENCE.with_name(f"{name}.md") for name in ("honesty", "fuzzing", "mutation"))
 
 PAGES = {
-    README: "guide/index",
+    README: "index",
     CI: "ci/index",
     CHANGES: "changelog/index",
     SECURITY: "security/index",
@@ -29,21 +30,21 @@ PAGES = {
     MUTATION: "validation/mutation",
     CONTRIBUTING: "development/index",
     **{path: f"development/{path.stem}" for path in TEXTS.glob("*.md")},
+    **{path: f"guide/{path.stem}" for path in GUIDE.glob("*.md")},
 }
 COPIED = (".png", ".yml")
 """Endings of files that `html_extra_path` puts beside the pages."""
 
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
+"""What `docs.sessions` needs to follow a page of the guide, and no reader."""
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def pages() -> Iterator[Page]:
     """Guide, CI, changelog, and what is promised of safety."""
-    head, *sections = _sections(taken(README))
-    names = [f"guide/{_slug(section)}" for section in sections]
-    yield page("guide/index", re.sub(r"\A# .*\n", title("Guide") + "\n", head), tree(names, hidden=False))
-    for name, section in zip(names, sections, strict=True):
-        yield page(name, re.sub(r"^#(#+ )", r"\1", section, flags=re.MULTILINE))
+    for path in sorted(GUIDE.glob("*.md")):
+        yield page(PAGES[path], COMMENT.sub("", taken(path)))
     yield page("ci/index", taken(CI))
     yield page("changelog/index", taken(CHANGES))
     yield page("security/index", taken(SECURITY))
@@ -63,7 +64,7 @@ def taken(path: Path) -> str:
 
 def _turned(path: Path, found: re.Match[str]) -> str:
     picture, text, target = found.groups()
-    if re.match(r"https?://|#", target):
+    if re.match(r"https?://|[#/]", target):
         return found[0]
     file = (path.parent / target).resolve()
     if file in PAGES:
@@ -75,19 +76,3 @@ def _turned(path: Path, found: re.Match[str]) -> str:
     if picture:
         return f'<img src="../{file.name}" alt="{text}">'
     return f'<a href="../{file.name}">{text.strip("`")}</a>'
-
-
-def _sections(text: str) -> list[str]:
-    """Text before the first heading of the second level, and each section from one on; code is no heading."""
-    marks = []
-    offset = 0
-    for part in FENCED.split(text):
-        if not part.startswith("```"):
-            marks += [offset + m.start() for m in re.finditer(r"^## ", part, re.MULTILINE)]
-        offset += len(part)
-    return [text[a:b].strip() for a, b in zip([0, *marks], [*marks, len(text)], strict=True)]
-
-
-def _slug(section: str) -> str:
-    heading = section.partition("\n")[0].lstrip("# ")
-    return re.sub(r"\W+", "-", heading.lower()).strip("-")

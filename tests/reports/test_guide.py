@@ -1,0 +1,114 @@
+"""The guide tells what happens: its commands run and print what it shows, its Python runs, its settings are read."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from docs.sessions import BOARDS, GUIDE, LEFT_OUT, ROOT, STEP, Run, runs
+from drc_rules.settings.config import Config
+
+PAGES = sorted(GUIDE.glob("*.md"))
+TYPED = re.compile(r"^\$ stackwright ", re.MULTILINE)
+WITH_COMMANDS = [path for path in PAGES if TYPED.search(path.read_text(encoding="utf-8"))]
+MOST_LINES = 70
+LONG = ("tutorial", "declare", "troubleshooting", "glossary", "python_api")
+"""Pages that are more than the answer to one question."""
+
+
+def named(path: Path) -> str:
+    return path.stem
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return [step["body"] for step in STEP.finditer(path.read_text(encoding="utf-8")) if step["language"] == language]
+
+
+def outdated(run: Run) -> str:
+    """Return what a run shows in place of what stands on the page; empty where nothing changed."""
+    if run.exit_code not in (0, 1) or any("Traceback" in line for line in run.printed):
+        return f"$ {run.line}: exit code {run.exit_code}\n" + "\n".join(run.printed)
+    return "" if run.is_as_shown else f"$ {run.line} now prints\n" + "\n".join(run.printed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", WITH_COMMANDS, ids=named)
+def test_commands_print_what_the_page_shows(path: Path, tmp_path: Path) -> None:
+    """`python -m docs.sessions` renews a page whose output is another now."""
+    told = [outdated(run) for run in runs(path.read_text(encoding="utf-8"), tmp_path)]
+    assert told
+    assert "\n".join(filter(None, told)) == ""
+
+
+@pytest.mark.slow
+def test_python_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every snippet runs, one after the other, where `fixtures` is."""
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures", target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+    page = "\n".join(blocks(GUIDE / "python_api.md", "pycon"))
+    test = doctest.DocTestParser().get_doctest(page, {}, "python_api", "python_api.md", 0)
+    wrong: list[str] = []
+    done = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=wrong.append)
+    assert "".join(wrong) == ""
+    assert done.attempted > 10
+
+
+def test_settings_are_read() -> None:
+    """Every example of `stackwright.toml` has tables, keys and values that a check takes."""
+    examples = [(path.stem, body) for path in PAGES for body in blocks(path, "toml")]
+    assert len(examples) > 8
+    for name, body in examples:
+        assert Config.model_validate(tomllib.loads(body)), name
+
+
+def test_pages_about_one_subject_are_short() -> None:
+    """Who looks something up does not read a book."""
+    lines = {path.stem: path.read_text(encoding="utf-8").count("\n") for path in PAGES if path.stem not in LONG}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+def run_of(shown: tuple[str, ...], printed: tuple[str, ...]) -> Run:
+    return Run("stackwright check", shown, printed, 0, (0, 0))
+
+
+def test_output_is_compared_line_by_line() -> None:
+    printed = ("one", "two", "three", "four")
+    for shown in (printed, (), (LEFT_OUT, "four"), ("one", LEFT_OUT), ("one", LEFT_OUT, "three", "four"), (LEFT_OUT,)):
+        assert run_of(shown, printed).is_as_shown, shown
+    for shown in (("one",), ("one", LEFT_OUT, "three"), ("two", LEFT_OUT), ("one", LEFT_OUT, "two", "four")):
+        assert not run_of(shown, printed).is_as_shown, shown
+
+
+def test_output_is_renewed_passage_by_passage() -> None:
+    shown = ("NOT FIT", LEFT_OUT, "1 error", "  Tg 140 C, 150 C is the least", LEFT_OUT)
+    printed = ("NOT FIT", "board", "2 errors", "  new", "  Tg 140 C is below 150 C", "next")
+    renewed = run_of(shown, printed).renewed()
+    assert renewed.splitlines() == ["NOT FIT", LEFT_OUT, "2 errors", "  new", "  Tg 140 C is below 150 C", LEFT_OUT]
+    with pytest.raises(ValueError, match="nothing like"):
+        run_of(("NOT FIT", LEFT_OUT, "qqqqqqqq"), printed).renewed()
+
+
+def test_a_page_is_followed(tmp_path: Path) -> None:
+    """Boards and files are put down in the order of the page; nothing but the helpers is run without Stackwright."""
+    page = (
+        "<!-- board: missing_project -->\n<!-- file: a.toml -->\n```toml\nx = 1\n```\n"
+        "<!-- file: a.toml:add -->\n```toml\ny = 2\n```\n"
+        "```text\n$ ls\na.toml\n[...]\n$ cat a.toml # both\nx = 1\n\ny = 2\n```\n"
+    )
+    first, second = runs(page, tmp_path)
+    assert "card.kicad_pcb" in first.printed
+    assert [first.is_as_shown, second.is_as_shown] == [True, True]
+    assert page[slice(*second.span)] == "x = 1\n\ny = 2\n"
+    assert (BOARDS / "missing_project" / "stackwright.toml").read_bytes() == (
+        tmp_path / "stackwright.toml"
+    ).read_bytes()
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(ValueError, match="the guide runs"):
+        list(runs("```text\n$ rm -r card\n```\n", other))
+    assert os.listdir(other) == ["fixtures"]  # noqa: PTH208 - names only
