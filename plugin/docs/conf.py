@@ -1,7 +1,7 @@
 """Sphinx settings. `python -m sphinx -n -W --keep-going plugin/docs build/docs` writes all pages and builds them.
 
-Only `index.md` is written by hand. The other pages are written anew beside it from docstrings, data, help texts and the
-project's own Markdown, and git leaves them out.
+Only `index.md` is written by hand here. The other pages are written next to it from docstrings, data, help texts
+and the project's own Markdown, and git leaves them out.
 """
 
 from __future__ import annotations
