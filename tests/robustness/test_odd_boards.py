@@ -141,6 +141,7 @@ WITHOUT_BOARD = {
     "validate": ["validate", "cases.csv"],
     "validate json": ["validate", "cases.csv", "--json"],
     "validate format": ["validate", "cases.csv", "--format", "json"],
+    "schema": ["schema"],
     "rules": ["rules"],
     "materials": ["materials", "370HR"],
     "profiles": ["profiles", "edge"],
@@ -350,7 +351,11 @@ def test_no_command_and_no_form_of_one_is_forgotten() -> None:
         for option in command.params:
             names = FORMS & set(option.opts)
             typed = any(argv[0] == name and names & set(argv) for argv in rows)
-            if names and not typed:
+            if "--format" in names:
+                mine = {word.removeprefix("--") for argv in rows if argv[0] == name for word in argv}
+                listed = option.help.removeprefix("Output format: text (default), ").partition(".")[0]
+                forgotten += [f"{name} --format {one}" for one in listed.split(", ") if one not in mine]
+            elif names and not typed:
                 forgotten.append(f"{name} {min(names)}")
     assert forgotten == []
     assert set(NOT_HERE) <= set(commands()), "a command that is gone"
