@@ -229,7 +229,7 @@ class DielectricPly:
     def how_to_correct(self, key: Literal["dk", "df"]) -> str:
         """Return where a stated Dk or Df is corrected: in the settings where they state it, else in KiCad."""
         if getattr(self.declaration, key) is not None:
-            return f'in stackwright.toml, [declared.dielectric."{self.row}"]: correct {key}'
+            return f'Correct {key} in stackwright.toml, [declared.dielectric."{self.row}"]'
         return correct(self.label, "Epsilon R" if key == "dk" else "Loss Tan")
 
     @property

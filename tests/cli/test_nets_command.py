@@ -135,7 +135,7 @@ def test_a_usb2_pair_named_after_a_usb3_port_is_usb2_and_says_why(tmp_path: Path
 
 def test_what_a_link_does_not_go_through_is_told(tmp_path: Path) -> None:
     """The pull-up of a bus."""
-    assert told(everything(tmp_path), "/SDA").refused == ("R9 (4k7): to +3V3, which is taken for a rail",)
+    assert told(everything(tmp_path), "/SDA").refused == ("R9 (4k7): to +3V3, which counts as a supply rail",)
 
 
 def test_a_declaration_that_passes_a_net_by_is_told_too(tmp_path: Path) -> None:

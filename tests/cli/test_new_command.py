@@ -377,9 +377,9 @@ def test_a_large_outline_gets_a_large_sheet() -> None:
 
 
 WAITS = re.compile(
-    r"the power planes of the board|which nets are [a-z0-9.-]+|signal links|board outline.*|the board's outline"
-    r"|which rail feeds the accelerator's core, and its current|which parts are hot"
-    r"|the bow and twist that the fab is held to \(.*"
+    r"the power planes of the board|nets of [a-z0-9.-]+|signal links|board outline.*"
+    r"|the core rail of the accelerator, and its current|the high-power components"
+    r"|bow and twist of the order \(.*"
 )
 """Facts that only a drawn board states, or the order to the fab."""
 

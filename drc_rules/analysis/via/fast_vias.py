@@ -238,7 +238,7 @@ def unknown_use(ctx: Context, hole: PlatedHole) -> MissingFact | None:
     where = f"which layers use the hole of {ctx.board.nets[hole.net]} at {hole.x_mm:g}, {hole.y_mm:g} mm"
     if hole.is_unsure:
         return MissingFact(where, FILL_ZONES)
-    return None if hole.used else MissingFact(where, "route the net, or delete the via")
+    return None if hole.used else MissingFact(where, "route it, or delete the via")
 
 
 def _dk_along(ctx: Context, stub: Stub, frequency_ghz: float) -> Interval:

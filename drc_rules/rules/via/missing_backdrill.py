@@ -98,7 +98,7 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
     unused = next((hole for hole in net.holes if not hole.used), None)
     if unused:
         where = f"{net.name} at {unused.x_mm:g}, {unused.y_mm:g} mm"
-        raise MissingFact(f"the layers that use the hole of {where}", "route the net, or delete the via")
+        raise MissingFact(f"the layers that use the hole of {where}", "route it, or delete the via")
     if any(hole.is_unsure for hole in net.holes):
         raise MissingFact(f"the layers that use the holes of {net.name}", FILL_ZONES)
     if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):

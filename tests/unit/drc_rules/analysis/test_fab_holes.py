@@ -71,7 +71,7 @@ def test_a_placeholder_for_a_diameter_has_no_ring_and_is_asked_for(tmp_path: Pat
 
     assert holes.is_sized.tolist() == [True, False, True]
     assert np.isnan(holes.ring_mm).tolist() == [False, True, False]
-    with pytest.raises(MissingFact, match=r"the diameter of 1 of 3 vias"):
+    with pytest.raises(MissingFact, match=r"hole diameter of 1 of 3 vias"):
         holes.need_diameters()
 
 

@@ -79,7 +79,7 @@ def test_a_way_back_that_nobody_knows_is_told_and_not_taken_for_nothing(tmp_path
 
     assert row.back_mv is None
     assert row.ground == ""
-    assert row.not_counted == "the way back: where the return current of +5V enters ground: U2 has no ground pad"
+    assert row.not_counted == "return path: where the return current of +5V enters ground: U2 has no ground pad"
     with pytest.raises(MissingFact, match="U2 has no ground pad") as missing:
         PowerRails(context).returned(PowerRails(context).declared[0])
     assert 'ground_to = ["?"]' in missing.value.how_to_give

@@ -106,7 +106,7 @@ def test_the_mask_that_kicad_writes_into_every_stackup_declares_nothing(tmp_path
 
     assert found.site.mask is not None
     assert (found.site.mask.on_trace_mm, found.site.mask.on_laminate_mm) == (0.0152, 0.0304)
-    assert found.assumptions == ("solder mask 15 um on copper, 30 um beside it", "Dk of solder mask 3.5")
+    assert found.assumptions == ("solder mask 15 um on copper, 30 um next to it", "Dk of solder mask 3.5")
 
 
 def test_a_signal_layer_between_trace_and_plane_counts_as_prepreg(tmp_path: Path) -> None:

@@ -380,7 +380,8 @@ def test_the_facts_of_a_board_state_class_presses_and_the_pitch_of_its_bgas_what
     facts = board_facts(context(tmp_path, vias=vias, parts=parts), "")
 
     assert (
-        facts.lines[-1] == "hdi:     2-N-2, 2 presses at least, microvias 2 high; BGA pitch: U7 0.4 mm (2-N-2 is usual)"
+        facts.lines[-1]
+        == "hdi:     2-N-2, at least 2 lamination cycles, microvias stacked 2 high; BGA pitch: U7 0.4 mm (2-N-2 is usual)"
     )
     assert facts.build_up is not None
     assert (facts.build_up.hdi_class, facts.build_up.presses_at_least) == ("2-N-2", 2)
@@ -393,7 +394,7 @@ def test_drilled_blind_vias_are_neither_hdi_nor_a_board_of_through_vias(tmp_path
 
     line = board_facts(context(tmp_path, vias=vias), "").lines[-1]
 
-    assert line == "hdi:     blind or buried vias, no microvias, 2 presses at least"
+    assert line == "hdi:     blind or buried vias, no microvias, at least 2 lamination cycles"
 
 
 def test_the_ratio_that_opens_a_report_is_that_of_the_copper_without_mask(tmp_path: Path) -> None:

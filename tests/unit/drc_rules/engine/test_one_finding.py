@@ -162,6 +162,6 @@ def test_where_shorts_are_not_looked_for_the_hole_is_told_itself(tmp_path: Path)
 
     (found,) = (f for f in report.findings if f.code == "FAB012")
     assert found.title == (
-        "1 via: short: a finished hole of /A cuts 0.050 mm into /B on In2.Cu; best fabs hold 0.076 mm "
-        "(also for advanced and standard fabs)"
+        "short: a finished hole cuts 0.050 mm into copper, minimum distance 0.076 mm (best fabs): 1 via, /A into /B on "
+        "In2.Cu (also for advanced and standard fabs)"
     )

@@ -261,7 +261,7 @@ def failing(number: int) -> Callable[..., object]:
         (errno.ENOSPC, "no space left on the disk; free some space"),
         (errno.EACCES, "no permission; check the permissions"),
         (errno.EROFS, "the file system is read-only; copy the project"),
-        (errno.EIO, "nput/output error; mend that"),
+        (errno.EIO, "nput/output error; correct that"),
     ],
 )
 def test_whatever_the_disk_refuses_the_old_file_is_whole(
@@ -375,7 +375,7 @@ def test_a_disk_that_takes_half_of_it_leaves_the_old_file(board: Path, tmp_path:
     said, _ = child(LIMITED, board, new).communicate(timeout=120)
     assert (
         said.strip()
-        == f"{board}: was not changed: the file would grow beyond the allowed size; mend that and try again"
+        == f"{board}: was not changed: the file would grow beyond the allowed size; correct that and try again"
     )
     assert (board.read_bytes(), names(tmp_path)) == (OLD, {board.name, "new"})
 

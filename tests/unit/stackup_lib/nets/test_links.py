@@ -174,7 +174,7 @@ def test_pull_ups_bypasses_and_diodes_to_ground_join_nothing(tmp_path: Path) -> 
         ("R1.1", PadRole.SHUNT),
     ]
     assert {part.reference: part.why for part in links.refused(link.nets[0])} == {
-        "R1": "to +3V3, which is taken for a rail",
+        "R1": "to +3V3, which counts as a supply rail",
         "C1": "to ground",
         "D1": "to ground",
     }
