@@ -142,4 +142,4 @@ def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
         return ""
     if text is None:
         return ""
-    return f"; by its loss, the worst link ({known[0].name}, {known[0].length_mm:.0f} mm) meets its budget with {text}"
+    return f". The worst link ({known[0].name}, {known[0].length_mm:.0f} mm) meets its budget with {text}"

@@ -117,7 +117,7 @@ def test_beside_a_df_stands_what_the_worst_link_needs_by_its_loss(tmp_path: Path
     said = physics_beside_df(ctx, "pcie5", 10.0)
 
     assert said == (
-        f"; by its loss, the worst link ({NET}, 100 mm) meets its budget with Df up to {needed:.4f} at 10 GHz ({now:.4f} now)"
+        f". The worst link ({NET}, 100 mm) meets its budget with Df up to {needed:.4f} at 10 GHz ({now:.4f} now)"
     )
     assert physics_beside_df(through_a_via(tmp_path / "open", form=None), "pcie5", 10.0) == ""
     assert physics_beside_df(ctx, "pcie4", 10.0) == ""

@@ -380,8 +380,8 @@ def test_the_facts_of_a_board_state_class_presses_and_the_pitch_of_its_bgas_what
     facts = board_facts(context(tmp_path, vias=vias, parts=parts), "")
 
     assert (
-        facts.lines[-1]
-        == "hdi:     2-N-2, at least 2 lamination cycles, microvias stacked 2 high; BGA pitch: U7 0.4 mm (2-N-2 is usual)"
+        facts.lines[-1] == "hdi:     2-N-2, at least 2 lamination cycles, microvias stacked 2 high; "
+        "BGA pitch: U7 0.4 mm (2-N-2 is usual)"
     )
     assert facts.build_up is not None
     assert (facts.build_up.hdi_class, facts.build_up.presses_at_least) == ("2-N-2", 2)

@@ -157,8 +157,8 @@ def test_a_loss_on_a_df_that_cannot_be_is_not_judged(df: str, tmp_path: Path) ->
 
     assert verdict(good, "board.loss.share").verdict is Verdict.PASSED
     assert found.verdict is Verdict.NOT_VERIFIABLE
-    assert [missing for missing in found.missing if f"the Df of dielectric 1 ({df}" in missing.fact]
-    assert [row for row in report.losses if f"the Df of dielectric 1 ({df}" in row.problem]
+    assert [missing for missing in found.missing if f"Df of dielectric 1 ({df}" in missing.fact]
+    assert [row for row in report.losses if f"Df of dielectric 1 ({df}" in row.problem]
 
 
 def test_the_limits_are_those_of_the_clauses_and_leave_room_for_every_laminate() -> None:
