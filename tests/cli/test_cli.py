@@ -108,7 +108,7 @@ def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable
     ran = run("check", board(FIT, configured=False))
 
     assert ran.code == 0
-    assert ran.out.startswith("NO WORKLOAD  nothing is demanded of the board yet: stackwright fit BOARD")
+    assert ran.out.startswith("NO WORKLOAD  no workload is selected: stackwright fit BOARD")
     for piece in ("16 copper layers, 1.570 mm thick", "85Ohm-diff_PCIE", "Findings", 'profile = "?"', "--profile"):
         assert piece in ran.out
 

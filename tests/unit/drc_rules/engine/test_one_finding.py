@@ -141,9 +141,11 @@ def test_what_else_comes_near_the_hole_that_cuts_is_still_told(tmp_path: Path) -
     other = cut(tmp_path / "b", vias=two, tracks=beside)
 
     (found,) = (f for f in report.findings if f.code == "FAB012")
-    assert "1 via: down to 0.060 mm from the finished hole's wall to /C on In1.Cu; best fabs hold" in found.title
+    assert "0.060 mm, minimum 0.076 mm (best fabs): 1 via, closest to /C on In1.Cu" in found.title
     assert [f.objects for f in report.findings if f.code == "FAB015"] == [("/A", "/B"), ("/A", "/C")]
-    assert any("1 of 2 vias: down to 0.070 mm" in f.title for f in other.findings if f.code == "FAB012")
+    assert any(
+        "0.070 mm, minimum 0.076 mm (best fabs): 1 of 2 vias" in f.title for f in other.findings if f.code == "FAB012"
+    )
 
 
 def test_a_short_that_is_accepted_takes_its_hole_along(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_an_impedance_on_a_row_that_cannot_be_is_not_judged(fault: str, tmp_path
     assert before.verdict is Verdict.FAILED
     assert after.verdict is Verdict.NOT_VERIFIABLE
     assert [missing.fact for missing in after.missing if fact in missing.fact]
-    assert all("correct" in missing.how_to_give for missing in after.missing)
+    assert all("Correct" in missing.how_to_give for missing in after.missing)
     assert not [found for found in report.findings if found.code == "IMP002"]
     named = [found for found in report.findings if found.code in {f"STK{n:03}" for n in range(12, 18)}]
     assert len(named) == 1 and named[0].severity.value == "warning"
