@@ -72,6 +72,16 @@ def test_pages_about_one_subject_are_short() -> None:
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
+def test_symptoms_are_messages_of_the_program() -> None:
+    """What is quoted in a heading of the troubleshooting page is what somebody reads, and may search for."""
+    folders = (ROOT / "stackup_lib", ROOT / "drc_rules", ROOT / "plugin" / "stackwright")
+    source = "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
+    headings = re.findall("^### (.*)", (GUIDE / "troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE)
+    quoted = [text.removesuffix(" ...") for heading in headings for text in re.findall('"([^"]+)"', heading)]
+    assert len(quoted) > 10
+    assert [text for text in quoted if text not in source] == []
+
+
 def run_of(shown: tuple[str, ...], printed: tuple[str, ...]) -> Run:
     return Run("stackwright check", shown, printed, 0, (0, 0))
 
