@@ -88,9 +88,11 @@ def run_of(shown: tuple[str, ...], printed: tuple[str, ...]) -> Run:
 
 def test_output_is_compared_line_by_line() -> None:
     printed = ("one", "two", "three", "four")
-    for shown in (printed, (), (LEFT_OUT, "four"), ("one", LEFT_OUT), ("one", LEFT_OUT, "three", "four"), (LEFT_OUT,)):
+    same: list[tuple[str, ...]] = [printed, (), (LEFT_OUT, "four"), ("one", LEFT_OUT), (LEFT_OUT,)]
+    for shown in (*same, ("one", LEFT_OUT, "three", "four")):
         assert run_of(shown, printed).is_as_shown, shown
-    for shown in (("one",), ("one", LEFT_OUT, "three"), ("two", LEFT_OUT), ("one", LEFT_OUT, "two", "four")):
+    other: list[tuple[str, ...]] = [("one",), ("one", LEFT_OUT, "three"), ("two", LEFT_OUT)]
+    for shown in (*other, ("one", LEFT_OUT, "two", "four")):
         assert not run_of(shown, printed).is_as_shown, shown
 
 

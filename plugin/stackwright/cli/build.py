@@ -144,6 +144,7 @@ def fit(
     html: HtmlFlag = False,
     output: OutputOption = None,
     open_page: OpenOption = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every workload.")] = False,
 ) -> int:
     """Judge a board against all workloads: which it is fit for, what it lacks for the others, and how to fix that.
 
@@ -154,6 +155,7 @@ def fit(
     request = FitRequest(
         profiles=tuple(profile or ()),
         suggest=suggest,
+        verbose=verbose,
         overrides=overrides(form=form),
         config=config,
         format=one_format(format_, open_page=open_page, json=json, html=html),

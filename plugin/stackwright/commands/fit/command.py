@@ -36,10 +36,12 @@ class FitRequest(BoardRequest):
         profiles: workloads to tell in detail; none stands for the nearest.
         suggest: None looks for a small change of the stackup, for the workloads that were named or the first that is
             told of; True for all that are told of, and for new stackups where no change will do; False for none.
+        verbose: a row for every workload.
     """
 
     profiles: tuple[str, ...] = ()
     suggest: bool | None = None
+    verbose: bool = False
 
 
 def show_fitness(typed: Path, request: FitRequest) -> int:
@@ -67,7 +69,8 @@ def show_fitness(typed: Path, request: FitRequest) -> int:
 
         text = html_of(report, ways)
     else:
-        text = request.laid_out(page_of(report, shown, ways, board=typed, asked=bool(request.profiles)))
+        asked = bool(request.profiles)
+        text = request.laid_out(page_of(report, shown, ways, board=typed, asked=asked, every=request.verbose))
     request.deliver(text, "report", board=board_path)
     return _code(report)
 

@@ -22,9 +22,18 @@ QUESTIONS_SHOWN = 2
 SHORT_SHOWN = 8
 WORD = {Headline.FIT: "FIT", Headline.NOT_PROVEN: "not proven", Headline.NOT_FIT: "not fit"}
 
+NEAR = 2
+"""Workloads that the board is not fit for, of which the terminal shows the nearest."""
+
 
 def page_of(
-    report: FitnessReport, shown: Sequence[Fitness], ways: Mapping[str, Way], *, board: Path, asked: bool
+    report: FitnessReport,
+    shown: Sequence[Fitness],
+    ways: Mapping[str, Way],
+    *,
+    board: Path,
+    asked: bool,
+    every: bool = False,
 ) -> Page:
     """Lay the answer out.
 
@@ -34,6 +43,7 @@ def page_of(
         ways: by workload, where one was looked for.
         board: as the user typed it, for the commands at the end.
         asked: the user named the workloads that are shown.
+        every: a row for each workload, not only for those that the board is nearest to.
     """
     page = Page()
     _title(page, report)
@@ -41,7 +51,7 @@ def page_of(
     facts(page, report.board.lines[:2])
     _forms(page, report)
     page.rows([Column(min_width=8), Column(wraps=True)], [(styled("note", "yellow"), note) for note in report.notes])
-    _scorecard(page, report)
+    _scorecard(page, report, every=every)
     told: set[str] = set()
     for row in shown:
         _details(page, row, ways.get(row.profile), told, asked=asked)
@@ -74,11 +84,15 @@ def _forms(page: Page, report: FitnessReport) -> None:
         page.rows([Column(min_width=8), Column(wraps=True)], [(styled("form", "dim"), words)])
 
 
-def _scorecard(page: Page, report: FitnessReport) -> None:
-    page.heading("Workloads", "best first; what fails decides, what is open leaves it unproven, warnings are advice")
+def _scorecard(page: Page, report: FitnessReport, *, every: bool) -> None:
+    page.heading("Workloads", "best first; a failed requirement decides, missing data leaves it not proven")
     head = ("", "workload", "form", "fails", "open", "warn", "what is between")
     rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in head)]
+    far = [row for row in report.rows if row.headline is Headline.NOT_FIT and not row.is_declared][NEAR:]
+    hidden = [] if every else far
     for row in report.rows:
+        if row in hidden:
+            continue
         rows.append(
             (
                 styled(WORD[row.headline], HEADLINE_STYLE[row.headline]),
@@ -92,6 +106,8 @@ def _scorecard(page: Page, report: FitnessReport) -> None:
         )
     right = Column(right=True)
     page.rows([Column(), Column(), Column(), right, right, right, Column(wraps=True)], rows)
+    if hidden:
+        page.line(styled(f"{len(hidden)} more, not fit: -v", "dim"), indent=2)
     if any(row.is_declared for row in report.rows):
         page.line(styled("* the workload that the settings name", "dim"), indent=2)
 
