@@ -13,8 +13,8 @@ from drc_rules.facts.results import Kept, Key
 from drc_rules.report.model import ClauseVerdict, Coverage, Finding, FindingLimit, Headline, Missing, RuleCrash, Verdict
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.rule import Draft, Rule
-from stackup_lib.core.background_process import Meanwhile, Tray
+from drc_rules.rules.rule import DraftFinding, Rule
+from stackup_lib.core.background_process import BackgroundTask, WorkQueue
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.stopwatch import stretch
 
@@ -99,7 +99,7 @@ def begin(
         with stretch("comparing fills"):
             _ = context.copper.foreign  # before this process is copied: both ask for it
     families = _by_family([decider if decider in on else None for _, decider in todo])
-    known, tray = context.results.keys, Tray(len(families))
+    known, tray = context.results.keys, WorkQueue(len(families))
 
     def decide(rows: Iterable[int]) -> dict[int, Outcome]:
         return {k: _decided(context, *todo[k], on) for k in rows}
@@ -114,8 +114,8 @@ def begin(
     def decide_in_copy() -> tuple[dict[int, Outcome], dict[Key, Kept]]:
         return decide_families(backwards=False), context.results.new_since(known)
 
-    beside = Meanwhile(decide_in_copy, when=len(families) > 1)
-    parts = decide_families(backwards=True) if beside.is_beside else {}
+    beside = BackgroundTask(decide_in_copy, when=len(families) > 1)
+    parts = decide_families(backwards=True) if beside.is_running else {}
 
     def finish_all() -> Outcome:
         answers, found = beside.result()
@@ -246,7 +246,7 @@ def _check_objects(context: Context, clause: Clause, decider: Rule, tally: _Tall
             tally.passed += 1
 
 
-def finish(draft: Draft, clause: Clause, decider: Rule, confidence: Confidence) -> Finding:
+def finish(draft: DraftFinding, clause: Clause, decider: Rule, confidence: Confidence) -> Finding:
     """Turn a draft into a finding: severity capped by the clause and by inference, key from code and object ids."""
     severity = draft.severity or clause.severity
     cap = Severity.INFO if not draft.fails else Severity.WARNING if draft.inferred else clause.severity

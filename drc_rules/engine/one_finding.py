@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from drc_rules.report.model import ClauseVerdict, Finding, Verdict
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import STRICTEST_FIRST, Tier
-from drc_rules.rules.rule import Draft, Rule
+from drc_rules.rules.rule import DraftFinding, Rule
 
 TIER_UNIT = "fab tier"
 """Unit of the clauses whose limit is a tier of fabs."""
@@ -46,7 +46,7 @@ class Tiered:
         return self.finding.code, self.clause.kind, self.defect
 
 
-def tiered(finding: Finding, clause: Clause, draft: Draft) -> Tiered | None:
+def tiered(finding: Finding, clause: Clause, draft: DraftFinding) -> Tiered | None:
     """Return a finding with its tier; None where its clause has none, or where it is only a remark."""
     tier = tier_of(clause)
     if tier is None or not draft.fails:

@@ -30,7 +30,7 @@ _ROW = re.compile(r"^stackup row ([^;]+)")
 
 
 @dataclass(frozen=True)
-class Working:
+class CalculationStep:
     """The numbers with which one thing was judged, by the symbols of the rule's formula."""
 
     what: str
@@ -60,7 +60,7 @@ class Decided:
     """
 
     verdict: Verdict
-    workings: tuple[Working, ...] = ()
+    workings: tuple[CalculationStep, ...] = ()
     findings: tuple[Finding, ...] = ()
     missing: Missing | None = None
     facts: tuple[FactUsed, ...] = ()
@@ -105,12 +105,12 @@ class BoardWorkings:
 class TracedContext(Context):
     """A context that remembers which numbers were shown and which facts were needed."""
 
-    workings: list[Working] = field(default_factory=list, repr=False)
+    workings: list[CalculationStep] = field(default_factory=list, repr=False)
     facts: list[FactUsed] = field(default_factory=list, repr=False)
 
     def shows(self, what: str, **numbers: Value) -> None:
         """Remember the numbers."""
-        self.workings.append(Working(what, numbers))
+        self.workings.append(CalculationStep(what, numbers))
 
     def need(self, fact: Fact[T]) -> T:
         """Remember the fact."""
@@ -126,7 +126,7 @@ class TracedContext(Context):
             yield
         self.workings, self.facts = kept
 
-    def told(self) -> tuple[tuple[Working, ...], tuple[FactUsed, ...]]:
+    def told(self) -> tuple[tuple[CalculationStep, ...], tuple[FactUsed, ...]]:
         """Return what was remembered since the last call."""
         found = tuple(self.workings), tuple(dict.fromkeys(self.facts))
         self.workings, self.facts = [], []

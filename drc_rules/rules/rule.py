@@ -24,7 +24,7 @@ PAGE_SECTIONS = ("What it checks", "Why it matters", "How to fix", "What it cann
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftFinding:
     """What a rule says of one object; the engine adds code, clause and key, and caps the severity.
 
     Attributes:
@@ -58,7 +58,7 @@ class Draft:
 
 
 S = TypeVar("S")
-Check = Callable[["Context", Clause, S], Iterator[Draft]]
+Check = Callable[["Context", Clause, S], Iterator[DraftFinding]]
 Over = Callable[["Context", Clause], Iterable[S]]
 
 
@@ -72,7 +72,7 @@ class Rule:
         aliases: former names, which settings and command lines may still use.
         kinds: kinds of clauses that it decides.
         over: gives the objects of a clause; each is decided on its own.
-        check: yields a `Draft` for each thing wrong with one object, nothing when it is right.
+        check: yields a `DraftFinding` for each thing wrong with one object, nothing when it is right.
         formula: what it computes, in the symbols that it gives to `Context.shows`; None where it computes nothing.
         reads_fills: its answer rests on the stored fills of zones: it is not verifiable while these are out of date.
         gives_way_to: codes of rules whose findings on the same items replace its own.
@@ -84,7 +84,7 @@ class Rule:
     kinds: tuple[str, ...]
     since: str
     over: Callable[[Context, Clause], Iterable[object]]
-    check: Callable[[Context, Clause, object], Iterator[Draft]]
+    check: Callable[[Context, Clause, object], Iterator[DraftFinding]]
     module: str
     page: str = field(repr=False)
     formula: Formula | None = field(default=None, repr=False)

@@ -1,6 +1,6 @@
 """Our own clauses as judges of a candidate: it becomes a board in memory, and is checked.
 
-The board is a specimen: every interface runs on every fast layer, grounds and supplies are filled. What a stackup
+The trial board: every interface runs on every fast layer, grounds and supplies are filled. What a stackup
 decides is decided by the same rules as in a check; routing, holes and losses are not.
 """
 
@@ -85,7 +85,7 @@ class CandidateJudge:
 
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
-        board = read_board(_NAME, text=specimen(candidate, self.interfaces))
+        board = read_board(_NAME, text=trial_board(candidate, self.interfaces))
         context, _, _ = prepare(board, self._config(candidate), Overrides())
         clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
         return run(context, clauses, all_rules(), all_rules())
@@ -116,7 +116,7 @@ def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:
         yield f"not verifiable: {fact.fact}"
 
 
-def specimen(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> bytes:
+def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> bytes:
     """Return the text of a board with this stackup, a pair of each interface on each fast layer, and filled planes."""
     text = empty_board(to_planned(candidate), size_mm=SIZE_MM, label="the suggestion").decode()
     head, _, tail = text.rpartition(")")

@@ -8,7 +8,7 @@ from stackup_lib.materials import TgMethod, catalogue
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, TgLimit
 from stackup_lib.synthesis.candidates import dielectric_row, facing_copper
 from stackup_lib.synthesis.change import SAME_THICKNESS
-from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of, why_nothing
+from stackup_lib.synthesis.constructions import CatalogueProduct, cores_of, prepregs_of, why_nothing
 from stackup_lib.synthesis.cost import laminate_factor
 
 
@@ -47,7 +47,9 @@ def _swapped(current: CandidateStackup, row: CandidateRow, family: str) -> Candi
     offers = cores_of(family) if row.kind is LayerKind.CORE else prepregs_of(family)
     gap = next(k for k, d in enumerate(current.dielectrics) if d.name == row.name)
     faces = facing_copper(current.order, gap, [c.thickness_mm for c in current.copper])
-    pressed: list[tuple[float, Sold]] = [(t, one) for one in offers if (t := one.pressed_mm(faces)) is not None]
+    pressed: list[tuple[float, CatalogueProduct]] = [
+        (t, one) for one in offers if (t := one.pressed_mm(faces)) is not None
+    ]
     fits = [(t, one) for t, one in pressed if abs(t / row.thickness_mm - 1) <= SAME_THICKNESS]
     best = min(fits, key=lambda p: (abs(p[0] / row.thickness_mm - 1), p[1].plies), default=None)
     return dielectric_row(best[1], best[0], row.name) if best else None

@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
@@ -59,7 +59,7 @@ n_max: its limit [layers]
 
 # TODO: `over` gives the objects that are judged one by one; scopes.py has those that several rules share.
 @rule("{code}", kinds=("{name}",), over=whole_board, since="{since}", formula=FORMULA)
-def {name}(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def {name}(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding where the limit is exceeded."""
     # TODO: measure. Results that are shared or slow are analyses: ctx.get(analysis, ...); facts come by ctx.need(fact).
     measured, limit = board.layer_count, clause.limit.max
@@ -67,7 +67,7 @@ def {name}(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
         return
     ctx.shows("board", n=measured, n_max=limit)
     if measured > limit:
-        yield Draft(
+        yield DraftFinding(
             title=f"{{measured}} copper layers, {{limit:g}} at most",  # TODO: measured value, unit, limit
             why="TODO: the consequence, in half a sentence",
             fix="TODO: what to do, in half a sentence",

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from typing import BinaryIO, Generic, NamedTuple, NoReturn, TypeVar
 
 from stackup_lib.core.orphans import end_with_pipe
-from stackup_lib.core.stopwatch import Stopwatch, add_beside, measuring
+from stackup_lib.core.stopwatch import Stopwatch, add_background, measuring
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class _Copy(NamedTuple):
     lifeline: BinaryIO
 
 
-class Meanwhile(Generic[T]):
+class BackgroundTask(Generic[T]):
     """An answer that is being worked out beside us, or else when it is asked for.
 
     Args:
@@ -63,7 +63,7 @@ class Meanwhile(Generic[T]):
             self._copy = _copied(work)
 
     @property
-    def is_beside(self) -> bool:
+    def is_running(self) -> bool:
         """True while a copy of this process is at it."""
         return self._copy is not None
 
@@ -78,7 +78,7 @@ class Meanwhile(Generic[T]):
                 if os.waitstatus_to_exitcode(status) == 0:
                     copy.file.seek(0)
                     answer, seconds = pickle.load(copy.file)  # noqa: S301 - written by our own copy, in a file without a name
-                    add_beside(seconds)
+                    add_background(seconds)
                     return answer  # type: ignore[no-any-return]  # what `work` returned
             except Exception:  # noqa: S110 - whatever it was, the work done here says what is wrong
                 pass
@@ -89,7 +89,7 @@ MOST_PIECES = 256
 """Numbers that fit into a byte; what is beyond stays untaken."""
 
 
-class Tray:
+class WorkQueue:
     """Numbers from 0, each taken once by whoever asks first: this process, or a copy of it that is made later.
 
     Close it when all is done. Where the system gives no pipe, it is empty from the start.

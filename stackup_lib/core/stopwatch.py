@@ -26,7 +26,7 @@ class Stopwatch:
     Attributes:
         seconds: by name, in the order of first use.
         calls: how often each was entered.
-        beside_s: seconds of these that another process worked at the same time.
+        background_s: seconds of these that another process worked at the same time.
         tell: called with the name of each stretch that begins, for a progress line.
     """
 
@@ -34,7 +34,7 @@ class Stopwatch:
     clock: Callable[[], float] = perf_counter
     seconds: dict[str, float] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
-    beside_s: float = 0.0
+    background_s: float = 0.0
 
     def __post_init__(self) -> None:
         self._open = [OTHER]
@@ -54,11 +54,11 @@ class Stopwatch:
             self._turn()
             self._open.pop()
 
-    def add_beside(self, seconds: Mapping[str, float]) -> None:
+    def add_background(self, seconds: Mapping[str, float]) -> None:
         """Count what another process has measured meanwhile."""
         for name, value in seconds.items():
             self.seconds[name] = self.seconds.get(name, 0.0) + value
-            self.beside_s += value
+            self.background_s += value
 
     def stop(self) -> None:
         """Count what has run since the last stretch ended."""
@@ -85,11 +85,11 @@ def measuring(watch: Stopwatch) -> Iterator[Stopwatch]:
         _running.reset(token)
 
 
-def add_beside(seconds: Mapping[str, float]) -> None:
+def add_background(seconds: Mapping[str, float]) -> None:
     """Count what another process has measured meanwhile, where somebody measures."""
     watch = _running.get()
     if watch is not None:
-        watch.add_beside(seconds)
+        watch.add_background(seconds)
 
 
 @contextmanager

@@ -34,10 +34,10 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NamePiece:
-    """One run of letters and digits; `glued` when no space stands between it and the piece before."""
+    """One run of letters and digits; `concatenated` when no space stands between it and the piece before."""
 
     text: str
-    glued: bool
+    concatenated: bool
     is_maker: bool = False
 
 
@@ -97,11 +97,11 @@ def _pieces(text: str, vocabulary: Vocabulary) -> list[NamePiece]:
         word = m[0]
         between = text[end : m.start()]
         end = m.end()
-        glued = bool(pieces) and between != "" and " " not in between and not set(between) & set("/,;|&")
-        is_suffix = glued and len(word) == 1
+        concatenated = bool(pieces) and between != "" and " " not in between and not set(between) & set("/,;|&")
+        is_suffix = concatenated and len(word) == 1
         if (word in vocabulary.filler_words and not is_suffix) or set(word) == {"+"}:
             continue
-        pieces.append(NamePiece(word.replace(".", ""), glued, word in vocabulary.maker_words))
+        pieces.append(NamePiece(word.replace(".", ""), concatenated, word in vocabulary.maker_words))
     return pieces
 
 

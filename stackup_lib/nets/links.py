@@ -27,7 +27,7 @@ from stackup_lib.nets.route_contacts import graphs_of
 from stackup_lib.nets.route_graph import Graph
 from stackup_lib.nets.routes import Route, route_of
 from stackup_lib.nets.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
-from stackup_lib.nets.two_pin_parts import PartKind, TwoPads, find_two_pads, reference_key
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_pads, reference_key
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
 
@@ -122,7 +122,7 @@ class Links:
     board: Board
     pairs: Pairs
     rails: Rails
-    parts: TwoPads
+    parts: TwoTerminalParts
     chains: tuple[Chain, ...]
     rows_of_net: Mapping[int, tuple[int, ...]]
     joints: Joints

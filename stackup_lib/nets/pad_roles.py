@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Flags, Ints
 from stackup_lib.nets.diff_pairs import UNCONNECTED
 from stackup_lib.nets.power_nets import Rails
-from stackup_lib.nets.two_pin_parts import SOCKETS, PartKind, TwoPads, letters_of
+from stackup_lib.nets.two_pin_parts import SOCKETS, PartKind, TwoTerminalParts, letters_of
 
 DIODES = ("D", "TVS", "ESD", "LED")
 """Letters of references of parts that protect or show something."""
@@ -34,7 +34,7 @@ class PadRole(IntEnum):
     TEST = 3
 
 
-def pad_roles(board: Board, rails: Rails, parts: TwoPads, series: Ints) -> Flags:
+def pad_roles(board: Board, rails: Rails, parts: TwoTerminalParts, series: Ints) -> Flags:
     """Return the `PadRole` of every pad.
 
     Shunts are two-pad capacitors, resistors, inductors and diodes that are not in series; diodes and parts called ESD

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import Board, Flags, Ints
 from stackup_lib.board.layer_roles import is_ground, polygon_areas_mm2
 from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
-from stackup_lib.nets.two_pin_parts import TwoPads
+from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 
 RAIL_FILL_MM2 = 10.0
 """Filled copper from which a net is taken for a rail: 3 mm square. A fast net has none, or a pad's worth."""
@@ -103,7 +103,7 @@ def ends_in_voltage(net: str) -> bool:
     return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
 
 
-def find_rails(board: Board, parts: TwoPads, pairs: Pairs) -> Rails:
+def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs) -> Rails:
     """Return which nets carry power. Net 0 (no net) is none, nor is half of a pair that only has filled copper.
 
     Args:
@@ -141,7 +141,7 @@ def fill_by_net_mm2(board: Board) -> NDArray[np.float64]:
     return np.asarray(np.bincount(zones.net[zones.fill_zone], areas, len(board.nets)), dtype=np.float64)
 
 
-def _bypasses(parts: TwoPads, ground: NDArray[np.bool_], count: int) -> Ints:
+def _bypasses(parts: TwoTerminalParts, ground: NDArray[np.bool_], count: int) -> Ints:
     """Count the capacitors between each net and ground."""
     caps = parts.is_capacitor
     first, second = parts.first_net[caps], parts.second_net[caps]

@@ -9,11 +9,11 @@ import numpy as np
 from stackup_lib.board.board import Board
 from stackup_lib.nets.diff_pairs import Pairs
 from stackup_lib.nets.power_nets import Rails
-from stackup_lib.nets.two_pin_parts import PartKind, TwoPads, refusal
+from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, refusal
 
 Chain = tuple[int, ...]
 Joints = Mapping[tuple[int, int], tuple[int, ...]]
-"""(net, net) in ascending order -> rows of `TwoPads` that join them; several where they lie side by side."""
+"""(net, net) in ascending order -> rows of `TwoTerminalParts` that join them; several where they lie side by side."""
 
 
 def joined_by(joints: Joints, first: int, second: int) -> tuple[int, ...]:
@@ -21,7 +21,7 @@ def joined_by(joints: Joints, first: int, second: int) -> tuple[int, ...]:
     return joints.get((min(first, second), max(first, second)), ())
 
 
-def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads, row: int) -> str:
+def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts, row: int) -> str:
     """Return why a two-pad part does not join its nets; "" when nothing speaks against it."""
     nets = int(parts.first_net[row]), int(parts.second_net[row])
     if any(rails.is_ground(net) for net in nets):
@@ -36,7 +36,7 @@ def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads, row: int) 
     return refusal(PartKind(int(parts.kind[row])), str(board.footprints.value[parts.footprint[row]]))
 
 
-def find_joints(board: Board, pairs: Pairs, rails: Rails, parts: TwoPads) -> Joints:
+def find_joints(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts) -> Joints:
     """Return which parts join which nets; a net between both nets of a pair (a split termination) joins neither."""
     stops = rails.signs != 0
     found: dict[tuple[int, int], tuple[int, ...]] = {}

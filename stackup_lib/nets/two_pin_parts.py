@@ -50,7 +50,7 @@ _KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
 
 
 @dataclass(frozen=True)
-class TwoPads:
+class TwoTerminalParts:
     """The parts of a board that have exactly two pad numbers, on two nets; one row each, in the order of the file.
 
     A part with several copper pads of one number counts when they are all on one net; pads without a number and holes
@@ -79,7 +79,7 @@ class TwoPads:
         return np.asarray(self.kind == PartKind.CAPACITOR)
 
 
-def find_two_pads(board: Board) -> TwoPads:
+def find_two_pads(board: Board) -> TwoTerminalParts:
     """Return the two-pad parts of a board."""
     pads = board.pads
     rows = np.nonzero((pads.number != "") & (pads.kind != PadKind.NON_PLATED) & (pads.footprint >= 0))[0]
@@ -99,7 +99,7 @@ def find_two_pads(board: Board) -> TwoPads:
                 found.append((footprint, first, second, first_net, second_net))
     table = np.array(found, dtype=np.int64).reshape(-1, 5)
     kinds = [kind_of(str(board.footprints.reference[footprint])) for footprint in table[:, 0].tolist()]
-    return TwoPads(
+    return TwoTerminalParts(
         footprint=table[:, 0],
         first_pad=table[:, 1],
         second_pad=table[:, 2],

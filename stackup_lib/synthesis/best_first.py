@@ -11,11 +11,11 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order, orders
 from stackup_lib.synthesis.blends import blends
 from stackup_lib.synthesis.candidates import CandidateStackup
-from stackup_lib.synthesis.closing import Blend, closest, has_rest, thickness_range_mm, with_smooth_foil
+from stackup_lib.synthesis.closing import LaminatePair, closest, has_rest, thickness_range_mm, with_smooth_foil
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.lost import Lost
-from stackup_lib.synthesis.pareto import Merits, are_alike, how_better, kind_of, merits_of, undominated
+from stackup_lib.synthesis.pareto import Merits, have_equal_objectives, how_better, kind_of, objectives_of, undominated
 
 CLOSINGS = 3
 """Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
@@ -86,7 +86,7 @@ class Search:
                 break
             if not self._advance(todo, self.fine):
                 pool.remove(todo)
-        self._say_who_lost(pool, ranked, alike)
+        self._record_rejections(pool, ranked, alike)
         return [e.known for e in ranked[: self.limit]]
 
     def first(self) -> Evaluated | None:
@@ -120,7 +120,7 @@ class Search:
         """Bound a candidate; None where its bound fails it, and those that would be tried after it."""
         known, loss = self.coarse.bound(candidate)
         if not known.faults:
-            return SearchEntry(candidate, others, known, merits_of(known, loss, self.goals))
+            return SearchEntry(candidate, others, known, objectives_of(known, loss, self.goals))
         if others:
             return self._entered(others[0], others[1:])
         self._fail(known)
@@ -136,7 +136,7 @@ class Search:
         if not known.faults:
             entry.stage = Stage.INNER if inner else Stage.WHOLE
             loss = max(known.worst_loss_db_per_inch, entry.merits[0] if inner else 0.0)
-            entry.known, entry.merits = known, merits_of(known, loss, self.goals)
+            entry.known, entry.merits = known, objectives_of(known, loss, self.goals)
             return True
         others = entry.others
         if any(line.meets_budget is False for line in known.lines):
@@ -158,7 +158,7 @@ class Search:
         reason = f"clause {clause} is not met" if clause else _without_numbers(fault)
         self.lost.add(known.candidate.name, fault, reason)
 
-    def _not_closed(self, order: Order, blend: Blend) -> None:
+    def _not_closed(self, order: Order, blend: LaminatePair) -> None:
         least = self.goals.least_dielectric_mm
         what = f"{len(order.layers)} layers {order.layers} of {blend}"
         span = thickness_range_mm(order, blend, self.goals)
@@ -188,14 +188,14 @@ class Search:
         kept: list[SearchEntry] = []
         alike: list[tuple[SearchEntry, SearchEntry]] = []
         for one in sorted(front, key=key):
-            like = next((o for o in kept if are_alike(o.kind, o.merits, one.kind, one.merits)), None)
+            like = next((o for o in kept if have_equal_objectives(o.kind, o.merits, one.kind, one.merits)), None)
             if like is None:
                 kept.append(one)
             else:
                 alike.append((one, like))
         return kept, alike
 
-    def _say_who_lost(
+    def _record_rejections(
         self, pool: list[SearchEntry], ranked: list[SearchEntry], alike: list[tuple[SearchEntry, SearchEntry]]
     ) -> None:
         said = {id(e) for e in ranked}

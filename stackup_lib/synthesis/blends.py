@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stackup_lib.materials import Laminate, catalogue
-from stackup_lib.synthesis.closing import Blend
+from stackup_lib.synthesis.closing import LaminatePair
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import df_of, laminate_factor
 from stackup_lib.synthesis.goals import Goals
@@ -16,7 +16,7 @@ LIKE_TG_C = 45.0
 """Laminates that are pressed together: their Tg, by one method, differs by at most this; engineering judgement."""
 
 
-def blends(goals: Goals, lost: Lost) -> list[Blend]:
+def blends(goals: Goals, lost: Lost) -> list[LaminatePair]:
     """Return the laminates alone, then the hybrids; what is left out and why goes to `lost`."""
     sound: list[Laminate] = []
     fast: list[str] = []
@@ -27,10 +27,10 @@ def blends(goals: Goals, lost: Lost) -> list[Blend]:
         sound.append(laminate)
         if _meets_df(laminate, goals, lost):
             fast.append(laminate.family)
-    alone = [Blend(fast=family, rest=family) for family in fast]
+    alone = [LaminatePair(fast=family, rest=family) for family in fast]
     if not goals.hybrids:
         return alone
-    return alone + [Blend(fast=family, rest=rest) for family in fast for rest in partners(family, sound)]
+    return alone + [LaminatePair(fast=family, rest=rest) for family in fast for rest in partners(family, sound)]
 
 
 def partners(family: str, offered: list[Laminate]) -> list[str]:

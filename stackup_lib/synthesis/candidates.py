@@ -12,7 +12,7 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import copper_weights
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
-from stackup_lib.synthesis.constructions import DF_GHZ, Sold
+from stackup_lib.synthesis.constructions import DF_GHZ, CatalogueProduct
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
@@ -176,7 +176,7 @@ def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tupl
     return tuple(faces)
 
 
-def dielectric_row(sold: Sold, thickness_mm: float, name: str = "") -> CandidateRow:
+def dielectric_row(sold: CatalogueProduct, thickness_mm: float, name: str = "") -> CandidateRow:
     """Return the row of a core or prepreg with its pressed thickness."""
     return CandidateRow(
         kind=LayerKind.CORE if sold.kind == "core" else LayerKind.PREPREG,

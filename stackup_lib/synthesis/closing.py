@@ -28,7 +28,7 @@ from stackup_lib.synthesis.candidates import (
     dielectric_row,
     facing_copper,
 )
-from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
+from stackup_lib.synthesis.constructions import CatalogueProduct, cores_of, prepregs_of
 from stackup_lib.synthesis.goals import Goals, carries_fast_outside
 from stackup_lib.synthesis.line_loss import catalogue_df
 from stackup_lib.transmission_lines.finish import USUAL_MASK
@@ -50,7 +50,7 @@ Kind = Literal["core", "prepreg"]
 Faces = tuple[tuple[float, float], ...]
 
 
-class Blend(Frozen):
+class LaminatePair(Frozen):
     """Laminates of a build: one beside fast layers, one elsewhere; the same twice where it is not a hybrid."""
 
     fast: str
@@ -68,7 +68,7 @@ class Blend(Frozen):
 class ClosingChoice(NamedTuple):
     """A product for all gaps of a place, and its thickness in each."""
 
-    sold: Sold
+    sold: CatalogueProduct
     at_mm: dict[int, float]
 
     @property
@@ -82,7 +82,7 @@ class ClosingChoice(NamedTuple):
         return self.sum_mm / len(self.at_mm)
 
 
-def closest(order: Order, of: str | Blend, goals: Goals, most: int = 2) -> tuple[CandidateStackup, ...]:
+def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -> tuple[CandidateStackup, ...]:
     """Return candidates of a laminate or two, the best closed to the thickness first; () where none comes within it.
 
     The dielectrics beside fast layers differ from one candidate to the next, where there are fast layers.
@@ -97,11 +97,11 @@ def closest(order: Order, of: str | Blend, goals: Goals, most: int = 2) -> tuple
         return ()
     places = list(choices)
     lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
-    unease, error, total = _unease(places, lists, bare_mm(order, goals), goals)
+    penalty, error, total = _penalty(places, lists, bare_mm(order, goals), goals)
     fits = np.flatnonzero(error.ravel() <= goals.thickness_tolerance)
     drillable = fits[total.ravel()[fits] <= goals.max_aspect_ratio * goals.drill_mm]
     fits = drillable if len(drillable) else fits
-    ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(unease.ravel()[fits], 9)))]
+    ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(penalty.ravel()[fits], 9)))]
     shape = tuple(len(found) for found in lists)
     found: list[CandidateStackup] = []
     seen: set[tuple[int, ...]] = set()
@@ -117,7 +117,7 @@ def closest(order: Order, of: str | Blend, goals: Goals, most: int = 2) -> tuple
     return tuple(found)
 
 
-def thickness_range_mm(order: Order, of: str | Blend, goals: Goals) -> tuple[float, float] | None:
+def thickness_range_mm(order: Order, of: str | LaminatePair, goals: Goals) -> tuple[float, float] | None:
     """Return the thinnest and thickest that an order can be built, whatever the goal; None where it cannot."""
     choices = _choices(order, _blend(of), goals)
     if not choices or any(not c for c in choices.values()):
@@ -164,11 +164,11 @@ def has_rest(order: Order, goals: Goals) -> bool:
     return any(fast) and not all(fast)
 
 
-def _blend(of: str | Blend) -> Blend:
-    return of if isinstance(of, Blend) else Blend(fast=of, rest=of)
+def _blend(of: str | LaminatePair) -> LaminatePair:
+    return of if isinstance(of, LaminatePair) else LaminatePair(fast=of, rest=of)
 
 
-def _unease(
+def _penalty(
     places: list[str], lists: list[list[ClosingChoice]], bare: float, goals: Goals
 ) -> tuple[Reals, Reals, Reals]:
     """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
@@ -182,27 +182,27 @@ def _unease(
         return np.array(values, dtype=float).reshape(shape)
 
     total: Reals = np.full((1,) * len(places), bare)
-    unease: Reals = np.zeros((1,) * len(places))
+    penalty: Reals = np.zeros((1,) * len(places))
     means = {}
     for place, found in zip(places, lists, strict=True):
         total = total + along(place, [c.sum_mm for c in found])
-        unease = unease + along(place, [0.02 * (c.sold.plies - 1) for c in found])
+        penalty = penalty + along(place, [0.02 * (c.sold.plies - 1) for c in found])
         means[place] = along(place, [c.mean_mm for c in found])
     core, prepreg = means.get("fast core"), means.get("fast prepreg")
     if core is not None and prepreg is not None:
         thin, thick = np.minimum(core, prepreg), np.maximum(core, prepreg)
-        unease = unease + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
-        unease = unease + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
+        penalty = penalty + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
+        penalty = penalty + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
     if "outer" in means:
-        unease = unease + np.abs(means["outer"] - 0.08) * 2
+        penalty = penalty + np.abs(means["outer"] - 0.08) * 2
     error = np.zeros_like(total)
     if goals.thickness_mm is None:
         for mean in means.values():
-            unease = unease + np.maximum(0.0, mean - 0.1)
+            penalty = penalty + np.maximum(0.0, mean - 0.1)
     else:
         error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
-    whole = np.broadcast_shapes(unease.shape, total.shape)
-    return np.broadcast_to(unease + 4 * error, whole), np.broadcast_to(error, whole), np.broadcast_to(total, whole)
+    whole = np.broadcast_shapes(penalty.shape, total.shape)
+    return np.broadcast_to(penalty + 4 * error, whole), np.broadcast_to(error, whole), np.broadcast_to(total, whole)
 
 
 def _place(order: Order, gap: int, goals: Goals) -> str:
@@ -215,7 +215,7 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     return f"{'fast' if fast else 'middle'} {kind}"
 
 
-def _choices(order: Order, blend: Blend, goals: Goals) -> dict[str, list[ClosingChoice]]:
+def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[ClosingChoice]]:
     copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
     places: dict[str, list[int]] = {}
     for gap in range(len(order.gaps)):
@@ -254,7 +254,7 @@ def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, go
     return found
 
 
-def _offers(family: str, kind: Kind) -> tuple[Sold, ...]:
+def _offers(family: str, kind: Kind) -> tuple[CatalogueProduct, ...]:
     return cores_of(family) if kind == "core" else prepregs_of(family)
 
 
@@ -269,7 +269,7 @@ def _pressed(family: str, kind: Kind, faces: Faces) -> tuple[float | None, ...]:
     )
 
 
-def _meets_df(sold: Sold, goals: Goals) -> bool:
+def _meets_df(sold: CatalogueProduct, goals: Goals) -> bool:
     limit = goals.df_limit
     if limit is None or sold.family in goals.named_laminates:
         return True

@@ -17,7 +17,7 @@ THINNEST_CORE_MM = 0.05
 THICKEST_CORE_MM = 1.6
 
 
-class Sold(Frozen):
+class CatalogueProduct(Frozen):
     """A core, or one or two equal plies of a prepreg.
 
     Attributes:
@@ -54,10 +54,10 @@ class Sold(Frozen):
 
 
 @cache
-def prepregs_of(family: str) -> tuple[Sold, ...]:
+def prepregs_of(family: str) -> tuple[CatalogueProduct, ...]:
     """Return one and two plies of every tabulated prepreg of a laminate, thinnest first; () without a table."""
     laminate = catalogue().get(family)
-    found: list[Sold] = []
+    found: list[CatalogueProduct] = []
     for row in laminate.constructions if laminate else ():
         if row.kind is not ConstructionKind.PREPREG or (row.plies or 1) != 1 or not row.style:
             continue
@@ -70,7 +70,7 @@ def prepregs_of(family: str) -> tuple[Sold, ...]:
 
 
 @cache
-def cores_of(family: str) -> tuple[Sold, ...]:
+def cores_of(family: str) -> tuple[CatalogueProduct, ...]:
     """Return the cores that the maker lists, thinnest first; their Dk and Df are the laminate's typical ones."""
     laminate = catalogue().get(family)
     if laminate is None:
@@ -96,7 +96,7 @@ def why_nothing(laminate: Laminate) -> str:
 
 def _sold(
     kind: Literal["core", "prepreg"], laminate: Laminate, text: str, thickness_mm: float, row: Construction | None
-) -> Sold | None:
+) -> CatalogueProduct | None:
     match: Match = catalogue().find(text)
     if (
         match.laminate is None
@@ -109,7 +109,7 @@ def _sold(
         dk = match.dk_at(DF_GHZ)
     if dk.value is None:
         return None
-    return Sold(
+    return CatalogueProduct(
         kind=kind,
         family=laminate.family,
         text=text,

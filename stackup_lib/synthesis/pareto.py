@@ -22,7 +22,7 @@ ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
 Merits = tuple[float, float, float, float, float]
 
 
-def merits_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
+def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
     """Return loss, cost, thickness, presses and laminates; less is better.
 
     Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is asked for it is no merit.
@@ -71,7 +71,7 @@ def kind_of(candidate: CandidateStackup) -> Kind:
     return Kind(len(copper), frozenset(s.laminate for s in sheets), fast, candidate.order.pattern)
 
 
-def are_alike(a: Kind, a_merits: Merits, b: Kind, b_merits: Merits) -> bool:
+def have_equal_objectives(a: Kind, a_merits: Merits, b: Kind, b_merits: Merits) -> bool:
     """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
     if (a.layers, a.fast_laminate) != (b.layers, b.fast_laminate) or a_merits[3:] != b_merits[3:]:
         return False

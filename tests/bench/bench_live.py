@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.browser.chromium import chromium_path
 from tests.browser.driven import Tab, driven
-from tests.support.kicad_editor import PATIENCE_S, Editor, editor_command, wait_for
+from tests.support.kicad_editor import SHOWN_AFTER_S, Editor, editor_command, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "fixtures/boards/training_b200_no_backdrill/training_b200_no_backdrill.kicad_pcb"
@@ -66,7 +66,7 @@ def after(tab: Tab, begun: float, question: str) -> float:
 
 def clicked(editor: Editor, tab: Tab) -> dict[str, float]:
     """Press the button and watch."""
-    x, y = wait_for("the button", editor._button, PATIENCE_S)
+    x, y = wait_for("the button", editor._button, SHOWN_AFTER_S)
     editor.run("xdo", "mousemove", str(x), str(y))
     begun = time.monotonic()
     editor.run("xdo", "click", "1")
@@ -108,7 +108,7 @@ def measure(board: Path) -> dict[str, float]:
         subprocess.run([sys.executable, ROOT / "plugin/kicad_addon/build.py", "--output", package], check=True)
         editor.install(package)
         begun = time.monotonic()
-        editor.run("start", "--timeout", str(PATIENCE_S), copied(board, folder / "project"))
+        editor.run("start", "--timeout", str(SHOWN_AFTER_S), copied(board, folder / "project"))
         started = time.monotonic() - begun
         try:
             with driven(folder / "chromium") as tab:

@@ -11,7 +11,7 @@ from drc_rules.engine.decide import Outcome
 from drc_rules.report.model import ClauseVerdict, Missing, Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.fitness import open_questions
-from drc_rules.stackup_design.goals_judge import CandidateJudge, specimen, why_not
+from drc_rules.stackup_design.goals_judge import CandidateJudge, trial_board, why_not
 from stackup_lib.board.board import LayerKind
 from stackup_lib.kicad import read_board
 from stackup_lib.synthesis import CandidateRow, CandidateStackup
@@ -125,7 +125,7 @@ def candidate(layers: str) -> CandidateStackup:
 
 def routed(layers: str, *interfaces: str) -> dict[str, set[str]]:
     """The nets with tracks or fills on each layer of the board that a suggestion becomes."""
-    board = read_board(Path("suggestion.kicad_pcb"), text=specimen(candidate(layers), interfaces))
+    board = read_board(Path("suggestion.kicad_pcb"), text=trial_board(candidate(layers), interfaces))
     found: dict[str, set[str]] = {layer.name: set() for layer in board.copper_layers}
     copper = [
         *zip(board.tracks.layer.tolist(), board.tracks.net.tolist(), strict=True),

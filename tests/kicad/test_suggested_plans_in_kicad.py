@@ -17,7 +17,7 @@ from stackup_lib.board.stackup import Ply
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.materials import catalogue
-from stackup_lib.synthesis.constructions import Sold, cores_of, prepregs_of
+from stackup_lib.synthesis.constructions import CatalogueProduct, cores_of, prepregs_of
 from stackwright.commands.apply.apply import PlanParts, apply_plan
 from tests.conftest import KicadCli
 
@@ -29,7 +29,7 @@ MOST_DIELECTRICS = 31
 SMALL_BYTES = 10_000_000
 
 
-def sold() -> list[Sold]:
+def sold() -> list[CatalogueProduct]:
     """Every construction that a suggestion may be built of, one per material text."""
     every = [s for one in catalogue().laminates for s in (*cores_of(one.family), *prepregs_of(one.family))]
     return list({s.text: s for s in every}.values())

@@ -155,7 +155,7 @@ def test_who_waits_too_long_says_so_and_changes_nothing(tmp_path: Path, monkeypa
     thread = threading.Thread(target=other)
     thread.start()
     inside.wait(30)
-    monkeypatch.setattr(locks, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(locks, "SHOWN_AFTER_S", 0.05)
     try:
         with pytest.raises(NotWrittenError, match="another Stackwright is writing in this folder"):
             apply_edit(path, NEW, expected_digest=digest(OLD))

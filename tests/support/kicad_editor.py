@@ -27,7 +27,7 @@ COPPER = (224, 122, 38)
 
 TOOLBAR_ROWS = 110
 FEWEST_PIXELS = 60
-PATIENCE_S = 240
+SHOWN_AFTER_S = 240
 """For the plugin's environment: KiCad makes it and fetches its packages at the first start."""
 
 SETTINGS = {
@@ -122,7 +122,7 @@ class Editor:
     def press(self) -> str:
         """Click the button with the mouse, as soon as it is there; return the opened address when markers are set."""
         before, markers = self.addresses(), _age(self.remembered)
-        x, y = wait_for("the button, for which KiCad fetches packages", self._button, PATIENCE_S)
+        x, y = wait_for("the button, for which KiCad fetches packages", self._button, SHOWN_AFTER_S)
         self.run("xdo", "mousemove", str(x), str(y), "click", "1")
         wait_for("the page", lambda: len(self.addresses()) > len(before), 60)
         wait_for("the markers", lambda: _age(self.remembered) > markers, 120)

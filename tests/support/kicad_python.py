@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 SCRIPT = Path(__file__).parents[1] / "kicad" / "pcbnew_facts.py"
-PATIENCE_S = 600
+SHOWN_AFTER_S = 600
 
 Point = tuple[int, int]
 Machining = dict[str, tuple[object, ...]]
@@ -159,6 +159,6 @@ def kicads_facts(board: Path) -> Facts:
     shutil.copyfile(SCRIPT, script)  # the Python may live in another root, which sees the test's folder only
     environment = {**os.environ, "HOME": str(folder)}
     run = [*command, str(script), str(out), str(board)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=environment)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=SHOWN_AFTER_S, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     return cast(Facts, json.loads(out.read_text(encoding="utf-8")))

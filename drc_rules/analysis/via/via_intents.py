@@ -24,7 +24,7 @@ PLACES_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class AskedVia:
+class RequiredVia:
     """One via and all who ask for it: alike in sizes and in what they are held against.
 
     Attributes:
@@ -48,7 +48,7 @@ class AskedVia:
         return f"net classes {', '.join(classes[:-1])} and {classes[-1]}"
 
 
-def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
+def asked_vias(ctx: Context) -> tuple[RequiredVia, ...]:
     """Return every via that somebody asks for, in the order of the nets; none where no class states one.
 
     Raises:
@@ -59,7 +59,7 @@ def asked_vias(ctx: Context) -> tuple[AskedVia, ...]:
         if via.asked_mm is not None:
             found.setdefault(_alike(via), []).append((via, nets))
     return tuple(
-        AskedVia(
+        RequiredVia(
             via=group[0][0],
             asked_by=tuple(dict.fromkeys(via.source for via, _ in group)),
             nets=tuple(net for _, nets in group for net in nets),

@@ -39,7 +39,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, track_space, track_spaces
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import ounce_class
 
@@ -80,7 +80,7 @@ m: copper weight [oz]
 
 
 @rule("CUP002", kinds=("copper_track_space",), over=_inner_routed, formula=FORMULA)
-def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[Draft]:
+def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer) -> Iterator[DraftFinding]:
     """Yield one finding per layer whose narrowest track is below the tier."""
     weight_oz = ctx.need(ounce_class(ctx.need(ctx.copper_thickness_mm(layer.index)), outer=False))
     tracks, name = ctx.board.tracks, ctx.board.copper_layers[layer.index].name
@@ -93,7 +93,7 @@ def fine_tracks_in_heavy_copper(ctx: Context, clause: Clause, layer: RoutedLayer
     ctx.shows(f"{name}, {limit.who}", w=width, w_min=least, m=weight_oz)
     if width < least - TOLERANCE_MM:
         net = ctx.board.nets[int(tracks.net[layer.narrowest])]
-        yield Draft(
+        yield DraftFinding(
             title=f"track {width:.3f} mm, minimum {least:g} mm in {weight_oz:g} oz copper ({limit.who}): {name}",
             why="A narrow track in heavy copper comes out thin or open",
             fix=f"Use lighter foil on {name}, or tracks of {least:g} mm or more",

@@ -42,7 +42,7 @@ from drc_rules.analysis.power.power_rails import PowerRails, core_rail_lines
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_areas_mm2
 from stackup_lib.core.facts import Fact, MissingFact
@@ -175,7 +175,7 @@ W_max: maximum [oz]
 
 
 @rule("CUP001", kinds=("power_copper_oz",), over=_planes, formula=FORMULA, reads_fills=True)
-def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[Draft]:
+def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterator[DraftFinding]:
     """Yield one finding when a power plane, or those of a core rail together, are outside the clause's weight."""
     least, most = clause.limit.min, clause.limit.max
     ctx.shows(plane.what, W=plane.weight_oz, W_min=least or 0.0, W_max=most or float("inf"))
@@ -183,7 +183,7 @@ def thin_power_copper(ctx: Context, clause: Clause, plane: PowerPlane) -> Iterat
     too_heavy = most is not None and plane.weight_oz > most
     if not too_thin and not too_heavy:
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"copper weight {plane.weight_oz:g} oz, "
         + (f"minimum {least:g} oz" if too_thin else f"maximum {most:g} oz")
         + f": {plane.what}",

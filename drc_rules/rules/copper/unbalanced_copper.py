@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.pad_copper import pads_beside_fills_mm2
@@ -72,7 +72,7 @@ d_max: maximum [%]
 
 
 @rule("CUP003", kinds=("copper_balance",), over=_pairs, formula=FORMULA, reads_fills=True)
-def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[Draft]:
+def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Iterator[DraftFinding]:
     """Yield one finding per pair that differs by more than the clause allows."""
     if len(unfilled_zones(ctx.board, pair.index)):
         raise MissingFact(f"the zone fills on {pair.upper.name} and {pair.lower.name}", FILL_ZONES)
@@ -82,7 +82,7 @@ def unbalanced_copper(ctx: Context, clause: Clause, pair: MirroredLayers) -> Ite
     allowed = clause.limit.max or 100.0
     ctx.shows(f"{pair.upper.name} and {pair.lower.name}", a=upper, b=lower, d=abs(upper - lower), d_max=allowed)
     if abs(upper - lower) > allowed:
-        yield Draft(
+        yield DraftFinding(
             title=f"copper balance {pair.upper.name} {upper:.0f} %, its mirror {pair.lower.name} {lower:.0f} %, "
             f"maximum difference {allowed:g} %",
             why="Unequal copper on both sides bows the board",

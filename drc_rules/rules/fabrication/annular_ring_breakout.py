@@ -42,7 +42,7 @@ from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.holes import drilled_one_mm
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Floats
 
 LEAST_LAYERS = 4
@@ -69,7 +69,7 @@ m_n: registration tolerance [mm]
 
 
 @rule("FAB009", aliases=("ring-lost-to-misregistration",), kinds=("registration",), over=_drilled, formula=FORMULA)
-def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[Draft]:
+def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind whose ring around the drill is too narrow."""
     own = own_fab(ctx).registration_mm
     asked = own if own is not None else clause.limit.max or 0.0
@@ -97,7 +97,7 @@ def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Itera
         holes.need_diameters()
         return
     several = "down to " if np.ptp(rings[narrow]) > TOLERANCE_MM else ""
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"annular ring {several}{ring:.4g} mm, minimum {asked:g} mm (registration): {holes.counted(narrow)}, "
             f"{drilled:g} mm drill ({drawn:.4g} mm around finished {finished:g} mm)"

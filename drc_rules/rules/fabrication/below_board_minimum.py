@@ -42,7 +42,7 @@ from drc_rules.analysis.targets.intents import design_rules_of
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import NO_LAYER, Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
@@ -105,7 +105,7 @@ v_min: Board Setup's minimum [mm]
     formula=FORMULA,
     gives_way_to=("FAB019",),
 )
-def below_board_minimum(ctx: Context, _clause: Clause, held: _Held) -> Iterator[Draft]:
+def below_board_minimum(ctx: Context, _clause: Clause, held: _Held) -> Iterator[DraftFinding]:
     """Yield one finding per minimum that is not kept; of clearances one per layer."""
     if held.found is None:
         yield from _clearance(ctx, held)
@@ -113,10 +113,10 @@ def below_board_minimum(ctx: Context, _clause: Clause, held: _Held) -> Iterator[
         yield _items(ctx, held.minimum, held.found)
 
 
-def _items(ctx: Context, minimum: Minimum, found: Below) -> Draft:
+def _items(ctx: Context, minimum: Minimum, found: Below) -> DraftFinding:
     ctx.shows(minimum.what, v=found.value_mm[0], v_min=minimum.value_mm)
     several = "down to " if found.value_mm[-1] - found.value_mm[0] > 1e-6 else ""
-    return Draft(
+    return DraftFinding(
         title=(
             f"{minimum.what} {several}{_mm(found.value_mm[0], minimum)}, "
             f"minimum {minimum.value_mm:.4g} mm (Board Setup): {found.counted}"
@@ -155,7 +155,7 @@ def _place(board: Board, item: MinimumItem) -> Place:
     )
 
 
-def _clearance(ctx: Context, held: _Held) -> Iterator[Draft]:
+def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
     board, minimum, layer = ctx.board, held.minimum, held.layer
     name, spaces = board.copper_layers[layer].name, ctx.get(space_finder).on(layer)
     is_narrow = spaces.gap_mm < minimum.value_mm - CLEARANCE_PRECISION_MM
@@ -170,7 +170,7 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[Draft]:
     gap = float(pairs.gap_mm[0])
     more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     ctx.shows(f"{minimum.what} on {name}", v=gap, v_min=minimum.value_mm)
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"{minimum.what} {_mm(gap, minimum)}, minimum {minimum.value_mm:.4g} mm (Board Setup): "
             f"{name}, {between(board, pairs)}{more}"

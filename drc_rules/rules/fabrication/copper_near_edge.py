@@ -41,7 +41,7 @@ from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.cut_gaps import OUTSIDE, CutGaps
 from stackup_lib.core.facts import MissingFact
 
@@ -61,7 +61,7 @@ g_min: minimum of the fab [mm]
 
 
 @rule("FAB018", kinds=("edge_to_copper",), over=_limits, formula=FORMULA, reads_fills=True)
-def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
+def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[DraftFinding]:
     """Yield one finding for all copper that is nearer to the edge than the limit."""
     if not len(ctx.board.outline.x_mm):
         raise MissingFact("board outline", DRAW_OUTLINE)
@@ -79,7 +79,7 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     yield _draft(ctx, told, least, is_told=is_told)
 
 
-def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> Draft:
+def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(np.unique(near.net))
@@ -91,7 +91,7 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> Draft:
         how = "copper reaches the board edge, minimum distance"
     else:
         how = f"copper to board edge {gap:.3f} mm, minimum"
-    return Draft(
+    return DraftFinding(
         title=f"{how} {least.value:g} mm ({least.who}): {net} on {layer}{more if len(near.net) > 1 else ''}",
         why="The router wanders: it tears copper at the edge, and burrs short the layers",
         fix=f"Set a copper to edge clearance of {least.value:g} mm in Board Setup, then refill the zones",

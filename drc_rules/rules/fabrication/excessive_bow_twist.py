@@ -39,7 +39,7 @@ from drc_rules.analysis.fabrication.fab_size import sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board, LayerKind
 from stackup_lib.copper.copper_map import unfilled_zones
@@ -60,7 +60,7 @@ b_max: maximum [%]
 
 
 @rule("FAB010", aliases=("unflat-board",), kinds=("flatness",), over=whole_board, formula=FORMULA, reads_fills=True)
-def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for what is ordered, and one for what the copper does."""
     limit = clause.limit.max or 0.0
     ordered = own_fab(ctx).bow_twist_pct
@@ -97,8 +97,8 @@ UNSURE_HOW = f"{FIX}. The laminate's expansion cannot be declared"
 HOW = '[fab]\nbow_twist_pct = "?"  # what the order specifies; IPC-6012 allows 0.75 for surface mount'
 
 
-def _draft(what: str, value: float, limit: float, key: str, fix: str, *, fails: bool = True) -> Draft:
-    return Draft(
+def _draft(what: str, value: float, limit: float, key: str, fix: str, *, fails: bool = True) -> DraftFinding:
+    return DraftFinding(
         title=f"{what}, maximum {limit:g} %",
         why=WHY,
         fix=fix,

@@ -36,7 +36,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, ow
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 
 PLACES_SHOWN = 20
@@ -60,7 +60,7 @@ w_min: minimum of the fab [mm]
 
 
 @rule("FAB006", kinds=("outer_track",), over=_outer, formula=FORMULA)
-def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[Draft]:
+def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the tracks of the outer layers that are below the limit."""
     rows, least = subject
     tracks = ctx.board.tracks
@@ -73,7 +73,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
     names = [ctx.board.copper_layers[layer].name for layer in np.unique(tracks.layer[fine]).tolist()]
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
     where = " and ".join(names)
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"outer track {width:.3g} mm, minimum {least.value:g} mm ({least.who}): {length:.0f} mm of track on {where}"
         ),

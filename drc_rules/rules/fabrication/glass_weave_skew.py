@@ -42,7 +42,7 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface, interface
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.facts import MissingFact
 
@@ -68,7 +68,7 @@ p: maximum share of it [%]
 
 
 @rule("FAB011", kinds=("weave_skew",), over=_interfaces, formula=FORMULA)
-def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[Draft]:
+def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface that can be skewed past the limit."""
     if own_fab(ctx).spread_glass:
         return
@@ -85,7 +85,7 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
         return
     worst = skewed[0]
     inferred = not any(ctx.assignment.is_declared(net) for net in nets.tolist())
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"glass weave skew up to {worst.sure_ps:.0f} ps, maximum {most:.3g} ps "
             f"({clause.limit.max:g} % of UI): {one.title}, "

@@ -41,7 +41,7 @@ from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.stale_fills import fills_out_of_date
 from stackup_lib.core.facts import MissingFact
@@ -68,7 +68,7 @@ g_min: minimum of the fab [mm]
 
 
 @rule("FAB012", kinds=("hole_to_copper",), over=_gaps, formula=FORMULA)
-def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[Draft]:
+def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes that are nearer than the limit, and one for each pair of nets that holes join."""
     gaps, least = subject
     near = np.flatnonzero(gaps.gap_mm < least.value - TOLERANCE_MM)
@@ -88,7 +88,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
     if gap > np.min(all_mm):  # the nearest of all is told at a stricter tier, or as a short
         ctx.shows(f"what no stricter tier reports, {least.who}", g=gap, g_min=least.value)
     name, whose = ctx.board.copper_layers[int(gaps.layer[worst])].name, ctx.board.nets[int(gaps.net[worst])]
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"finished hole to inner copper {max(gap, 0.0):.3f} mm, minimum {least.value:g} mm ({least.who}): "
             f"{gaps.holes.counted(near)}, closest to {whose or NO_NET} on {name}"
@@ -104,7 +104,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
     )
 
 
-def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[Draft]:
+def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
     """Yield a finding for each pair of nets that holes join by cutting into copper; that of the short speaks for it."""
     cuts, names = gaps.cuts, ctx.board.nets
     by_nets: dict[tuple[str, str], list[int]] = {}
@@ -116,7 +116,7 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[Draft]:
         gap, layer = float(cuts.gap_mm[worst]), ctx.board.copper_layers[int(cuts.layer[worst])].name
         own, whose = (names[int(one[worst])] for one in (cuts.own, cuts.net))
         holes = cuts.hole[np.array(rows)]
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"short: a finished hole cuts {-gap:.3f} mm into copper, minimum distance "
                 f"{least.value:g} mm ({least.who}): "

@@ -33,7 +33,7 @@ from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, PLACES_SHOW
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, Pads, Vias
 
 
@@ -52,7 +52,7 @@ d_min: minimum of a laser [mm]
 
 
 @rule("FAB019", kinds=("drill_possible",), over=_drilled, formula=FORMULA)
-def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[Draft]:
+def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for all holes without a diameter that can be meant."""
     narrow = np.fmin(board.pads.drill_x_mm, board.pads.drill_y_mm)
     sizes = np.concatenate([board.vias.drill_mm, narrow])
@@ -64,7 +64,7 @@ def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[Dr
     least = float(np.min(np.concatenate([board.vias.drill_mm[vias], narrow[pads]])))
     parts = [(len(vias), "via"), (len(pads), "hole of a part")]
     words = " and ".join(_counted(count, noun) for count, noun in parts if count)
-    yield Draft(
+    yield DraftFinding(
         title=f"drill {_plain(least)} mm, minimum {NO_DIAMETER_MM:g} mm for any process: {words}",
         why="This is a typing error or a placeholder. Nothing that depends on the diameter can be judged",
         fix="Select them in KiCad, enter the hole diameter and save the board",

@@ -34,7 +34,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, ow
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
 
@@ -64,7 +64,7 @@ h_min: minimum of the fab [mm]
 
 
 @rule("FAB008", aliases=("crowded-layers",), kinds=("average_dielectric",), over=_limit, formula=FORMULA)
-def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draft]:
+def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Iterator[DraftFinding]:
     """Yield one finding when the average dielectric is below the limit."""
     thickness, average = _average_mm(ctx)
     copper = thickness - average.high * (ctx.board.layer_count - 1)
@@ -74,7 +74,7 @@ def insufficient_layer_spacing(ctx: Context, _clause: Clause, least: Bar) -> Ite
     if average.high >= least.value - TOLERANCE_MM:
         raise MissingFact("the stackup", DECLARE_STACKUP)
     count = ctx.board.layer_count
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"average dielectric {1000 * average.high:.0f} um, minimum {1000 * least.value:.0f} um ({least.who}): "
             f"{count} layers in {thickness:.2f} mm"

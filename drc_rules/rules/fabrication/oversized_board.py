@@ -35,7 +35,7 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import greatest_board_mm
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, MissingFact
 
@@ -59,7 +59,7 @@ s_max: maximum of the fab [mm]
 
 
 @rule("FAB005", kinds=("fab_board_size", "fab_thickness"), over=_limited, formula=FORMULA)
-def oversized_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def oversized_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding past the limit."""
     yield from _thick(ctx, clause) if clause.kind == "fab_thickness" else _large(ctx, clause)
 
@@ -71,7 +71,7 @@ def _greatest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
     return greatest_board_mm(Tier(clause.limit.at_least or Tier.BEST))
 
 
-def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
+def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
     sides, greatest = sides_mm(ctx), _greatest(ctx, clause)
     if greatest is None:
         return
@@ -83,7 +83,7 @@ def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
     who = own_fab(ctx).name or "your fab" if is_own else f"{clause.limit.at_least} fabs"
     told = greatest if is_own else (round(greatest[0]), round(greatest[1]))  # inches, which end in tenths of mm
     worst = max(range(2), key=lambda k: sides[k] / greatest[k])
-    yield Draft(
+    yield DraftFinding(
         title=f"board size {in_words(sides)}, maximum {in_words(told)} ({who})",
         why="Lamination, drilling and plating lines take panels of one size",
         fix="Ask the fab first, or split the board",
@@ -95,14 +95,14 @@ def _large(ctx: Context, clause: Clause) -> Iterator[Draft]:
     )
 
 
-def _thick(ctx: Context, clause: Clause) -> Iterator[Draft]:
+def _thick(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
     most = bar(ctx, clause, "thickness_mm", own_fab(ctx).thickness_mm)
     thickness = _thickness_mm(ctx)
     if most is not None:
         ctx.shows(f"thickness, {most.who}", s=thickness, s_max=most.value)
     if most is None or thickness <= most.value + ROUNDING_MM:
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"board thickness {thickness:.2f} mm, maximum {most.value:g} mm ({most.who})",
         why="Lamination, drilling and plating lines have a maximum thickness",
         fix="Use fewer or thinner dielectrics, or ask the fab first",

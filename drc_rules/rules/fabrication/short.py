@@ -37,7 +37,7 @@ from drc_rules.analysis.fabrication.fab_spaces import layers_with_spaces, space_
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.shapes import Piece, Pieces
@@ -68,7 +68,7 @@ t: 0 where what meets is straight or round, else 0.001 [mm]
 
 
 @rule("FAB015", kinds=("no_shorts",), over=_boards, formula=FORMULA)
-def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Draft]:
+def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[DraftFinding]:
     """Yield one finding for each pair of nets that overlap somewhere."""
     by_nets: dict[tuple[str, str], list[tuple[Spaces, int]]] = {}
     for layer in layers:
@@ -83,7 +83,7 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         yield _draft(ctx.board, nets, by_nets[nets])
     if len(pairs) > MOST_FINDINGS:
         more = [by_nets[nets][0] for nets in pairs[MOST_FINDINGS:]]
-        yield Draft(
+        yield DraftFinding(
             title=f"short: {len(more)} more pairs of nets overlap",
             why=WHY,
             fix=FIX,
@@ -92,7 +92,7 @@ def short(ctx: Context, _clause: Clause, layers: tuple[int, ...]) -> Iterator[Dr
         )
 
 
-def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> Draft:
+def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]]) -> DraftFinding:
     found = sorted(found, key=lambda where: round(float(where[0].gap_mm[where[1]]), 5))
     shorts, row = found[0]
     wide, name = -float(shorts.gap_mm[row]), board.copper_layers[shorts.layer].name
@@ -100,7 +100,7 @@ def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]])
     how = f"overlaps {other} by {wide:.3f} mm" if wide >= TOUCH_MM / 2 else f"touches {other}"
     more = len(found) - 1
     places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
-    return Draft(
+    return DraftFinding(
         title=f"short: {one} {how} on {name}{places}",
         why=WHY,
         fix=FIX,

@@ -41,7 +41,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.fabs import Tier
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 
 
@@ -66,7 +66,7 @@ r_min: minimum of the fab [mm]
 
 
 @rule("FAB002", aliases=("narrow-ring",), kinds=("annular_ring",), over=_sets, formula=FORMULA)
-def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
+def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind with too narrow a ring, and one for those without any."""
     holes, least = subject
     bare = np.flatnonzero(holes.ring_mm < NO_RING_MM)
@@ -83,7 +83,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
             ctx.shows(f"{holes.noun}s that no stricter tier reports, {least.who}", r=worst, r_min=least.value)
         yield _narrow(ctx, holes, told, least)
     if len(bare) and least.tier in (Tier.STANDARD, None):
-        yield Draft(
+        yield DraftFinding(
             title=f"no copper around the hole: {holes.counted(bare)}",
             why="A plated hole without a ring has nothing to hold it. Fabs ask, or leave it unplated",
             fix="Give the pad an annular ring, or make the hole unplated",
@@ -95,7 +95,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
         holes.need_diameters()
 
 
-def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> Draft:
+def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> DraftFinding:
     narrow, is_told = told
     worst = float(np.min(holes.ring_mm[narrow]))
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
@@ -105,7 +105,7 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
         bare = worst - (drilled - drill) / 2
         around = f"{around} ({bare:.4g} mm around the {drilled:g} mm drill)"
     several = "down to " if np.ptp(holes.ring_mm[narrow]) > TOLERANCE_MM else ""
-    return Draft(
+    return DraftFinding(
         title=(
             f"annular ring {several}{worst:.4g} mm, minimum {least.value:g} mm ({least.who}): "
             f"{holes.counted(narrow)}, {around}"

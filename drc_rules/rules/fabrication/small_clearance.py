@@ -55,7 +55,7 @@ from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.shapes import Mask
@@ -81,7 +81,7 @@ p: tolerance, 0.001; 0.002 where a source states whole mils [mm]
 
 
 @rule("FAB013", aliases=("narrow-space",), kinds=("copper_space",), over=_layers, formula=FORMULA)
-def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[Draft]:
+def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftFinding]:
     """Yield one finding for the spaces of a layer that are narrower than the limit."""
     name, limit, spaces = (
         ctx.board.copper_layers[layer].name,
@@ -120,12 +120,12 @@ def _miss(limit: Bar, spaces: Spaces) -> Mask:
     return np.asarray(spaces.gap_mm < limit.value - _precision_mm(limit))
 
 
-def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> Draft:
+def _draft(ctx: Context, layer: int, limit: Bar, narrow: Spaces) -> DraftFinding:
     board, name, gap = ctx.board, ctx.board.copper_layers[layer].name, float(narrow.gap_mm[0])
     pairs = narrow.where(one_per_nets(board, narrow))
     more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
     copper = "outer copper" if is_outer(board, layer) else f"{weight_oz(ctx, layer):g} oz copper"
-    return Draft(
+    return DraftFinding(
         title=(
             f"clearance {gap:.3f} mm, minimum {limit.value:g} mm in {copper} ({limit.who}): "
             f"{name}, {between(board, pairs)}{more}"

@@ -45,7 +45,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import drilled_one_mm, finished_from_mm
 from drc_rules.requirements.fabs.limits import limit_of
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Floats
 
 
@@ -93,7 +93,7 @@ d_min: minimum of the fab: finished, the drill less its plating; or of the drill
 
 
 @rule("FAB001", aliases=("narrow-hole",), kinds=("hole_diameter",), over=_sets, formula=FORMULA)
-def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[Draft]:
+def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind that are narrower than the limit."""
     holes, least = subject
     finished_mm, drilled_mm = _finished_mm(holes, least), _drilled_mm(holes, least)
@@ -119,7 +119,7 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
         ways += [f"{'widen' if ways else 'Widen'} the pads for a drill of {least.value:g} mm"] if is_tight else []
         several = "down to " if np.ptp(holes.drill_mm[small]) > TOLERANCE_MM else ""
         words = _in_words(holes, least, (finished, drilled), several, is_tight=is_tight)
-        yield Draft(
+        yield DraftFinding(
             title=f"{words}: {holes.counted(small)}",
             why="Thin drills break and wander, and each such hole costs more",
             fix=", or ".join(ways),

@@ -38,7 +38,7 @@ from drc_rules.analysis.fabrication.fab_spaces import space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
 from stackup_lib.copper.stale_fills import Foreign, Item
 
@@ -53,7 +53,7 @@ def _stored(ctx: Context, _clause: Clause) -> Iterator[Context]:
 
 
 @rule("FAB014", kinds=("fills_up_to_date",), over=_stored)
-def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[Draft]:
+def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[DraftFinding]:
     """Yield one finding where fills are out of date."""
     found = ctx.get(space_finder).foreign
     if not len(found):
@@ -63,7 +63,7 @@ def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterat
     items = np.unique(np.column_stack([found.kind, found.row]), axis=0)[:, 0]
     lies = f"{_counted(items)} overlap fills of other nets, e.g. {first} in {fill}"
     lies = lies if len(items) > 1 else f"{first} overlaps {fill}"
-    yield Draft(
+    yield DraftFinding(
         title=f"zone fills out of date: {lies}",
         why=(
             "Plotted as stored, the board has these shorts. Clauses that use fills are not "

@@ -40,7 +40,7 @@ from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, ow
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
@@ -85,7 +85,7 @@ h_min: minimum of the fab [mm]
 
 
 @rule("FAB007", kinds=("dielectric_thickness",), over=_dielectrics, formula=FORMULA)
-def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[Draft]:
+def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[DraftFinding]:
     """Yield one finding for all dielectrics below the limit."""
     ctx.shows(f"{len(of.gaps_mm)} dielectrics, {of.least.who}", h=min(of.gaps_mm), h_min=of.least.value)
     thin = [k for k, gap in enumerate(of.gaps_mm) if gap < of.least.value - TOLERANCE_MM]
@@ -96,7 +96,7 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
     thin = rest.tolist()
     rows = [row.name for row in ctx.stackup().copper]
     worst = min(thin, key=lambda k: of.gaps_mm[k])
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"dielectric thickness {of.gaps_mm[worst]:.3f} mm, minimum {of.least.value:g} mm ({of.least.who}): "
             f"{rows[worst]} to {rows[worst + 1]}, {len(thin)} of {len(of.gaps_mm)} dielectrics"

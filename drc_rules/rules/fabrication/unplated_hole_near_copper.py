@@ -45,7 +45,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
 from stackup_lib.copper.cut_gaps import CutGaps
 from stackup_lib.copper.shapes import Mask
@@ -69,7 +69,7 @@ g_min: minimum of the fab [mm]
 
 
 @rule("FAB017", kinds=("unplated_hole_to_copper",), over=_holes, formula=FORMULA)
-def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[Draft]:
+def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the unplated holes that are nearer to copper than the limit."""
     holes, least = subject
     are_old = bool(len(ctx.get(space_finder).foreign))
@@ -106,7 +106,7 @@ def _need_fills(ctx: Context, least: Bar, *, are_old: bool) -> None:
     need_fills(ctx)
 
 
-def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -> Draft:
+def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -> DraftFinding:
     board, (count, least), gap = ctx.board, of, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
@@ -120,7 +120,7 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -
         limit = f", minimum {least.value:g} mm ({least.who})"
         why = "Holes drilled after plating miss by a tenth of a millimetre. Torn copper is exposed in the wall"
         fix = f"Set a copper to hole clearance of {least.value:g} mm in Board Setup, then refill the zones"
-    return Draft(
+    return DraftFinding(
         title=f"unplated hole {how}{limit}: {some} hole{'' if count == 1 else 's'}, {to}",
         why=why,
         fix=fix,

@@ -34,7 +34,7 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import Form, load_form
 from drc_rules.requirements.profiles.profile import load_profile
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 
 ROUNDING_MM = 0.5
@@ -64,7 +64,7 @@ b_max: usual maximum [mm]
 
 
 @rule("FAB004", kinds=("board_size",), over=_without_form_size, formula=FORMULA)
-def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when a side is outside of the range."""
     sides = sides_mm(ctx)
     low, high = clause.limit.min or 0.0, clause.limit.max or float("inf")
@@ -72,7 +72,7 @@ def unusual_board_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[
     if low - ROUNDING_MM <= sides[0] and sides[1] <= high + ROUNDING_MM:
         return
     is_small = sides[0] < low - ROUNDING_MM
-    yield Draft(
+    yield DraftFinding(
         title=f"board size {in_words(sides)}; usual for this workload: {clause.title}",
         why="An unusual size is more often a wrong profile than a wrong board",
         fix="Check profile and form factor. Where both are right, change nothing",

@@ -34,7 +34,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import load_form
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence
@@ -55,7 +55,7 @@ s_max: the form factor's size with its tolerance [mm]
 
 
 @rule("FAB003", kinds=("form_size",), over=whole_board, formula=FORMULA)
-def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when a side is past the form's tolerance."""
     form = load_form(clause.id.removeprefix("form.size."))
     if form.size_mm is None:
@@ -72,7 +72,7 @@ def wrong_form_size(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
     if not any(is_off):
         return
     worst = max(range(2), key=lambda k: (is_off[k], abs(over[k])))
-    yield Draft(
+    yield DraftFinding(
         title=f"board size {in_words(sides)}; required: {clause.title}",
         why="Mounting holes, connectors and guides are where the form factor puts them",
         fix="Change the outline, or name the intended form factor",

@@ -33,17 +33,17 @@ from drc_rules.analysis.nets.fast_layers import FastLayer
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import fast_layers
 from stackup_lib.materials import FoilGrade
 
 
 @rule("FOI001", kinds=("foil",), over=fast_layers)
-def rough_foil(ctx: Context, clause: Clause, layer: FastLayer) -> Iterator[Draft]:
+def rough_foil(ctx: Context, clause: Clause, layer: FastLayer) -> Iterator[DraftFinding]:
     """Yield one finding per layer below the grade."""
     grade, wanted = ctx.need(ctx.foil(layer.index)), FoilGrade(clause.limit.at_least)
     if grade < wanted:
-        yield Draft(
+        yield DraftFinding(
             title=f"{grade.label} foil, minimum {wanted.label}: {layer.name}, which carries {layer.interface.title}",
             why="A rough surface costs as much loss as a laminate class",
             fix=f"Order {wanted.label} foil for {layer.name} and say so in the fab notes",

@@ -32,7 +32,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.facts import Confidence, Fact, Origin
 
@@ -70,13 +70,13 @@ p_max: maximum of the interface [%]
 
 
 @rule("IMP001", kinds=("impedance_tolerance",), over=_nets, formula=FORMULA)
-def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
+def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Iterator[DraftFinding]:
     """Yield one finding when the asked tolerance is wider than the clause's."""
     most = clause.limit.max or 0.0
     asked = ctx.need(_asked(ctx, most))
     ctx.shows("the fab notes", p=asked, p_max=most)
     if asked > most:
-        yield Draft(
+        yield DraftFinding(
             title=f"impedance tolerance +-{asked:g} % ordered, maximum +-{most:g} % ({clause.interface})",
             why="Reflections of a line that far off close the eye",
             fix=f"Specify +-{most:g} % in the fab notes",

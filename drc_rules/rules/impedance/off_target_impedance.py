@@ -48,7 +48,7 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
@@ -82,7 +82,7 @@ u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True)
-def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | Unjudged) -> Iterator[Draft]:
+def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | Unjudged) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that is off target by more than tolerance and what is not known together.
 
     One that misses by less than that is an open question.
@@ -120,7 +120,7 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm")
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"impedance {ohm:.0f} ohm {kind}, {held.off_pct:+.0f} % from {target.ohm:g} ohm, tolerance "
             f"{target.tolerance_pct:g} %: {target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm{apart}"

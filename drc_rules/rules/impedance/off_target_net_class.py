@@ -43,7 +43,7 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Standing
@@ -80,7 +80,7 @@ u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0
     formula=FORMULA,
     reads_fills=True,
 )
-def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[Draft]:
+def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterator[DraftFinding]:
     """Yield one finding per geometry that KiCad intends and that misses the target."""
     target, geometry, layer = found.target, found.geometry, found.geometry.layer
     if geometry.doubts:
@@ -107,7 +107,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
     said = f"configured impedance {ohm:.0f} ohm {_kind(found)}, {held.off_pct:+.0f} % from {target.ohm:g} ohm"
     where = "The routed copper follows it" if found.is_followed else "KiCad checks the copper against it"
     names = {s.name for s in (geometry.width, geometry.gap) if s is not None}
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {target.title} on {layer}"
         ),

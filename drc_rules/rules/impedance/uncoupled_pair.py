@@ -38,7 +38,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 
 PLACES_SHOWN = 20
 
@@ -76,7 +76,7 @@ s_min: its narrowest gap [mm]
 
 
 @rule("IMP004", kinds=("pair_coupling",), over=_pairs, formula=FORMULA, reads_fills=True)
-def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -> Iterator[Draft]:
+def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of a target that run apart, and one for those whose gap drifts."""
     if isinstance(pairs, Unjudged):
         raise pairs.lacks
@@ -92,7 +92,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
     apart = [row for row in pairs.rows if row.uncoupled_mm > row.breakouts_mm]
     if apart:
         worst = max(apart, key=lambda row: row.uncoupled_mm)
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"pair uncoupled for {worst.uncoupled_mm:.1f} of {worst.length_mm:.0f} mm: "
                 f"{worst.name}, {_count(apart, pairs)}"
@@ -111,7 +111,7 @@ def uncoupled_pair(ctx: Context, _clause: Clause, pairs: PairLinks | Unjudged) -
     drifting = [row for row in pairs.rows if row.gap_drift_mm > DRIFT * (row.gap_min_mm or 0.0)]
     if drifting:
         widest = max(drifting, key=lambda row: row.gap_drift_mm)
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"pair gap changes from {widest.gap_min_mm:g} to {widest.gap_max_mm:g} mm, maximum "
                 f"{100 * DRIFT:g} %: {widest.name}, {_count(drifting, pairs)}"

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.targets.intents import design_rules_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
 
@@ -47,7 +47,7 @@ def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
 
 
 @rule("NET004", kinds=("design_rules_readable",), over=_rules_beside)
-def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> Iterator[Draft]:
+def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
     """Yield one finding for the first fault of the file."""
     if rules.path is None:
         return
@@ -58,7 +58,7 @@ def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> It
             raise MissingFact(f"whether KiCad accepts {doubt.what} ({where})", how)
         return
     where = f"{rules.path.name}:{rules.fault.line}"
-    yield Draft(
+    yield DraftFinding(
         title=f"{where}: {rules.fault.what}; KiCad applies none of the file's rules",
         why="The rules are not checked, and KiCad's design rule check passes without them",
         fix=f"Correct {where}. Board Setup, Custom Rules, Check rule syntax shows KiCad's own message",

@@ -31,13 +31,13 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
 @rule("NET002", aliases=("absent-interface",), kinds=("interface_present",), over=whole_board)
-def missing_interface(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def missing_interface(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Never yields: without nets the clause is not verifiable."""
     ctx.nets_of_clause(clause)
     yield from ()

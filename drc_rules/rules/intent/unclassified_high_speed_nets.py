@@ -39,7 +39,7 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Family, families
 from drc_rules.rules.advice import lacks_project
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
@@ -73,7 +73,7 @@ m: nets of the family that connect pads
 
 
 @rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
-def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[Draft]:
+def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[DraftFinding]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro next to the board")
@@ -86,7 +86,7 @@ def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) 
     if not loose:
         return
     some = loose[0] + (" ..." if len(loose) > 1 else "")
-    yield Draft(
+    yield DraftFinding(
         title=f"{len(loose)} of {len(found.nets)} {found.family.title} nets are in no net class ({some})",
         why="KiCad checks no width and no gap of their own",
         fix="Make a net class for them in KiCad, Board Setup, Net Classes, and give it the nets by a pattern",

@@ -30,7 +30,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
@@ -45,7 +45,7 @@ n: nets assigned to a family that such a board does not have
 
 
 @rule("NET003", kinds=("unexpected_interface",), over=whole_board, formula=FORMULA)
-def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding per family that should not be there."""
     for family in clause.limit.choices:
         nets = ctx.nets_of(family)
@@ -54,7 +54,7 @@ def unexpected_interface(ctx: Context, clause: Clause, board: Board) -> Iterator
             continue
         rest_on_assignment(ctx, nets)
         first = [board.nets[net] for net in nets[:SHOWN].tolist()]
-        yield Draft(
+        yield DraftFinding(
             title=f"{len(nets)} nets are assigned to {family} ({first[0]} ...); required: {clause.title}",
             why="Either the board is judged by the wrong profile, or the nets are misnamed",
             fix="Choose the profile that fits, or declare the nets' interface",

@@ -31,14 +31,14 @@ from collections.abc import Iterator
 
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
 
 
 @rule("NET001", aliases=("undeclared-generation",), kinds=("interface_generation",), over=whole_board)
-def unknown_interface_version(ctx: Context, clause: Clause, _board: Board) -> Iterator[Draft]:
+def unknown_interface_version(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Never yields: the clause stays not verifiable until the generation is declared."""
     family = clause.interface or ""
     how = f'[[interface]]\nis = "?"  # {", ".join(clause.limit.choices)}\n{ctx.assignment_lines(family)}'

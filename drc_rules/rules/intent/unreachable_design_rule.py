@@ -46,7 +46,7 @@ from drc_rules.rules.intent._design_rule_reach import (
     never_applies,
     replaced_by,
 )
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.kicad.design_rules.condition_tree import Comparison, parse_condition
 
@@ -57,7 +57,7 @@ def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
 
 
 @rule("NET007", aliases=("idle-design-rule",), kinds=("design_rules_act",), over=_rules_beside)
-def unreachable_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[Draft]:
+def unreachable_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
     """Yield one finding per mistake, whatever number of rules it concerns."""
     names = names_of(ctx.board)
     file = rules.path.name if rules.path is not None else "design rules"
@@ -75,7 +75,7 @@ def unreachable_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -
     yield from _meant_for_default(live, names, file)
 
 
-def _never(idle: dict[DesignRule, tuple[MissingItem, ...]], file: str) -> Iterator[Draft]:
+def _never(idle: dict[DesignRule, tuple[MissingItem, ...]], file: str) -> Iterator[DraftFinding]:
     """Yield one finding per mistake, and one for all rules whose names may be left over from another board."""
     mistakes: dict[MissingItem, list[DesignRule]] = {}
     left_over: dict[MissingItem, list[DesignRule]] = {}
@@ -93,9 +93,9 @@ def _never(idle: dict[DesignRule, tuple[MissingItem, ...]], file: str) -> Iterat
         yield _idle(whole, ", ".join(words) + more, how, Severity.INFO, file)
 
 
-def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None, file: str, *what: str) -> Draft:
+def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None, file: str, *what: str) -> DraftFinding:
     """Rules may share a name: what is wrong with them tells two findings apart."""
-    return Draft(
+    return DraftFinding(
         title=f"{_rules(some, file)} never {'applies' if len(some) == 1 else 'apply'}: {why}",
         why="KiCad accepts the rule without a warning, and checks nothing by it",
         fix=f"Open Custom Rules and {how}",
@@ -104,8 +104,8 @@ def _idle(some: list[DesignRule], why: str, how: str, severity: Severity | None,
     )
 
 
-def _partly(part: MissingItem, idle: list[DesignRule], file: str) -> Draft:
-    return Draft(
+def _partly(part: MissingItem, idle: list[DesignRule], file: str) -> DraftFinding:
+    return DraftFinding(
         title=f'{_rules(idle, file)}: {part.text} is never true: {part.reason}, but "{part.meant}"',
         why="KiCad accepts the rule without a warning, and skips the items of this part",
         fix=f"Open Custom Rules and correct {part.text}",
@@ -113,7 +113,7 @@ def _partly(part: MissingItem, idle: list[DesignRule], file: str) -> Draft:
     )
 
 
-def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
+def _replaced(live: list[DesignRule], file: str) -> Iterator[DraftFinding]:
     """Yield one finding per later rule that replaces what earlier ones state."""
     by_later: dict[tuple[str, int], list[tuple[DesignRule, str]]] = {}
     for position, one in enumerate(live):
@@ -122,7 +122,7 @@ def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
     for (name, line), found in by_later.items():
         idle = list(dict.fromkeys(one for one, _ in found))
         bounds = list(dict.fromkeys(bound for _, bound in found))
-        yield Draft(
+        yield DraftFinding(
             title=f'{", ".join(bounds)} of {_rules(idle, file)} never counts: rule "{name}", line {line}, comes later',
             why="KiCad applies the last rule that matches, even if it is less strict",
             fix="Put the general rule before the special ones in Custom Rules",
@@ -130,13 +130,13 @@ def _replaced(live: list[DesignRule], file: str) -> Iterator[Draft]:
         )
 
 
-def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Iterator[Draft]:
+def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Iterator[DraftFinding]:
     """Yield a finding for rules that ask for class Default alone, and get the nets of other classes with it."""
     others = sorted({joined.removesuffix(",Default") for joined in names.joined if joined.endswith(",Default")})
     caught = [one for one in live if _asks_for_default(one)] if others else []
     if caught:
         some = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        yield Draft(
+        yield DraftFinding(
             title=f"{_rules(caught, file)}: NetClass == 'Default' applies to nets of {some} too",
             why="KiCad 10 joins Default to classes that leave a size empty: the rule's limits replace theirs",
             fix="Put it before the rules for other classes in Custom Rules, or set the limit in the class Default",

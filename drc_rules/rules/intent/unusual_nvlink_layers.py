@@ -36,7 +36,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.core.facts import MissingFact
 
@@ -58,7 +58,7 @@ n_max: usual maximum
 
 
 @rule("NET005", kinds=("nvlink_layers",), over=_nets, formula=FORMULA)
-def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[Draft]:
+def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[DraftFinding]:
     """Yield one finding when the count is outside of the clause's limits."""
     rest_on_assignment(ctx, nets)
     layers = _layers(ctx, nets)
@@ -71,7 +71,7 @@ def unusual_nvlink_layers(ctx: Context, clause: Clause, nets: Ints) -> Iterator[
         return
     few = least is not None and count < least
     limit = f"minimum {least:g}" if few else f"maximum {most:g}"
-    yield Draft(
+    yield DraftFinding(
         title=f"NVLink on {count} layer{'' if count == 1 else 's'}, usual {limit}: {', '.join(layers)}",
         why="Its pairs are close together or change layers" if few else "Every layer costs lamination and registration",
         fix="Spread the pairs over more layers" if few else "Keep them if the pairs need them",

@@ -61,7 +61,7 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval, Standing
 
@@ -104,7 +104,7 @@ f_N: Nyquist frequency [GHz]
 
 
 @rule("LOS001", kinds=(SHARE, ASSUMED), over=_judged, formula=FORMULA, reads_fills=True)
-def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[Draft]:
+def excess_link_loss(ctx: Context, _clause: Clause, found: JudgedLinks) -> Iterator[DraftFinding]:
     """Yield one finding per interface with links that surely exceed the share; an open one is no pass either."""
     one = found.interface
     share = share_of(ctx, one, found.row)
@@ -199,14 +199,14 @@ def _despite_df(links: list[LinkLoss], share: Share) -> Confidence:
     return Confidence.MEDIUM if fits else Confidence.LOW
 
 
-def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss], count: int) -> Draft:
+def _draft(ctx: Context, found: JudgedLinks, share: Share, over: list[LinkLoss], count: int) -> DraftFinding:
     one, worst = found.interface, over[0]
     charged = _charged(worst, share)
     is_beyond = share.surely_db is not None and charged.low > max(share.db, share.surely_db)
     sure = is_beyond and not (share.from_form and not worst.on_socket)
     others = f" (and {len(over) - 1} more of {count} links)" if len(over) > 1 else ""
     board_db = share.board_db.nominal
-    return Draft(
+    return DraftFinding(
         title=(
             f"insertion loss {_db(charged.nominal)} at {one.nyquist_ghz:g} GHz, budget {share.in_words}: "
             f"{one.title}, {worst.name}, {worst.length_mm:.0f} mm{others}"

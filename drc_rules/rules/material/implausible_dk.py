@@ -34,7 +34,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
 from stackup_lib.core.facts import Fact, MissingFact
 from stackup_lib.materials import Spread
@@ -70,7 +70,7 @@ a: allowance, 0 for the common range of FR-4 [%]
 
 
 @rule("MAT005", kinds=("dk_plausible",), over=_comparable, formula=FORMULA)
-def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[Draft]:
+def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose Dk is outside the laminate's span."""
     ply, dk = found.ply, found.dk
     if ply.dk_fault is not None:  # impossible-dk reports it
@@ -83,7 +83,7 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
     slack = allowance / 100.0
     ctx.shows(f"{ply.label} ({ply.stated}), {laminate.family}", Dk=dk, Dk_low=low, Dk_high=high, a=allowance)
     if not low * (1 - slack) <= dk <= high * (1 + slack):
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"{ply.label} ({ply.stated}): Dk {dk:g} is outside the range of {laminate.family}, {low:g} to {high:g}"
             ),

@@ -43,7 +43,7 @@ from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import bare_df_above, is_named, note_of_untouched, severity_of_bare
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import FastPly, fast_plies
 from stackup_lib.core.facts import Confidence
 
@@ -62,7 +62,7 @@ f: its frequency [GHz]
 
 
 @rule("MAT001", kinds=("laminate_df",), over=fast_plies, formula=FORMULA)
-def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Draft]:
+def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply above the limit, or a remark for one that meets it by name or by the allowance only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
     ply = fast.ply
@@ -92,11 +92,11 @@ def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:
     ctx.shows(what, Df=df, Df_max=limit.max or 0.0, a=ALLOWANCE_PCT, f=limit.at_ghz or 10.0)
 
 
-def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> Draft:
+def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> DraftFinding:
     ply = fast.ply
     with ctx.aside():
         beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
-    return Draft(
+    return DraftFinding(
         title=f"{ply.label} ({_material(ply)}), adjacent to {fast.touching}: {what} exceeds {clause.limit.max:g}",
         why=_WHY + beside + note_of_untouched(ply),
         fix=_FIX,
@@ -109,12 +109,12 @@ def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) 
     )
 
 
-def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
+def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> DraftFinding:
     ply = fast.ply
     nyquist = fast.layers[0].interface.nyquist_ghz
     at_nyquist = ply.df_at(nyquist) if nyquist else None
     further = f", {at_nyquist.need():.4f} at {nyquist:g} GHz" if at_nyquist and at_nyquist.known else ""
-    return Draft(
+    return DraftFinding(
         title=f"{ply.label} ({_material(ply)}) meets the requirement by name: Df {df:.4f} at {at_ghz:g} GHz{further}",
         why=(
             f"The requirement states {clause.limit.max:g} without a frequency and names laminates above it"
@@ -128,9 +128,9 @@ def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
     )
 
 
-def _just_meets(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> Draft:
+def _just_meets(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> DraftFinding:
     ply = fast.ply
-    return Draft(
+    return DraftFinding(
         title=(
             f"{ply.label} ({_material(ply)}): Df {df:.4f} at {at_ghz:g} GHz is within "
             f"{ALLOWANCE_PCT:g} % of the maximum "

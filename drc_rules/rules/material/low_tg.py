@@ -35,7 +35,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import TgMethod
@@ -52,7 +52,7 @@ T_min: minimum by DSC [C]
 
 
 @rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA)
-def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply below the limit, and a remark where two figures contradict one another."""
     fact = ply.tg
     told = _contradiction(ctx, ply)
@@ -68,7 +68,7 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
     if tg.is_minimum and tg.value_c < least:
         raise MissingFact(f"{fact.name} (its name only states {tg.value_c:g} C or more)", how)
     if tg.value_c < least:
-        yield Draft(
+        yield DraftFinding(
             title=f"Tg {tg.value_c:g} C by {tg.method.value}, minimum {least:g} C: {ply.label} ({ply.stated})",
             why="Above Tg the board expands several times faster and pulls via barrels apart",
             fix=f"Choose a laminate with a Tg of {least:g} C or more for {ply.row}",
@@ -80,7 +80,7 @@ def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
         )
 
 
-def _contradiction(ctx: Context, ply: DielectricPly) -> Draft | None:
+def _contradiction(ctx: Context, ply: DielectricPly) -> DraftFinding | None:
     """Return what to say of the first ply of a laminate whose sheet and the board's declaration differ."""
     both, laminate = ply.tg_contradiction, ply.laminate.value
     if both is None or next(p for p in ctx.known_plies() if p.laminate.value is laminate) is not ply:
@@ -90,7 +90,7 @@ def _contradiction(ctx: Context, ply: DielectricPly) -> Draft | None:
     has = f"{sheet.value_c:g} C{' or more' if sheet.is_minimum else ''}"
     if sheet.method is not TgMethod.UNSTATED:
         has += f" by {sheet.method.value}"
-    return Draft(
+    return DraftFinding(
         title=(
             f"Tg {declared.value_c:g} C by {declared.method.value} is declared for the whole board, "
             f"but {family} has {has}: the lower one counts"

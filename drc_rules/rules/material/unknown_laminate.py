@@ -33,19 +33,19 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
 
 
 @rule("MAT003", kinds=("laminate_known",), over=every_ply)
-def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+def unknown_laminate(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply whose laminate is not known; without a material, STK003's, it is not verifiable."""
     match = ply.match
     if match is None or (match.laminate is not None and not match.laminate.generic):
         ctx.need(ply.laminate)
         return
     near = f" (nearest: {', '.join(match.alternatives[:3])})" if match.alternatives else ""
-    yield Draft(
+    yield DraftFinding(
         title=f'{ply.label}: "{ply.stated}" is {_what(match.status)}{near}',
         why="An unnamed laminate proves nothing, and the fab will take what it has",
         fix=f'Name the laminate in the stackup, or under [declared.dielectric."{ply.row}"] in stackwright.toml',

@@ -39,7 +39,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.layer_roles import board_area_mm2, is_ground
 from stackup_lib.core.facts import MissingFact
@@ -159,7 +159,7 @@ W_asked: minimum of the workload [oz]
 
 
 @rule("OVR004", kinds=("copper_needed",), over=_need, formula=FORMULA, reads_fills=True)
-def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Draft]:
+def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[DraftFinding]:
     """Yield one finding per weight whose next lighter one would do."""
     ctx.shows(
         f"{', '.join(need.layers)}, rail {need.rail}",
@@ -170,7 +170,7 @@ def heavy_copper(ctx: Context, _clause: Clause, need: CopperNeed) -> Iterator[Dr
     )
     if need.used > 1.0 or need.lighter_oz < need.asked_oz:
         return
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"{', '.join(need.layers)}: {need.weight_oz:g} oz copper, {need.lighter_oz:g} oz is enough: {need.rail} "
             f"would use at most {100 * need.used:.0f} % of its declared limit"

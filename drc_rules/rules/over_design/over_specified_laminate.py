@@ -42,7 +42,7 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, class_for, demands, df_that_would_do, rooms
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.materials import LossClass
 from stackup_lib.synthesis.cost import class_factor
 
@@ -107,7 +107,7 @@ Df: at 10 GHz with which the tightest link still meets its budget
 
 
 @rule("OVR001", aliases=("dear-laminate",), kinds=("laminate_needed",), over=_need, formula=FORMULA, reads_fills=True)
-def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[Draft]:
+def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -> Iterator[DraftFinding]:
     """Yield one finding where a lossier class would do."""
     rest_on_assignment(ctx, ctx.nets_of(need.tightest.link.interface.id))
     enough = need.would_do
@@ -122,7 +122,7 @@ def over_specified_laminate(ctx: Context, _clause: Clause, need: LaminateNeed) -
     names = ", ".join(sorted({ply.stated for ply in need.plies}))
     asked = f"the workload requires {need.asked.label} loss" if need.asked.rank else "the workload requires no class"
     tg = f" with Tg {need.least_tg_c:g} C or more" if need.least_tg_c else ""
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"{names}: {need.has.label} loss, {enough.label} loss is enough: {asked}, and the tightest link, "
             f"{need.tightest.title}, meets its budget for Df <= {need.df:.4f} at 10 GHz"

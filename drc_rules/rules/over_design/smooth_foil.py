@@ -38,7 +38,7 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, material_demands, rooms, with_foil_db
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.cost import foil_share
 
@@ -75,7 +75,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[FoilNeed]:
 
 
 @rule("OVR002", kinds=("foil_needed",), over=_need, reads_fills=True)
-def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft]:
+def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[DraftFinding]:
     """Yield one finding where a rougher grade would do."""
     for name in {room.link.interface.id for room in need.rooms}:
         rest_on_assignment(ctx, ctx.nets_of(name))
@@ -89,10 +89,10 @@ def smooth_foil(ctx: Context, _clause: Clause, need: FoilNeed) -> Iterator[Draft
             return
 
 
-def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tightest: LinkRoom) -> Draft:
+def _draft(ctx: Context, need: FoilNeed, grade: FoilGrade, left_db: float, tightest: LinkRoom) -> DraftFinding:
     names = [ctx.board.copper_layers[index].name for index in need.layers]
     foil = f"{need.has.label} foil{' or smoother' if need.mixed else ''}"
-    return Draft(
+    return DraftFinding(
         title=(
             f"{foil} on {', '.join(names)}, {grade.label} is enough: the tightest link, {tightest.title}, keeps "
             f"{left_db:.1f} dB and a tenth of its share at maximum loss"

@@ -34,7 +34,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import demands
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.core.facts import MissingFact
 
@@ -80,14 +80,14 @@ n: layers of the board
 
 
 @rule("OVR003", kinds=("layers_needed",), over=_need, formula=FORMULA, reads_fills=True)
-def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[Draft]:
+def unused_layers(ctx: Context, _clause: Clause, need: LayerNeed) -> Iterator[DraftFinding]:
     """Yield one finding where layers hold nothing and fewer would do."""
     ctx.shows("the board", n_need=need.would_do, n=need.has)
     if not need.empty or need.would_do >= need.has:
         return
     saved = need.has - need.would_do
     hold = "holds" if len(need.empty) == 1 else "hold"
-    yield Draft(
+    yield DraftFinding(
         title=f"{', '.join(need.empty)} {hold} no copper: {need.would_do} layers are enough instead of {need.has}",
         why=f"{saved} of {need.has} layers are about {100 * saved / need.has:.0f} % of the board's price (judgement)",
         fix="Remove them in Board Setup, or fill them with ground where they balance the stackup",

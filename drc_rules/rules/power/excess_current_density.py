@@ -36,7 +36,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
@@ -60,7 +60,7 @@ J_max: declared limit [A/mm2]
 @rule(
     "PDN004", aliases=("dense-neck",), kinds=("rail_current_density",), over=_rails, formula=FORMULA, reads_fills=True
 )
-def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose densest current is past its limit."""
     limit = row.max_a_per_mm2 or float("inf")
     solved = PowerRails(ctx).solved(row)
@@ -74,7 +74,7 @@ def excess_current_density(ctx: Context, clause: Clause, row: RailDeclaration) -
         what = f"current density of {row.net} on {peak.layer} in A/mm2"
         hint = copper_line_of(solved, peak.layer)
         raise unsure(row.net, what, _density(solved), f"maximum {limit:g} A/mm2", hint)
-    yield Draft(
+    yield DraftFinding(
         title=f"current density {figure(peak.a_per_mm2)} A/mm2, maximum {limit:g} A/mm2: {row.net} on {peak.layer}, "
         f"{figure(peak.a_per_mm)} A per mm of width",
         why="A narrow bridge carries the current of a wide plane: it heats up and adds to the voltage drop",

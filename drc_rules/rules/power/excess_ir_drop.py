@@ -53,7 +53,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval, Standing
@@ -85,7 +85,7 @@ n: other rails that are counted in the ground
 
 
 @rule("PDN002", kinds=("rail_ir_drop", USUAL), over=_rails, formula=FORMULA, reads_fills=True)
-def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose drop exceeds its limit, or may exceed it with the thinnest copper."""
     limit_v = row.max_drop_v
     if limit_v is None:
@@ -102,7 +102,7 @@ def excess_ir_drop(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
         raise unsure(row.net, f"IR drop of {row.net} with its return in mV", drop.times(1000), limit, sharper(whole))
     if drop.high <= limit_v:
         return
-    yield Draft(
+    yield DraftFinding(
         title=_title(whole, load, limit_v),
         why=f"The voltage is missing at the load. The copper dissipates {figure(_watts(whole), 2)} W",
         fix=_fix(whole, load),

@@ -37,7 +37,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.layer_roles import is_ground
 
@@ -47,14 +47,14 @@ def _rails(ctx: Context, _clause: Clause) -> Iterator[RailDeclaration]:
 
 
 @rule("PDN007", aliases=("broken-return",), kinds=("rail_return_joined",), over=_rails, reads_fills=True)
-def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def open_ground_return(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail whose loads have no way back."""
     back = PowerRails(ctx).returned(row)
     names = list(row.to)
     apart = [name for name, load in zip(names, back.loads, strict=True) if not load.joined]
     if not apart:
         return
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"open ground return: {row.net}, no {back.net} copper from the ground pads of "
             f"{', '.join(apart)} to those of its source"

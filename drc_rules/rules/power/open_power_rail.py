@@ -32,7 +32,7 @@ from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 
 
@@ -41,11 +41,11 @@ def _rails(ctx: Context, _clause: Clause) -> tuple[RailDeclaration, ...]:
 
 
 @rule("PDN003", aliases=("broken-rail",), kinds=("rail_joined",), over=_rails, reads_fills=True)
-def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def open_power_rail(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail that is not whole."""
     broken = PowerRails(ctx).broken(row)
     if broken:
-        yield Draft(
+        yield DraftFinding(
             title=f"open rail: {row.net}, {broken}",
             why="No current flows there, or it flows through something that is not in the file",
             fix="Route it and fill the zones. Where a part is between, declare two rails",

@@ -37,7 +37,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
@@ -60,7 +60,7 @@ n: vias and plated holes of the rail
 
 
 @rule("PDN005", kinds=("rail_via_current",), over=_rails, formula=FORMULA, reads_fills=True)
-def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail with vias past its limit."""
     limit = row.max_via_a or float("inf")
     solved = PowerRails(ctx).solved(row)
@@ -82,7 +82,7 @@ def overloaded_via(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterat
     worst = over[0]
     what = "via" if worst.is_via else "plated hole"
     many = f", {len(over)} of {len(solved.drop.holes)} holes exceed it" if len(over) > 1 else ""
-    yield Draft(
+    yield DraftFinding(
         title=f"{what} current {figure(worst.current_a)} A, maximum {limit:g} A: {row.net}, "
         f"{worst.from_layer} to {worst.to_layer}{many}",
         why="Current concentrates in the closest vias instead of sharing equally",

@@ -42,7 +42,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
@@ -66,7 +66,7 @@ Z_max: target [mOhm]
 
 
 @rule("PDN001", kinds=("pdn_target_impedance",), over=_core_rails, formula=FORMULA, reads_fills=True)
-def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def pdn_above_target(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per core rail whose impedance is known to be too large; never pass on copper alone."""
     limit = clause.limit.max or float("inf")
     stated = row.impedance_mohm
@@ -101,10 +101,10 @@ def _range(dc: Interval) -> str:
     return f"{figure(dc.nominal)} ({figure(dc.low)} to {figure(dc.high)})"
 
 
-def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draft:
+def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> DraftFinding:
     own = row.target_ohm
     own_target = f"; its ripple and step require {figure(1000 * own)} mOhm" if own is not None else ""
-    return Draft(
+    return DraftFinding(
         title=f"{title}, maximum {limit:g} mOhm: {row.net}{own_target}",
         why="The impedance times the current step is the dip that the core sees",
         fix="Shorten the distance from the regulator, add or thicken planes, add vias at both ends",
@@ -116,9 +116,9 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
     )
 
 
-def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> Draft:
+def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding:
     """What the declared ripple and step ask for, where it is less than the figure of the profile."""
-    return Draft(
+    return DraftFinding(
         title=f"{row.net}: {row.ripple_pct:g} % ripple at a {row.step_a:g} A step requires {figure(own_mohm)} mOhm, "
         f"below the profile's {limit:g} mOhm",
         why="The profile's target is too loose for this rail",

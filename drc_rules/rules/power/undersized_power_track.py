@@ -39,7 +39,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
@@ -87,7 +87,7 @@ rho: resistivity of copper at its temperature [ohm m]
 
 
 @rule("PDN006", aliases=("hot-track",), kinds=("rail_heating",), over=_rails, formula=FORMULA, reads_fills=True)
-def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[Draft]:
+def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -> Iterator[DraftFinding]:
     """Yield one finding per rail with tracks that warm too much."""
     limit = row.max_rise_c or clause.limit.max or float("inf")
     solved = PowerRails(ctx).solved(row)
@@ -105,7 +105,7 @@ def undersized_power_track(ctx: Context, clause: Clause, row: RailDeclaration) -
         return
     worst = over[0].track
     many = f", {len(over)} tracks exceed it" if len(over) > 1 else ""
-    yield Draft(
+    yield DraftFinding(
         title=f"track temperature rise {over[0].rise_c:.0f} degrees C, maximum {limit:g} degrees C: {row.net}, "
         f"{figure(worst.current_a)} A in a {worst.width_mm:g} mm track on {worst.layer}{many}",
         why="A narrow track heats itself and its surroundings",

@@ -37,7 +37,7 @@ from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, FastGroup,
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.return_path.layer_changes import LayerChange
 
 LEAST_REACH_MM = 1.0
@@ -60,7 +60,7 @@ d_max: maximum: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
 
 
 @rule("RET003", aliases=("far-return-via",), kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
-def missing_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[Draft]:
+def missing_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     far: dict[tuple[int, int], list[LayerChange]] = {}
@@ -90,13 +90,13 @@ def _distance(change: LayerChange) -> float:
     return min(near, default=NOWHERE_MM)
 
 
-def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
+def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFinding:
     worst = max(changes, key=lambda change: (_distance(change), -change.via))
     distance = _distance(worst)
     reach = max(group.lumped_mm[-1], LEAST_REACH_MM)
     there_is = distance < NOWHERE_MM
     how_far = f"return via {distance:.1f} mm away" if there_is else "no return via on the board"
-    return Draft(
+    return DraftFinding(
         title=(
             f"{how_far}, maximum {reach:.1f} mm: {group.title}, {_vias(changes)} between {_layers(ctx, worst)}, "
             f"planes {_planes(ctx, worst)}, worst {ctx.board.nets[worst.net]}"
@@ -112,10 +112,10 @@ def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
     )
 
 
-def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> Draft:
+def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFinding:
     one = changes[0]
     entry, out = ("/".join(ctx.board.nets[net] for net in nets) for nets in (one.entry_nets, one.exit_nets))
-    return Draft(
+    return DraftFinding(
         title=(
             f"reference plane changes from {entry} to {out}: {group.title}, {_vias(changes)} "
             f"between {_layers(ctx, one)}"

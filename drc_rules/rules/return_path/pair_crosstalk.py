@@ -48,7 +48,7 @@ from drc_rules.rules.return_path._pair_neighbours import (
     crowd,
     parts_with_pairs,
 )
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 
 
@@ -69,7 +69,7 @@ f_N: Nyquist frequency [GHz]
 
 
 @rule("RET004", aliases=("crowded-pairs",), kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, reads_fills=True)
-def pair_crosstalk(ctx: Context, clause: Clause, part: Referenced) -> Iterator[Draft]:
+def pair_crosstalk(ctx: Context, clause: Clause, part: Referenced) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface on a layer of which one hears too much of its neighbours."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     found = crowd(ctx, part)
@@ -97,7 +97,7 @@ def _run(found: Crowd, victim: Victim) -> tuple[float, float]:
     return victim.run[1].length_within_mm(found.allowed_mm), found.part.group.choices[0].nyquist_ghz or 0.0
 
 
-def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling: PairCoupling) -> Draft:
+def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling: PairCoupling) -> DraftFinding:
     part, board, pairs = found.part, ctx.board, ctx.pairs
     gap, worst = victim.run
     layer, (length, nyquist) = board.copper_layers[part.layer].name, _run(found, victim)
@@ -111,7 +111,7 @@ def _draft(ctx: Context, clause: Clause, found: Crowd, victim: Victim, coupling:
     asked = asked_heights(part.group)
     document = documents()[part.group.choices[0].document_of("pair_spacing_heights")] if asked else None
     says = f"{document.publisher} requires {asked:g} heights" if document else "no document states a distance"
-    return Draft(
+    return DraftFinding(
         title=(
             f"near-end crosstalk {100 * near:.1f} % ({20 * math.log10(near):.0f} dB){_with_others(victim, total)}, "
             f"maximum {clause.limit.max:g} %: {part.group.title} on {layer}, {names[0]} and {names[1]}, "

@@ -45,7 +45,7 @@ from drc_rules.analysis.return_path.return_paths import (
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
 from stackup_lib.return_path.plane_gaps import Gap, GapKind
@@ -86,7 +86,7 @@ L_max: maximum: a tenth of a wavelength at Nyquist; 0 for a split between two ne
     formula=FORMULA,
     reads_fills=True,
 )
-def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[Draft]:
+def split_plane_crossing(ctx: Context, _clause: Clause, part: Referenced) -> Iterator[DraftFinding]:
     """Yield one finding for each slot, split or edge that tracks of an interface cross on a layer."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     ReturnPaths(ctx).need_fills(part)
@@ -133,14 +133,14 @@ def _show(ctx: Context, part: Referenced, counted: list[Crossed]) -> None:
     )
 
 
-def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float) -> Draft:
+def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float) -> DraftFinding:
     board, group = ctx.board, part.group
     widest = max(crossed, key=lambda one: (round(one.way_mm, 4), -one.gap.net))
     worst, gaps = widest.gap, [one.gap for one in crossed]
     layer, plane = (board.copper_layers[k].name for k in (worst.layer, worst.plane))
     names = [board.nets[worst.net], *sorted({board.nets[gap.net] for gap in gaps} - {board.nets[worst.net]})]
     delay = worst.delay_ps(ReturnPaths(ctx).dk(worst.layer, worst.plane))
-    return Draft(
+    return DraftFinding(
         title=(
             f"{group.title}: {count_of(names)} on {layer} {'cross' if len(names) > 1 else 'crosses'} "
             f"{_what(ctx, worst)}, {board.nets[worst.net]} for {worst.length_mm:.1f} mm ({delay:.0f} ps)"
@@ -165,14 +165,14 @@ def _draft(ctx: Context, part: Referenced, crossed: list[Crossed], share: float)
     )
 
 
-def _without_plane(ctx: Context, part: Referenced) -> Iterator[Draft]:
+def _without_plane(ctx: Context, part: Referenced) -> Iterator[DraftFinding]:
     length, net = ReturnPaths(ctx).longest_of(part)
     if not too_long(ctx, part.group, length):
         return
     board, layer = ctx.board, ctx.board.copper_layers[part.layer].name
     names = [board.nets[net], *sorted({board.nets[one] for one in part.nets} - {board.nets[net]})]
     ctx.shows(f"{part.group.title} on {layer} without a plane", L=length, L_max=part.group.lumped_mm[-1])
-    yield Draft(
+    yield DraftFinding(
         title=f"no plane for {length:.1f} mm, maximum {part.group.lumped_mm[-1]:.1f} mm: "
         f"{part.group.title}, {count_of(names)} on {layer}, worst {names[0]}",
         why="No filled copper is above or below them, so their return current has no defined path",

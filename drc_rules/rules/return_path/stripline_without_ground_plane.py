@@ -35,7 +35,7 @@ from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
 
@@ -94,7 +94,7 @@ L_max: maximum: a tenth of a wavelength at Nyquist [mm]
     formula=FORMULA,
     reads_fills=True,
 )
-def stripline_without_ground_plane(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[Draft]:
+def stripline_without_ground_plane(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[DraftFinding]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
         ctx.rests_on(ctx.assignment.confidence_of(net))
@@ -143,7 +143,7 @@ def _side(ctx: Context, line: FastStripline, word: str) -> Side:
     return Side(word, total, bad, tuple(name for mm, name in names if -mm > void))
 
 
-def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> Draft:
+def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> DraftFinding:
     board, layer = ctx.board, ctx.board.copper_layers[line.layer].name
     worst = max(side.not_ground_mm, key=lambda net: (side.not_ground_mm[net], -net))
     share = 100 * sum(side.not_ground_mm.values()) / sum(side.net_mm.values())
@@ -154,7 +154,7 @@ def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> Dra
     else:
         why = "The next layer couples in, and the line's impedance depends on it"
     nets = sorted(side.not_ground_mm, key=lambda net: -side.not_ground_mm[net])
-    return Draft(
+    return DraftFinding(
         title=(
             f"{what} {side.word} the tracks for {share:.0f} % of their length, maximum {100 * FORGIVEN_SHARE:.0f} %: "
             f"{titles} on {layer}, {board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"

@@ -38,7 +38,7 @@ from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import StackupLayer
 from stackup_lib.core.facts import MissingFact
 
@@ -83,7 +83,7 @@ p: allowed share
 
 
 @rule("STK006", kinds=("stackup_symmetry",), over=_mirrors, formula=FORMULA)
-def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[Draft]:
+def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[DraftFinding]:
     """Yield one finding per pair of rows that differ; not verifiable where nothing differs but something is unknown."""
     differences = tuple(_differences(pair))
     first, second = pair.upper.row, pair.lower.row
@@ -96,7 +96,7 @@ def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[D
     for what, difference in differences:
         for ply in (*pair.upper.plies, *pair.lower.plies) if what == "laminate" else ():
             ctx.need(ply.laminate)  # known by now: the finding is no surer than what the texts were taken for
-        yield Draft(
+        yield DraftFinding(
             title=f"{first.name} and its mirror {second.name} differ: {difference}",
             why="Unequal halves shrink unequally after lamination and reflow: the board bows and twists",
             fix=f"Give {first.name} and {second.name} the same build, or have the fab confirm it",

@@ -38,7 +38,7 @@ from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import df_is_possible, limit_of
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 
@@ -58,14 +58,14 @@ Df_max: highest of any laminate
 
 
 @rule("STK013", kinds=("df_possible",), over=_stated, formula=FORMULA)
-def impossible_df(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+def impossible_df(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per loss tangent outside the range."""
     limit, df = limit_of("df_possible"), ply.stated_df or 0.0
     low, high = limit.min or 0.0, limit.max or 0.0
     ctx.shows(ply.label, Df=df, Df_min=low, Df_max=high)
     if df_is_possible(df):
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"{ply.label}: Df {df:g} is outside the range of laminates, {low:g} to {high:g}",
         why="Loss of lines next to this row is not judged",
         fix=ply.how_to_correct("df"),

@@ -34,7 +34,7 @@ from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.row_faults import correct, dk_is_possible, limit_of
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.facts import MissingFact
 
@@ -69,14 +69,14 @@ Dk_max: highest of any laminate
 
 
 @rule("STK012", kinds=("dk_possible",), over=_stated, formula=FORMULA)
-def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[Draft]:
+def impossible_dk(ctx: Context, clause: Clause, found: StatedDk) -> Iterator[DraftFinding]:
     """Yield one finding per Dk outside the range."""
     limit = limit_of("dk_possible")
     low, high = limit.min or 0.0, limit.max or 0.0
     ctx.shows(found.label, Dk=found.dk, Dk_min=low, Dk_max=high)
     if dk_is_possible(found.dk):
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"{found.label}: Dk {found.dk:g} is outside the range of laminates, {low:g} to {high:g}",
         why="Impedance, loss and delay of lines next to this row are not judged",
         fix=f"{found.how}. Leave the tracks unchanged",

@@ -36,7 +36,7 @@ from itertools import zip_longest
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
 
 DK_AT_GHZ = 1.0
@@ -57,7 +57,7 @@ def _rows(ctx: Context, _clause: Clause) -> list[UnknownRow]:
 
 
 @rule("STK003", kinds=("stackup_complete",), over=_rows)
-def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Iterator[Draft]:
+def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Iterator[DraftFinding]:
     """Yield one finding per row with something missing."""
     row, below = found.row, found.below
     declared = None if ctx.declarations.stale else ctx.declarations.config.declared.dielectric.get(row.name)
@@ -71,7 +71,7 @@ def incomplete_stackup(ctx: Context, clause: Clause, found: UnknownRow) -> Itera
     lacks_dk = _lacks_dk(ctx, row)
     if lacks or lacks_dk:
         words = [*lacks, *(["Dk, and the catalogue has none"] if lacks_dk else [])]
-        yield Draft(
+        yield DraftFinding(
             title=f"{row.name} states no {' and no '.join(words)}",
             why="Without it, impedance and loss of the adjacent layers cannot be computed",
             fix=f"Fill in {row.name} under File > Board Setup > Physical Stackup and save",

@@ -30,18 +30,18 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import lacks_project
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
 @rule("STK004", kinds=("project_present",), over=whole_board)
-def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def missing_project(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when the project file is missing."""
     if board.path is None or not lacks_project(board):
         return
     wanted = board.path.with_suffix(".kicad_pro").name
-    yield Draft(
+    yield DraftFinding(
         title=f"no {wanted} next to the board: net classes unknown",
         why="Only their names identify high-speed nets, and their configured impedance is unknown",
         fix=f"Put {wanted} next to the board and check in both together",

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
@@ -44,13 +44,13 @@ n_max: usual maximum for the workload
 
 
 @rule("STK009", kinds=("layer_count_above",), over=whole_board, formula=FORMULA)
-def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def more_layers_than_usual(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding above the clause's count."""
     most = clause.limit.max
     if most is not None:
         ctx.shows("the board", n=board.layer_count, n_max=most)
     if most is not None and board.layer_count > most:
-        yield Draft(
+        yield DraftFinding(
             title=f"{board.layer_count} copper layers, usual maximum {most:g}",
             why="Every pair of layers costs lamination, drilling depth and registration",
             fix="Keep them if they are needed. Otherwise look for planes that can be shared",

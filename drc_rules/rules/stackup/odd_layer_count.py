@@ -30,17 +30,17 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
 @rule("STK007", kinds=("even_layer_count",), over=whole_board)
-def odd_layer_count(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def odd_layer_count(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for 3, 5, 7 ... layers."""
     count = board.layer_count
     if count > 1 and count % 2:
-        yield Draft(
+        yield DraftFinding(
             title=f"{count} copper layers: an odd number cannot be symmetric",
             why="It costs as much as the next even count, and bows",
             fix="Add a ground plane or remove a layer",

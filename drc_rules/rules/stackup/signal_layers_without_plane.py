@@ -39,7 +39,7 @@ from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELEN
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Floats
 from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.copper_map import unfilled_zones
@@ -128,7 +128,7 @@ L_max: maximum: a tenth of a wavelength at Nyquist [mm]
 
 
 @rule("STK011", kinds=("plane_between_signals",), over=_meetings, formula=FORMULA, reads_fills=True)
-def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[Meeting, ...]) -> Iterator[Draft]:
+def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[Meeting, ...]) -> Iterator[DraftFinding]:
     """Yield one finding for two layers whose tracks meet for longer than would not matter."""
     ctx.rests_on(Confidence.MEDIUM)
     names, worst = [layer.name for layer in ctx.board.copper_layers], meetings[0]
@@ -139,7 +139,7 @@ def signal_layers_without_plane(ctx: Context, _clause: Clause, meetings: tuple[M
         if len(unfilled_zones(ctx.board, (worst.upper, worst.lower))):
             raise MissingFact(f"the zone fills on {upper} and {lower}", FILL_ZONES)
         net, other = ctx.board.nets[worst.net], lower if worst.fast.index == worst.upper else upper
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"no plane between signal layers {upper} and {lower}: {net} overlaps tracks of {other} for "
                 f"{worst.length_mm:.1f} mm, maximum {worst.lumped_mm:.1f} mm"

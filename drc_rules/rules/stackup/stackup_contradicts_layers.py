@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
@@ -47,7 +47,7 @@ n: copper layers of the board
 
 
 @rule("STK002", kinds=("stackup_matches_layers",), over=whole_board, formula=FORMULA)
-def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when the copper rows are not the board's copper layers."""
     if board.stackup is None:
         raise MissingFact("the stackup", DECLARE_STACKUP)
@@ -59,7 +59,7 @@ def stackup_contradicts_layers(ctx: Context, clause: Clause, board: Board) -> It
     if in_stackup == in_table:
         return
     what = f": {', '.join(odd)}" if odd else ", in another order"
-    yield Draft(
+    yield DraftFinding(
         title=f"stackup has {len(in_stackup)} copper layers, board has {len(in_table)}{what}",
         why="A layer without a stackup row has no height and no dielectric, and the fab gets two layer counts",
         fix="Open File > Board Setup > Physical Stackup, set the copper layers, enter the dielectrics, save",

@@ -31,7 +31,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import correct, limit_of, mask_is_possible
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
 
 
@@ -48,13 +48,13 @@ m_max: maximum that fabs print [mm]
 
 
 @rule("STK014", kinds=("mask_thickness",), over=_masks, formula=FORMULA)
-def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[Draft]:
+def thick_mask(ctx: Context, clause: Clause, row: StackupLayer) -> Iterator[DraftFinding]:
     """Yield one finding per mask row above the limit."""
     most, thickness = limit_of("mask_thickness").max or 0.0, row.thickness_mm or 0.0
     ctx.shows(row.name, m=thickness, m_max=most)
     if mask_is_possible(thickness):
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"solder mask thickness {thickness:g} mm, maximum {most:g} mm: {row.name}",
         why="The impedance of lines under this mask is not judged",
         fix=f"{correct(row.name, 'the thickness')}. Leave the tracks unchanged",

@@ -35,7 +35,7 @@ from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.row_faults import correct, limit_of, sheet_is_possible
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind
 
 
@@ -55,13 +55,13 @@ h_max: maximum of a sheet [mm]
 
 
 @rule("STK015", kinds=("prepreg_sheet",), over=_sheets, formula=FORMULA)
-def thick_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[Draft]:
+def thick_prepreg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
     """Yield one finding per sheet above the limit."""
     most, thickness = limit_of("prepreg_sheet").max or 0.0, ply.ply.thickness_mm or 0.0
     ctx.shows(ply.label, h=thickness, h_max=most)
     if sheet_is_possible(thickness):
         return
-    yield Draft(
+    yield DraftFinding(
         title=f"prepreg sheet {thickness:g} mm, maximum {most:g} mm: {ply.label}",
         why="Impedance of lines next to this row is not judged",
         fix=f"{correct(ply.row, 'the type (core or prepreg)')}, or enter its sheets one by one",

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
@@ -53,7 +53,7 @@ d_max: maximum [mm]
 
 
 @rule("STK005", kinds=("thickness_sum",), over=whole_board, formula=FORMULA)
-def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding when sum and thickness differ by more than the clause allows."""
     total = ctx.stackup().thickness_mm
     if total is None or board.thickness_mm is None:
@@ -62,7 +62,7 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
     allowed = clause.limit.max or 0.0
     ctx.shows("the stackup", T=total, t=board.thickness_mm, d=difference, d_max=allowed)
     if difference > allowed + NANOMETRE:
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"stackup sum {total:.3f} mm, board thickness {board.thickness_mm:.3f} mm, "
                 f"maximum difference {allowed:g} mm"

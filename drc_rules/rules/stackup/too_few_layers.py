@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
@@ -45,13 +45,13 @@ n_min: minimum for the workload
 
 
 @rule("STK008", kinds=("layer_count",), over=whole_board, formula=FORMULA)
-def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def too_few_layers(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding below the clause's count."""
     least = clause.limit.min
     if least is not None:
         ctx.shows("the board", n=board.layer_count, n_min=least)
     if least is not None and board.layer_count < least:
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"{board.layer_count} copper layers, "
                 f"{'' if clause.severity is Severity.ERROR else 'preferred '}minimum {least:g}"

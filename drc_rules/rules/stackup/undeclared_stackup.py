@@ -34,13 +34,13 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
 @rule("STK001", kinds=("stackup_declared",), over=whole_board)
-def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for a missing or default stackup."""
     if board.stackup is None:
         title = f"no stackup in the board file for its {board.layer_count} copper layers"
@@ -48,7 +48,7 @@ def undeclared_stackup(ctx: Context, clause: Clause, board: Board) -> Iterator[D
         title = f"the {board.layer_count}-layer stackup is KiCad's untouched default: FR4, Dk 4.5 throughout"
     else:
         return
-    yield Draft(
+    yield DraftFinding(
         title=title,
         why="It proves nothing about material, impedance or loss, and the fab will choose its own stackup",
         fix="Enter the fab's stackup in KiCad, File > Board Setup > Physical Stackup, and save the board",

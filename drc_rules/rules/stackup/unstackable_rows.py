@@ -34,17 +34,17 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import IN_KICAD, unstackable
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 
 
 @rule("STK016", kinds=("stackup_can_be_pressed",), over=whole_board)
-def unstackable_rows(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def unstackable_rows(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding per group of rows that cannot be pressed."""
     for fault in unstackable(ctx.stackup()):
         rows = " and ".join(fault.rows) if len(fault.rows) <= 2 else f"{fault.rows[0]} to {fault.rows[-1]}"
-        yield Draft(
+        yield DraftFinding(
             title=f"{rows}: {fault.what}",
             why=(
                 "The fab will build it differently, so lines next to these rows are not judged"

@@ -34,7 +34,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import correct, is_plated
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.materials import foils_beside
 
 
@@ -57,7 +57,7 @@ def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
 
 
 @rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_unplated)
-def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[Draft]:
+def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[DraftFinding]:
     """Yield one finding per inner layer between the weights."""
     beside = foils_beside(row.thickness_mm)
     if beside is None:
@@ -66,7 +66,7 @@ def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> It
     ends = [f"{foil.weights} ends at {foil.to_um:g} um" for foil in (lower,) if foil]
     ends += [f"{foil.weights} begins at {foil.from_um:g} um" for foil in (upper,) if foil]
     um = row.thickness_mm * 1000
-    yield Draft(
+    yield DraftFinding(
         title=f"{row.name}: inner copper {um:.4g} um matches no foil weight: {', '.join(ends)}",
         why="The foil is ambiguous, so impedance and resistance of this layer are not judged",
         fix=f"{correct(row.name, 'the copper thickness')}: 0.0175 mm is 0.5 oz, 0.035 mm is 1 oz",

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import whole_board
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -48,7 +48,7 @@ T_max: its maximum [mm]
 
 
 @rule("STK010", kinds=("form_thickness",), over=whole_board, formula=FORMULA)
-def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator[Draft]:
+def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator[DraftFinding]:
     """Yield one finding outside the clause's range."""
     total = ctx.stackup().thickness_mm
     if not total:  # a row without a thickness: what the board setup says may be older than the rows
@@ -61,7 +61,7 @@ def wrong_form_thickness(ctx: Context, clause: Clause, board: Board) -> Iterator
     if low - ROUNDING_MM <= total <= high + ROUNDING_MM:
         return
     bound = low if total < low else high
-    yield Draft(
+    yield DraftFinding(
         title=f"board thickness {total:.3f} mm; required: {clause.title}",
         why="Edge connectors, guides and mezzanine heights are made for one thickness",
         fix="Change the dielectric heights, or have the connector edge milled and say so in the fab notes",

@@ -39,7 +39,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import figure
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.thermal._thermal_path import HeatPath, heat_path, in_words, sink_of
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
@@ -63,7 +63,7 @@ n: vias to the sink
 
 
 @rule("THM003", kinds=("thermal_resistance",), over=_limited, formula=FORMULA, reads_fills=True)
-def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part whose way of the heat is above the declared limit."""
     most = _most_k_per_w(part)
     path = _path(ctx, part)
@@ -77,7 +77,7 @@ def high_thermal_resistance(ctx: Context, clause: Clause, part: HotPartOnBoard) 
     if found.high <= most:
         return
     fails = standing is Standing.BEYOND
-    yield Draft(
+    yield DraftFinding(
         title=f"{_words(part, path)}{'' if fails else ', may exceed'}, maximum {figure(most)} K/W",
         why=f"The temperature drop in the board adds at the junction{_least(path)}",
         fix="Add vias, plate or fill them, add a plane closer to the part, or cool the lid",

@@ -32,18 +32,18 @@ from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 
 @rule("THM005", aliases=("missing-coin",), kinds=("copper_coin",), over=hot_parts_of_power)
-def missing_copper_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+def missing_copper_coin(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part that is declared to have no coin."""
     if part.declared.coin is None:
         line = 'coin = "?"  # true with an embedded copper coin under it, else false'
         raise MissingFact(f"copper coin under {part.reference}", give(part, line))
     if not part.declared.coin:
-        yield Draft(
+        yield DraftFinding(
             title=f"{part.reference} ({part.declared.power_w:g} W) has no embedded copper coin, "
             f"usual from {clause.limit.min:g} W",
             why="A coin conducts heat through the board some ten times better than the densest via array",

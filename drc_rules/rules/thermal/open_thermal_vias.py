@@ -37,7 +37,7 @@ from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, P
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 
 
 def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:
@@ -54,7 +54,7 @@ m: vias in them
 
 
 @rule("THM001", kinds=("thermal_via_fill",), over=_with_holes, formula=FORMULA)
-def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part with holes that are not filled and capped."""
     is_done = [ctx.need(hole.filled) and ctx.need(hole.capped) for hole in part.holes]
     wrong = [hole for hole, done in zip(part.holes, is_done, strict=True) if not done]
@@ -64,7 +64,7 @@ def open_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Ite
     count = f"{len(wrong)} of {len(part.holes)} vias" if len(part.holes) > 1 else "the only via"
     pads = sorted({pad.number for pad in part.pads})
     where = f"thermal pad {', '.join(pads)}" if part.is_exposed else "supply and ground pads"
-    yield Draft(
+    yield DraftFinding(
         title=f"{part.reference}: {count} in its {where} {_are(len(wrong))} {_state(wrong)}, required: both",
         why="Solder runs into open holes: voids under the pad, bumps on the far side",
         fix="Set Filling and Capping of those vias in KiCad, or order type VII and declare via_fill and via_capped",

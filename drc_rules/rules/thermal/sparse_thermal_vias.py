@@ -40,7 +40,7 @@ from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, holes_beside, h
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.thermal._thermal_path import heat_path, in_words
 from stackup_lib.core.facts import MissingFact
 
@@ -79,7 +79,7 @@ p_max: usual maximum pitch [mm]
 
 
 @rule("THM002", kinds=("thermal_via_array",), over=_through_board, formula=FORMULA, reads_fills=True)
-def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part without vias, or with few; a remark on their thermal resistance."""
     if not part.pads:
         how = f'in the [[hot_part]] of {part.reference}: pads = ["?"]  # numbers of its thermal pads'
@@ -93,7 +93,7 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
         return
     pitch = math.sqrt(area / count)
     if pitch > most * ROUNDING:
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"{part.reference}: thermal via pitch {pitch:.1f} mm, usual maximum {most:g} mm: {_vias(count)} in its "
                 f"{area:.1f} mm2 thermal pad, usual {wanted}{_resistance(ctx, part)}"
@@ -108,7 +108,7 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
             severity=Severity.INFO,
         )
     elif text := _resistance(ctx, part):
-        yield Draft(
+        yield DraftFinding(
             title=f"{part.reference}: {_vias(count)} in its thermal pad{text}",
             why="It adds to the resistance of the package and from the sink to the air",
             fix="Set max_k_per_w under [[hot_part]] to have it judged",
@@ -118,7 +118,7 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
         )
 
 
-def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> Draft:
+def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> DraftFinding:
     nets = sorted({pad.net for pad in part.pads if pad.net})
     beside = holes_beside(part, BESIDE_MM)
     around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
@@ -126,7 +126,7 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
     near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm" if beside else ""
     alone = f"; only the {around:.0f} mm2 of copper on {layer} spread its heat" if around > area else ""
     watt = part.declared.through_board_w
-    return Draft(
+    return DraftFinding(
         title=f"{part.reference}: thermal pad has no vias{f', {watt:g} W' if watt else ''}{near or alone}",
         why="Laminate below the pad conducts heat about 1000 times worse than copper",
         fix=f"Place {_vias(wanted)} of 0.2 to 0.3 mm in the pad, filled and capped",

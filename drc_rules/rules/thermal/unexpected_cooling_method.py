@@ -33,12 +33,12 @@ from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, give, hot_parts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 
 @rule("THM004", aliases=("weak-cooling",), kinds=("cooling",), over=hot_parts_of_power)
-def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[Draft]:
+def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard) -> Iterator[DraftFinding]:
     """Yield one finding per part whose declared cooling is none of the clause's."""
     cooling = part.declared.cooling
     if cooling is None:
@@ -46,7 +46,7 @@ def unexpected_cooling_method(ctx: Context, clause: Clause, part: HotPartOnBoard
         raise MissingFact(f"cooling of {part.reference}", give(part, line))
     if cooling not in clause.limit.choices:
         wanted = " or ".join(clause.limit.choices)
-        yield Draft(
+        yield DraftFinding(
             title=f"{part.reference} ({part.declared.power_w:g} W) is cooled by {cooling}, expected: {wanted}",
             why="The cooling decides the flatness, keep-outs and holes of the board",
             fix=f"Plan for {wanted}",

@@ -42,7 +42,7 @@ from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import backdrill_clearance_mm
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.via._drilled_pads import pads_near
 from stackup_lib.board.board import Board
 from stackup_lib.copper.copper_map import unfilled_zones
@@ -65,7 +65,7 @@ D: diameter of the backdrill [mm]
 
 
 @rule("VIA007", kinds=("backdrill_clearance",), over=_drilled, formula=FORMULA, reads_fills=True)
-def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
+def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) -> Iterator[DraftFinding]:
     """Yield one finding per drill whose nearest neighbour is nearer than the tier allows."""
     if not drilled.drill.size_mm:
         raise MissingFact(SIZE, DECLARE_SIZE)
@@ -81,7 +81,7 @@ def backdrill_near_copper(ctx: Context, clause: Clause, drilled: DrilledHole) ->
     board, hole, drill = ctx.board, drilled.hole, drilled.drill
     start, name = board.copper_layers[drill.start].name, board.copper_layers[layer].name
     how = f"cuts {-gap:.3f} mm into copper" if gap < 0 else f"to copper {gap:.3f} mm"
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"backdrill {how}, minimum {least:g} mm ({clause.limit.at_least} fabs): {board.nets[hole.net]}, "
             f"{drill.size_mm:g} mm drill from {start}, {board.nets[net] or 'copper'} on {name}"

@@ -36,7 +36,7 @@ from drc_rules.analysis.via.drilled_holes import DECLARE_SIZE, SIZE, DrilledHole
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
@@ -72,7 +72,7 @@ e_max: maximum [mm]
 
 
 @rule("VIA006", aliases=("odd-backdrill-size",), kinds=("backdrill_size",), over=_sizes, formula=FORMULA)
-def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[Draft]:
+def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrills) -> Iterator[DraftFinding]:
     """Yield one finding per pair of diameters outside the clause's range."""
     if drills.drill_mm is None:
         raise MissingFact(SIZE, DECLARE_SIZE)
@@ -86,7 +86,7 @@ def backdrill_size_out_of_range(ctx: Context, clause: Clause, drills: SizedDrill
     limit = least if excess < least else most
     count = len(drills.holes)
     word = "minimum" if excess < least else "maximum"
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"backdrill {excess:+.2f} mm over the finished hole, {word} {limit:+.2f} mm: "
             f"{count} backdrill{'' if count == 1 else 's'} of {drills.drill_mm:g} mm in {drills.hole_mm:g} mm holes"

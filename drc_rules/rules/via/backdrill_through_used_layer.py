@@ -32,7 +32,7 @@ from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, pla
 from drc_rules.analysis.via.fast_vias import unknown_use
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 
 
 def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
@@ -40,7 +40,7 @@ def _drilled(ctx: Context, _clause: Clause) -> Iterator[DrilledHole]:
 
 
 @rule("VIA005", kinds=("backdrill_spares_used",), over=_drilled, reads_fills=True)
-def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: DrilledHole) -> Iterator[Draft]:
+def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: DrilledHole) -> Iterator[DraftFinding]:
     """Yield one finding per drill that passes used layers."""
     hole, drill = drilled.hole, drilled.drill
     cut = [layer for layer in drilled.passed if layer in hole.used]
@@ -50,7 +50,7 @@ def backdrill_through_used_layer(ctx: Context, _clause: Clause, drilled: Drilled
         return
     names = [layer.name for layer in ctx.board.copper_layers]
     words = ", ".join(names[layer] for layer in cut)
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"backdrill cuts {words}, used by its net: {ctx.board.nets[hole.net]}, "
             f"backdrill from {names[drill.start]} to {names[drill.must_cut]}"

@@ -38,7 +38,7 @@ import numpy as np
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.vias.via_spans import Span, impossible, is_shallow, lasered, spans
 
@@ -47,7 +47,7 @@ PLACES_EACH = 5
 
 
 @rule("VIA015", kinds=("via_spans",), over=lambda ctx, _clause: _inner(ctx))
-def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -> Iterator[Draft]:
+def crossing_via_spans(ctx: Context, _clause: Clause, found: tuple[Span, ...]) -> Iterator[DraftFinding]:
     """Yield one finding per pair of spans that cross."""
     stackup = None if ctx.is_default_stackup else ctx.board.stackup
     unsure = []
@@ -70,14 +70,14 @@ def _inner(ctx: Context) -> Iterator[tuple[Span, ...]]:
         yield found
 
 
-def _crossed(ctx: Context, one: Span, other: Span) -> Draft:
+def _crossed(ctx: Context, one: Span, other: Span) -> DraftFinding:
     first, second = sorted((one, other), key=lambda span: (span.layers, span.is_laser))
     shared = f"L{second.top + 1} to L{first.bottom + 1}"
     common = (
         f"both contain {shared}" if second.top < first.bottom else f"both need L{second.top + 1} in their subassembly"
     )
     names = [layer.name for layer in ctx.board.copper_layers]
-    return Draft(
+    return DraftFinding(
         title=(
             f"via spans cross: {_in_words(ctx, first)} and {_in_words(ctx, second)}; {common}, "
             "and neither contains the other"

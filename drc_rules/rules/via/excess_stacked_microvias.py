@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import BuildUps, Stack, build_ups, microvias
 
 PLACES_SHOWN = 20
@@ -50,7 +50,7 @@ n_max: maximum
 
 
 @rule("VIA008", aliases=("tall-microvia-stack",), kinds=("microvia_stack",), over=_built_up, formula=FORMULA)
-def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[Draft]:
+def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> Iterator[DraftFinding]:
     """Yield one finding for all stacks that are too high."""
     most = int(clause.limit.max or 0)
     tall = [stack for stack in built.stacks if stack.levels > most]
@@ -60,7 +60,7 @@ def excess_stacked_microvias(ctx: Context, clause: Clause, built: BuildUps) -> I
     names = [layer.name for layer in ctx.board.copper_layers]
     worst = tall[0]
     count = f", and {len(tall) - 1} more stack{'s' if len(tall) > 2 else ''}" if len(tall) > 1 else ""
-    yield Draft(
+    yield DraftFinding(
         title=f"{worst.levels} stacked microvias, maximum {most}: {names[worst.top]} to {names[worst.bottom]}{count}",
         why="The bottom joints of a stack open in reflow",
         fix=f"Stagger the microvias: stack at most {most} levels",

@@ -33,7 +33,7 @@ from drc_rules.analysis.via.build_up import ROUNDING_MM, class_name, usual_build
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import Bga, any_inside, bgas, build_ups, microvias
 
 
@@ -51,7 +51,7 @@ n: 1 where microvias lie among such balls
 
 
 @rule("VIA010", kinds=("bga_pitch_needs_hdi",), over=_bgas, formula=FORMULA)
-def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iterator[Draft]:
+def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iterator[DraftFinding]:
     """Yield a finding for a fine-pitch BGA without microvias."""
     finest = clause.limit.max or 0.0
     rows, vias = microvias(ctx.board), ctx.board.vias
@@ -64,7 +64,7 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
     if has_microvias:
         yield from _too_few(ctx, bga, reference)
         return
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"{reference}: BGA with {bga.balls} balls at {bga.pitch_mm:g} mm pitch has no microvias, "
             f"needed at {finest:g} mm or less"
@@ -79,12 +79,12 @@ def fine_pitch_without_microvias(ctx: Context, clause: Clause, bga: Bga) -> Iter
     )
 
 
-def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[Draft]:
+def _too_few(ctx: Context, bga: Bga, reference: str) -> Iterator[DraftFinding]:
     """Remark on a class below the one that the pitch usually takes."""
     built = build_ups(ctx.board)
     usual, source = usual_build_ups(bga.pitch_mm)
     if built.per_side < usual:
-        yield Draft(
+        yield DraftFinding(
             title=(
                 f"{reference}: {bga.pitch_mm:g} mm pitch usually needs {class_name(usual)}; the "
                 f"board is {built.name} ({source})"

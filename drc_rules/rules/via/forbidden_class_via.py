@@ -34,7 +34,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.via.via_intents import (
-    AskedVia,
+    RequiredVia,
     asked_vias,
     broken_limit,
     need_no_doubt,
@@ -45,13 +45,13 @@ from drc_rules.analysis.via.via_intents import (
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.kicad.design_rules.via_settings import BOARD_SETUP
 from stackup_lib.nets.design_widths import Statement
 
 
-def _asked(ctx: Context, _clause: Clause) -> Iterable[AskedVia]:
+def _asked(ctx: Context, _clause: Clause) -> Iterable[RequiredVia]:
     return asked_vias(ctx)
 
 
@@ -65,7 +65,7 @@ v_max: maximum [mm]
 
 
 @rule("VIA013", kinds=("class_via_allowed",), over=_asked, formula=FORMULA)
-def forbidden_class_via(ctx: Context, _clause: Clause, asked: AskedVia) -> Iterator[Draft]:
+def forbidden_class_via(ctx: Context, _clause: Clause, asked: RequiredVia) -> Iterator[DraftFinding]:
     """Yield one finding per via that is asked for and that KiCad's data forbid."""
     need_no_doubt(asked.via)
     found = broken_limit(asked.via, asked.via.placed_mm or (0.0, 0.0))
@@ -75,7 +75,7 @@ def forbidden_class_via(ctx: Context, _clause: Clause, asked: AskedVia) -> Itera
         yield _widened(ctx, asked)
 
 
-def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit: Statement) -> Draft:
+def _forbidden(ctx: Context, asked: RequiredVia, what: str, value_mm: float, limit: Statement) -> DraftFinding:
     size_mm = asked.via.placed_mm or (0.0, 0.0)
     is_least = value_mm < limit.value_mm
     routed = routed_like(ctx, asked.nets, size_mm)
@@ -85,7 +85,7 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     ctx.shows(f"{asked.who}, {what} of the via", v=value_mm, v_min=least, v_max=most)
     thing = "annular ring" if what == "ring" else f"via {what}"
     count = f", {_count(routed)} routed" if len(routed) else ""
-    return Draft(
+    return DraftFinding(
         title=(
             f"{thing} {value_mm:.4g} mm, {bound} {limit.value_mm:g} mm ({who}): "
             f"{asked.who}, vias of {size_in_words(size_mm)}{count}"
@@ -101,7 +101,7 @@ def _forbidden(ctx: Context, asked: AskedVia, what: str, value_mm: float, limit:
     )
 
 
-def _widened(ctx: Context, asked: AskedVia) -> Draft:
+def _widened(ctx: Context, asked: RequiredVia) -> DraftFinding:
     wanted, placed = asked.via.asked_mm or (0.0, 0.0), asked.via.placed_mm or (0.0, 0.0)
     what, at = ("diameter", 0) if placed[0] > wanted[0] else ("hole", 1)
     routed = routed_like(ctx, asked.nets, wanted)
@@ -109,7 +109,7 @@ def _widened(ctx: Context, asked: AskedVia) -> Draft:
     verb = "fails" if len(routed) == 1 else "fail"
     fails = f" and {verb} its check" if broken_limit(asked.via, wanted) else ""
     count = f", {_count(routed)} routed as specified{fails}" if len(routed) else ""
-    return Draft(
+    return DraftFinding(
         title=(
             f"via {what} {wanted[at]:g} mm, minimum {placed[at]:g} mm (Board Setup): {asked.who}, vias of "
             f"{size_in_words(wanted)}, KiCad's router places {size_in_words(placed)}{count}"

@@ -46,7 +46,7 @@ from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import greatest_aspect_ratio
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 
@@ -88,7 +88,7 @@ a_max: maximum of the tier; 12 for through holes up to finished 0.15 + 0.001 mm,
 
 
 @rule("VIA004", kinds=("hole_aspect_ratio",), over=_groups, formula=FORMULA)
-def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[Draft]:
+def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterator[DraftFinding]:
     """Yield a finding when a group of like holes is past the clause's tier."""
     if group.drill_mm < NO_DIAMETER_MM:
         name = f"hole diameter of {group.in_words} (the file states less than {NO_DIAMETER_MM} mm)"
@@ -122,7 +122,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     span = f"{names[group.top]} to {names[group.bottom]}"
     wider = depth / greatest - (0.0 if is_doubtful or group.room_mm is not None else drilled_mm - group.drill_mm)
     tight = () if group.room_mm is None else (f"{group.room_mm:g} drilled",)
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"aspect ratio {_ratios(group, finished, drilled, is_doubtful=is_doubtful)}, maximum {greatest:g}:1 "
             f"({_who(limit, greatest)}): {group.in_words}, {span}, {depth:.2f} mm deep"

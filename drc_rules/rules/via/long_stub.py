@@ -42,7 +42,7 @@ from drc_rules.analysis.via.fast_vias import (
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 
 
 def _groups(ctx: Context, clause: Clause) -> tuple[StubGroup, ...]:
@@ -58,7 +58,7 @@ L_max: maximum of the vendor [mm]
 
 
 @rule("VIA003", kinds=("via_stub",), over=_groups, formula=FORMULA, reads_fills=True)
-def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
+def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftFinding]:
     """Yield a finding when the group's nominal stub is longer than the clause's length."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
     need_layers(ctx, group)
@@ -69,7 +69,7 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]
     if length.nominal <= allowed:
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"via stub {length.nominal:.2f} mm, maximum {allowed:g} mm: "
             f"{nets_in_words(ctx, group)}, {span_of(ctx, group)}"

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
 from stackup_lib.vias.plated_holes import (
@@ -92,7 +92,7 @@ L_max: maximum without a backdrill [mm]
 
 
 @rule("VIA001", kinds=("backdrill",), over=_nets_with_holes, formula=FORMULA, reads_fills=True)
-def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[Draft]:
+def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[DraftFinding]:
     """Yield one finding per net with stubs that nobody drills away; the longest gives the number."""
     ctx.rests_on(ctx.assignment.confidence_of(net.index))
     unused = next((hole for hole in net.holes if not hole.used), None)
@@ -131,7 +131,7 @@ def _left(ctx: Context, found: tuple[Stub, ...]) -> list[LeftStub]:
     return standing
 
 
-def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: float) -> Draft:
+def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: float) -> DraftFinding:
     names = [layer.name for layer in ctx.board.copper_layers]
     worst = left[0]
     stub, drill, length = worst.stub, worst.drill, worst.length_mm.nominal
@@ -143,7 +143,7 @@ def _draft(ctx: Context, net: DrilledNet, left: list[LeftStub], allowed_mm: floa
         size = f"{length:.2f} mm ({worst.length_mm.low:.2f} to {worst.length_mm.high:.2f})"
         where = f"beyond {names[stub.first]}, left by the backdrill from {names[stub.side]} to {names[drill.must_cut]}"
         fix = f"Set the must-cut layer next to {names[stub.first]}"
-    return Draft(
+    return DraftFinding(
         title=f"via stub {size}, maximum {allowed_mm:g} mm: {net.name}, {where}{count}",
         why="The stub is an open line in parallel with the signal and degrades the eye long before it resonates",
         fix=fix,

@@ -42,7 +42,7 @@ from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import family
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.power_nets import RailSign
 
@@ -96,7 +96,7 @@ m_min: minimum at which no rule of thumb requires a drill
 
 
 @rule("VIA012", kinds=("backdrill_needed",), over=_drills, formula=FORMULA, reads_fills=True)
-def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[Draft]:
+def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[DraftFinding]:
     """Yield one finding per depth and kind of net with needless drills."""
     first = alike.holes[0].hole
     name = ctx.board.nets[first.net]
@@ -155,12 +155,12 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
     return tuple(found), worst, missing
 
 
-def _draft(ctx: Context, alike: Alike, on: str) -> Draft:
+def _draft(ctx: Context, alike: Alike, on: str) -> DraftFinding:
     names = [layer.name for layer in ctx.board.copper_layers]
     count = len(alike.holes)
     span = f"from {names[alike.start]} to {names[alike.must_cut]}"
     saved = "removes the whole depth group" if alike.whole_group else "keeps the depth group, which other vias need"
-    return Draft(
+    return DraftFinding(
         title=f"{count} backdrill{'' if count == 1 else 's'} not needed: {span}, on {on}",
         why=f"Each backdrill is a second drilling that the board does not need. Removing {count} {saved}",
         fix=f"Remove the backdrill {span} from those vias",

@@ -49,7 +49,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Interface
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.vias.stub_resonance import loading
 
@@ -74,7 +74,7 @@ def _groups(ctx: Context, _clause: Clause) -> tuple[StubGroup, ...]:
 
 
 @rule("VIA002", kinds=("stub_resonance", WORST), over=_groups, formula=FORMULA, reads_fills=True)
-def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Draft]:
+def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftFinding]:
     """Yield a finding when the group's stubs resonate below the clause's multiple of Nyquist."""
     ctx.rests_on(ctx.assignment.confidence_of(group.holes[0].net))
     need_layers(ctx, group)
@@ -109,7 +109,7 @@ def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures) 
     )
 
 
-def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures, one: Interface) -> Draft:
+def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures, one: Interface) -> DraftFinding:
     nyquist = one.nyquist_ghz or 0.0
     length, resonance = figures.length_mm, figures.resonance_ghz
     is_worst = clause.kind == WORST
@@ -119,7 +119,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures,
     names = [layer.name for layer in ctx.board.copper_layers]
     stub = group.stubs[0]
     left = "left by the backdrill" if group.drill else "not backdrilled"
-    return Draft(
+    return DraftFinding(
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
             f"{shown / nyquist:.1f} x Nyquist of {one.title}, "

@@ -35,7 +35,7 @@ from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, pla
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.vias.plated_holes import Stub, copper_faces_mm, residual_mm
 
@@ -79,7 +79,7 @@ L_max: maximum stub of a standard backdrill [mm]
     reads_fills=True,
     gives_way_to=("VIA001",),
 )
-def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iterator[Draft]:
+def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iterator[DraftFinding]:
     """Yield one finding per depth at which drills leave more than they need to."""
     cuts_used = (alike.must_cut <= alike.first) if alike.start > alike.first else (alike.must_cut >= alike.first)
     if cuts_used or abs(alike.must_cut - alike.first) == 1:
@@ -97,7 +97,7 @@ def shallow_backdrill(ctx: Context, clause: Clause, alike: DrilledAlike) -> Iter
         return
     deeper = names[alike.first + (1 if alike.start > alike.first else -1)]
     count = len(alike.holes)
-    yield Draft(
+    yield DraftFinding(
         title=(
             f"remaining stub {left.nominal:.2f} mm, maximum {allowed:g} mm: {count} "
             f"backdrill{'' if count == 1 else 's'} from "

@@ -38,14 +38,14 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, bar_of, is_replaced, own_fab
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
-from drc_rules.analysis.via.via_intents import AskedVia, asked_vias, need_no_doubt, routed_like, size_in_words
+from drc_rules.analysis.via.via_intents import RequiredVia, asked_vias, need_no_doubt, routed_like, size_in_words
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import drilled_one_mm, greatest_aspect_ratio
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
 
@@ -65,7 +65,7 @@ class _Defect:
     limit: float
 
 
-def _subjects(ctx: Context, clause: Clause) -> Iterator[tuple[AskedVia, _Limits]]:
+def _subjects(ctx: Context, clause: Clause) -> Iterator[tuple[RequiredVia, _Limits]]:
     limits = _limits(ctx, clause)
     if limits != _Limits(None, None, None):
         for asked in asked_vias(ctx):
@@ -94,7 +94,9 @@ t: tolerance, 0.001 mm for a hole or ring, 0 for an aspect ratio
 
 
 @rule("VIA014", kinds=("class_via_buildable",), over=_subjects, formula=FORMULA)
-def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia, _Limits]) -> Iterator[Draft]:
+def unbuildable_class_via(
+    ctx: Context, _clause: Clause, subject: tuple[RequiredVia, _Limits]
+) -> Iterator[DraftFinding]:
     """Yield one finding per via that is asked for, is not routed yet, and is past the limit."""
     asked, limits = subject
     need_no_doubt(asked.via)
@@ -106,7 +108,7 @@ def unbuildable_class_via(ctx: Context, _clause: Clause, subject: tuple[AskedVia
         if not found:
             raise
     if found:
-        yield Draft(
+        yield DraftFinding(
             title=f"{asked.who}, vias of {size_in_words(placed_mm)}: {'; '.join(d.words for d in found)}",
             why="No via of this size is routed yet: the next one that KiCad places for the class is the first",
             fix="Specify another via in Board Setup, Net Classes or Custom Rules, before the class is routed",

@@ -39,7 +39,7 @@ from drc_rules.analysis.via.fast_vias import grouped_stubs
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
-from drc_rules.rules.rule import Draft, rule
+from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.vias.build_ups import BuildUps, build_ups
 
 PLAIN = "through vias"
@@ -70,7 +70,7 @@ def _builds(ctx: Context, clause: Clause) -> Iterator[Build]:
 
 
 @rule("VIA009", kinds=("hdi_class",), over=_builds)
-def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[Draft]:
+def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[DraftFinding]:
     """Yield a finding when the board's class is none of the clause's and not between two of them."""
     choices = clause.limit.choices
     ranks = sorted(_rank(choice) for choice in choices)
@@ -93,7 +93,7 @@ def unusual_hdi_class(_ctx: Context, clause: Clause, build: Build) -> Iterator[D
         )
         title = f"the board needs {build.name}{many}"
         fix = "Use fewer microvia layers, unless density or loss requires them"
-    yield Draft(
+    yield DraftFinding(
         title=f"{title}; usual: {', '.join(choices)}",
         why="Each build-up adds a lamination, drilling and plating. Without any, through vias keep their stubs",
         fix=fix,

@@ -64,13 +64,13 @@ def _report(checked: Checked) -> dict[str, object]:
             "config": checked.config_path,
             "data_sha256": checked.data_digest,
         },
-        **({} if checked.timing is None else {"timing": _timing(checked.timing, checked.beside_s)}),
+        **({} if checked.timing is None else {"timing": _timing(checked.timing, checked.background_s)}),
     }
 
 
-def _timing(seconds: Mapping[str, float], beside_s: float) -> dict[str, object]:
+def _timing(seconds: Mapping[str, float], background_s: float) -> dict[str, object]:
     rounded = {name: round(value, 6) for name, value in seconds.items()}
-    return {"total_s": round(sum(seconds.values()), 6), "beside_s": round(beside_s, 6), "seconds": rounded}
+    return {"total_s": round(sum(seconds.values()), 6), "beside_s": round(background_s, 6), "seconds": rounded}
 
 
 def _kicad_drc(drc: KicadDrc) -> dict[str, object]:

@@ -24,7 +24,7 @@ class Checked:
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
-        beside_s: seconds of these that a second process worked at the same time.
+        background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
         full: the scorecard and the stackups to choose from, where they were asked for.
     """
@@ -34,7 +34,7 @@ class Checked:
     data_digest: str
     fail_on: str = "error"
     timing: Mapping[str, float] | None = None
-    beside_s: float = 0.0
+    background_s: float = 0.0
     map: BoardMap | None = None
     charts: Charts | None = None
     full: Full | None = None

@@ -45,7 +45,7 @@ def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: i
         pool = ProcessPoolExecutor(workers, initializer=_begin)
     with pool:
         try:
-            with _own_modules_only(), _deaf_children():
+            with _own_modules_only(), _ignoring_interrupts():
                 answers = [pool.submit(work, item) for item in items]
             for answer in answers:
                 yield answer.result()
@@ -84,7 +84,7 @@ def _own_modules_only() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def _ignoring_interrupts() -> Iterator[None]:
     """Processes that are started in this block are deaf from their birth, where that is inherited."""
     if current_thread() is not main_thread():
         yield

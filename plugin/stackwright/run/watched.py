@@ -14,12 +14,12 @@ from stackup_lib.core.stopwatch import Stopwatch, measuring
 if TYPE_CHECKING:
     from rich.status import Status
 
-PATIENCE_S = 2.0
+SHOWN_AFTER_S = 2.0
 """What takes longer says on the terminal what it is at."""
 
 
-class Patience:
-    """A line that appears on the error stream after `PATIENCE_S` and names the stretch of work that runs.
+class ProgressLine:
+    """A line that appears on the error stream after `SHOWN_AFTER_S` and names the stretch of work that runs.
 
     `begin` is the timer's; `end` takes the line away.
     """
@@ -27,7 +27,7 @@ class Patience:
     def __init__(self, title: str) -> None:
         self.title, self.doing = title, ""
         self.status: Status | None = None
-        self.timer = Timer(PATIENCE_S, self.begin)
+        self.timer = Timer(SHOWN_AFTER_S, self.begin)
         self.timer.daemon = True
 
     def begin(self) -> None:
@@ -67,7 +67,7 @@ def watched(title: str) -> Iterator[Stopwatch]:
         with measuring(Stopwatch()) as watch:
             yield watch
         return
-    patience = Patience(title)
+    patience = ProgressLine(title)
     patience.timer.start()
     try:
         with measuring(Stopwatch(tell=patience.tell)) as watch:
@@ -81,9 +81,11 @@ def shares_of(watch: Stopwatch) -> dict[str, float]:
     return dict(sorted(watch.seconds.items(), key=lambda row: (-row[1], row[0])))
 
 
-def timing_lines(seconds: Mapping[str, float], beside_s: float = 0.0) -> str:
+def timing_lines(seconds: Mapping[str, float], background_s: float = 0.0) -> str:
     """Return the shares as lines for a person, ending with a line break; so much was another process's meanwhile."""
     total = sum(seconds.values())
-    title = f"timing: {total:.3f} s" + (f" of work, {beside_s:.3f} s of it in a second process" if beside_s else "")
+    title = f"timing: {total:.3f} s" + (
+        f" of work, {background_s:.3f} s of it in a second process" if background_s else ""
+    )
     rows = [f"  {name:<10} {value:8.3f} s {100 * value / total:5.1f} %" for name, value in seconds.items() if total]
     return "\n".join([title, *rows, ""])

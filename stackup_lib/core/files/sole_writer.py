@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 LOCK_NAME = ".stackwright.lock"
-PATIENCE_S = 60.0
+SHOWN_AFTER_S = 60.0
 """How long a writer waits for another: the new content of the largest boards takes some seconds to be read back."""
 
 _PAUSE_S = 0.01
@@ -47,14 +47,14 @@ def sole_writer(folders: Iterable[Path], patience_s: float | None = None) -> Ite
 
     Args:
         folders: real paths, see `whole_file.real_path`.
-        patience_s: how long to wait for another writer; by default `PATIENCE_S`.
+        patience_s: how long to wait for another writer; by default `SHOWN_AFTER_S`.
 
     Raises:
         HeldError: another writer did not finish in time.
     """
     with contextlib.ExitStack() as stack:
         for folder in sorted(set(folders) - _mine.folders):  # in one order, so that no two wait for each other
-            stack.enter_context(_held(folder, PATIENCE_S if patience_s is None else patience_s))
+            stack.enter_context(_held(folder, SHOWN_AFTER_S if patience_s is None else patience_s))
             _mine.folders.add(folder)
             stack.callback(_mine.folders.discard, folder)
         yield

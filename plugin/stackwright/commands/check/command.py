@@ -87,7 +87,7 @@ def _tell(answer: Answer, *, timing: bool) -> None:
     """Write to the error stream what is no part of a report."""
     if isinstance(answer.outcome, Checked) and answer.outcome.timing and timing:
         sys.stdout.flush()
-        sys.stderr.write(timing_lines(answer.outcome.timing, answer.outcome.beside_s))
+        sys.stderr.write(timing_lines(answer.outcome.timing, answer.outcome.background_s))
     if isinstance(answer.outcome, Unchecked):
         complain(answer.outcome.error)
     elif answer.reason:
@@ -181,7 +181,7 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
             outcome, options = check_one(board, request, draw=HTML in request.formats)
             outcome = _with_kicad_drc(outcome, board) if request.kicad_drc else outcome
         if request.timing:
-            outcome = replace(outcome, timing=shares_of(watch), beside_s=watch.beside_s)
+            outcome = replace(outcome, timing=shares_of(watch), background_s=watch.background_s)
     except StackwrightError as error:
         return Answer(Unchecked(str(typed), error), BROKEN)
     code, reason = exit_code(outcome.report, options)

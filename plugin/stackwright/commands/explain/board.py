@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from drc_rules.explain.explain_trace import BoardWorkings, ClauseWorkings, Decided, FactUsed, Working, workings
+from drc_rules.explain.explain_trace import BoardWorkings, CalculationStep, ClauseWorkings, Decided, FactUsed, workings
 from drc_rules.report.formula import Formula, Value, evaluate, nominal, number, substituted
 from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Clause
@@ -216,7 +216,7 @@ def _styled_verdict(verdict: Verdict) -> Text:
     return styled(verdict.value, VERDICT_STYLE[verdict])
 
 
-def _verdict_of(formula: Formula | None, one: Decided, working: Working) -> Verdict:
+def _verdict_of(formula: Formula | None, one: Decided, working: CalculationStep) -> Verdict:
     """The verdict of one working: an object fails by one of several, and what holds is not called failed beside it."""
     if formula is None or one.verdict is not Verdict.FAILED or len(one.workings) == 1:
         return one.verdict
@@ -229,7 +229,7 @@ def _plain(value: float | str) -> str:
     return value if isinstance(value, str) else number(float(value))
 
 
-def _working(page: Page, formula: Formula | None, working: Working) -> None:
+def _working(page: Page, formula: Formula | None, working: CalculationStep) -> None:
     if formula is None:
         return
     values = formula.complete(working.numbers)
@@ -379,7 +379,7 @@ def _clause_data(answer: ClauseWorkings) -> dict[str, object]:
     }
 
 
-def _working_data(formula: Formula, working: Working) -> dict[str, object]:
+def _working_data(formula: Formula, working: CalculationStep) -> dict[str, object]:
     values = formula.complete(working.numbers)
     units = {symbol.name: symbol.unit for symbol in formula.symbols}
     return {

@@ -15,13 +15,13 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Headline, Measured, Verdict
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
-from drc_rules.rules.rule import Draft, Rule
+from drc_rules.rules.rule import DraftFinding, Rule
 from drc_rules.settings.config import Config, parse_config
 from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.kicad import read_board
 
-Check = Callable[[Context, Clause, object], Iterator[Draft]]
+Check = Callable[[Context, Clause, object], Iterator[DraftFinding]]
 
 
 @pytest.fixture
@@ -56,8 +56,8 @@ def rule(check: Check, objects: tuple[object, ...] = ("a",)) -> Rule:
     )
 
 
-def draft(severity: Severity | None = None, *, inferred: bool = False, fails: bool = True) -> Draft:
-    return Draft("bad", "why", "fix", ("x",), severity=severity, inferred=inferred, fails=fails)
+def draft(severity: Severity | None = None, *, inferred: bool = False, fails: bool = True) -> DraftFinding:
+    return DraftFinding("bad", "why", "fix", ("x",), severity=severity, inferred=inferred, fails=fails)
 
 
 def decide(context: Context, check: Check, objects: tuple[object, ...] = ("a",), **kwargs: object) -> ClauseVerdict:
@@ -76,7 +76,7 @@ def test_a_rule_that_finds_nothing_wrong_passes(context: Context) -> None:
 def test_a_missing_fact_makes_a_clause_not_verifiable_and_is_named(context: Context) -> None:
     """The rule stops for that object; the fact and how to give it stand in the verdict."""
 
-    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[DraftFinding]:
         fact: Fact[float] = unknown("Tg", "tg_c = ?")
         ctx.need(fact)
         yield draft()
@@ -90,7 +90,7 @@ def test_a_missing_fact_makes_a_clause_not_verifiable_and_is_named(context: Cont
 def test_a_stale_fact_is_unknown(context: Context) -> None:
     """A value declared for another stackup cannot decide anything."""
 
-    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[DraftFinding]:
         ctx.need(Fact[float](name="Tg", value=180.0, origin=Origin.DECLARED, stale=True))
         yield from ()
 
@@ -100,7 +100,7 @@ def test_a_stale_fact_is_unknown(context: Context) -> None:
 def test_one_failure_outweighs_unknowns_and_passes(context: Context) -> None:
     """Precedence: failed, not verifiable, passed, not applicable."""
 
-    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
         if subject == "unknown":
             raise MissingFact("x", "give x")
         if subject == "bad":
@@ -117,7 +117,7 @@ def test_one_failure_outweighs_unknowns_and_passes(context: Context) -> None:
 def test_a_verdict_is_no_surer_than_the_facts_it_used(context: Context) -> None:
     """A pass that rests on a low-confidence value is a low-confidence pass."""
 
-    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+    def check(ctx: Context, _clause: Clause, _o: object) -> Iterator[DraftFinding]:
         ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.MEDIUM))
         ctx.need(Fact[float](name="b", value=1.0, confidence=Confidence.LOW))
         yield from ()
@@ -167,7 +167,7 @@ def test_a_remark_does_not_fail_a_clause(context: Context) -> None:
 def test_a_rule_that_raises_is_named_and_the_others_still_run(context: Context) -> None:
     """Its clause is not verifiable; the next clause is decided."""
 
-    def broken(_ctx: Context, _clause: Clause, _o: object) -> Iterator[Draft]:
+    def broken(_ctx: Context, _clause: Clause, _o: object) -> Iterator[DraftFinding]:
         raise ZeroDivisionError("oops")
 
     first = rule(broken)
@@ -212,7 +212,7 @@ def test_an_error_makes_a_board_not_fit_and_no_workload_proves_nothing(context: 
 def test_coverage_counts_pairs_of_clause_and_object(context: Context) -> None:
     """Three objects decided, one not: 75 percent."""
 
-    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
         if subject == 4:
             raise MissingFact("x", "give x")
         yield from ()
@@ -225,7 +225,7 @@ def test_coverage_counts_pairs_of_clause_and_object(context: Context) -> None:
 def test_what_failed_was_decided_as_well(context: Context) -> None:
     """Two good objects, one bad, one not known: three decided of four, and the verdict counts the same."""
 
-    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+    def check(_ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
         if subject == "unknown":
             raise MissingFact("x", "give x")
         if subject == "bad":
@@ -274,15 +274,15 @@ def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit
         "9 of 0": (Measured(value=9.0, unit="mm"), 0.0),
     }
 
-    def check(ctx: Context, _clause: Clause, subject: object) -> Iterator[Draft]:
+    def check(ctx: Context, _clause: Clause, subject: object) -> Iterator[DraftFinding]:
         name = str(subject)
         if name in numbers:
             measured, limit = numbers[name]
-            yield Draft(name, "why", "fix", (name,), measured=measured, limit_value=limit)
+            yield DraftFinding(name, "why", "fix", (name,), measured=measured, limit_value=limit)
             return
         if name == "doubtful":
             ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.LOW))
-        yield Draft(name, "why", "fix", (name,), severity=Severity.WARNING if name == "warning" else None)
+        yield DraftFinding(name, "why", "fix", (name,), severity=Severity.WARNING if name == "warning" else None)
 
     one = rule(check, ("warning", "doubtful", *numbers))
 
@@ -412,7 +412,7 @@ def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: 
     """Errors come before warnings; what has failed, or has no rule yet, asks nothing; a workload is asked for first."""
     wanted = {"t.warning": "tg_c", "t.error": "foil", "t.failed": "material"}
 
-    def check(_ctx: Context, of: Clause, subject: object) -> Iterator[Draft]:
+    def check(_ctx: Context, of: Clause, subject: object) -> Iterator[DraftFinding]:
         if of.id == "t.failed" and subject == "a":
             yield draft()
             return

@@ -12,7 +12,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.stopwatch import OTHER, Stopwatch, measuring, stretch, timed
 from stackwright.commands.check.command import check_boards
 from stackwright.commands.check.request import CheckRequest, ReportRequest
-from stackwright.run.watched import Patience, shares_of, timing_lines, watched
+from stackwright.run.watched import ProgressLine, shares_of, timing_lines, watched
 
 
 class Clock:
@@ -120,7 +120,7 @@ def test_work_that_takes_long_says_on_a_terminal_what_it_is_at(
 ) -> None:
     """Only once the patience has ended; then the board's name and the stretch that runs."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    patience = Patience("card.kicad_pcb")
+    patience = ProgressLine("card.kicad_pcb")
     patience.tell("reading")
     assert capsys.readouterr().err == ""
 

@@ -18,7 +18,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule
 from stackup_lib.core import background_process as meanwhile
-from stackup_lib.core.background_process import MOST_PIECES, Meanwhile, Tray, sharing_cores
+from stackup_lib.core.background_process import MOST_PIECES, BackgroundTask, WorkQueue, sharing_cores
 from stackup_lib.core.stopwatch import Stopwatch, measuring, stretch
 from stackwright.commands.check import command as check
 from stackwright.commands.check.command import check_boards
@@ -41,8 +41,8 @@ def test_without_sharing_the_work_is_done_here_and_only_when_it_is_asked_for() -
         done.append(os.getpid())
         return 3
 
-    answer = Meanwhile(work)
-    assert not answer.is_beside
+    answer = BackgroundTask(work)
+    assert not answer.is_running
     assert not done
     assert answer.result() == 3
     assert done == [os.getpid()]
@@ -52,8 +52,8 @@ def test_without_sharing_the_work_is_done_here_and_only_when_it_is_asked_for() -
 def test_a_copy_works_and_its_answer_comes_back() -> None:
     """Large answers too: nobody waits for a pipe to be emptied."""
     with sharing_cores():
-        answer = Meanwhile(lambda: (os.getpid(), b"x" * 10_000_000))
-        assert answer.is_beside
+        answer = BackgroundTask(lambda: (os.getpid(), b"x" * 10_000_000))
+        assert answer.is_running
         pid, text = answer.result()
     assert pid != os.getpid()
     assert len(text) == 10_000_000
@@ -63,9 +63,9 @@ def test_a_copy_works_and_its_answer_comes_back() -> None:
 def test_what_is_not_worth_a_copy_gets_none() -> None:
     """With nothing to do, or on one core."""
     with sharing_cores():
-        assert not Meanwhile(os.getpid, when=False).is_beside
+        assert not BackgroundTask(os.getpid, when=False).is_running
     with sharing_cores(on=False):
-        assert not Meanwhile(os.getpid).is_beside
+        assert not BackgroundTask(os.getpid).is_running
 
 
 @forks
@@ -73,7 +73,7 @@ def test_on_one_core_there_is_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes on one core are slower than one."""
     monkeypatch.setattr(meanwhile, "cores", lambda: 1)
     with sharing_cores():
-        assert not Meanwhile(os.getpid).is_beside
+        assert not BackgroundTask(os.getpid).is_running
 
 
 @forks
@@ -94,8 +94,8 @@ def test_where_the_copy_fails_the_work_is_done_here(end: str, capfd: pytest.Capt
         return lambda: None
 
     with sharing_cores():
-        answer = Meanwhile(work)
-        assert answer.is_beside
+        answer = BackgroundTask(work)
+        assert answer.is_running
         assert answer.result() == "done here"
     assert capfd.readouterr() == ("", "")
 
@@ -108,7 +108,7 @@ def test_an_error_of_the_work_is_raised_here() -> None:
         raise KeyError("copper")
 
     with sharing_cores(), pytest.raises(KeyError, match="copper"):
-        Meanwhile(work).result()
+        BackgroundTask(work).result()
 
 
 @forks
@@ -120,12 +120,12 @@ def test_where_the_system_refuses_a_copy_or_a_file_the_work_is_done_here(monkeyp
 
     monkeypatch.setattr(os, "fork", refused)
     with sharing_cores():
-        assert Meanwhile(os.getpid).result() == os.getpid()
+        assert BackgroundTask(os.getpid).result() == os.getpid()
     monkeypatch.undo()
     monkeypatch.setattr(meanwhile, "cores", lambda: 2)
     monkeypatch.setattr(tempfile, "TemporaryFile", refused)
     with sharing_cores():
-        assert Meanwhile(os.getpid).result() == os.getpid()
+        assert BackgroundTask(os.getpid).result() == os.getpid()
 
 
 @forks
@@ -133,7 +133,7 @@ def test_a_copy_makes_none_itself_and_prints_nothing_twice(capfd: pytest.Capture
     """What stood in a buffer when the process was copied is written once."""
     sys.stdout.write("once\n")
     with sharing_cores():
-        assert Meanwhile(lambda: Meanwhile(os.getpid).is_beside).result() is False
+        assert BackgroundTask(lambda: BackgroundTask(os.getpid).is_running).result() is False
     sys.stdout.flush()
     assert capfd.readouterr().out == "once\n"
 
@@ -147,9 +147,9 @@ def test_its_seconds_count_and_are_told_apart() -> None:
             time.sleep(0.01)
 
     with sharing_cores(), measuring(Stopwatch()) as watch:
-        Meanwhile(work).result()
+        BackgroundTask(work).result()
     assert watch.seconds["LOS001"] >= 0.01
-    assert 0.01 <= watch.beside_s <= sum(watch.seconds.values())
+    assert 0.01 <= watch.background_s <= sum(watch.seconds.values())
 
 
 @pytest.mark.slow
@@ -186,7 +186,7 @@ def test_a_board_gets_the_same_report_from_one_process_and_from_two(
 
 def test_each_piece_is_taken_once_and_in_order() -> None:
     """By one process alone, too."""
-    tray = Tray(3)
+    tray = WorkQueue(3)
     assert list(tray) == [0, 1, 2]
     assert list(tray) == []
     tray.close()
@@ -196,11 +196,11 @@ def test_each_piece_is_taken_once_and_in_order() -> None:
 
 def test_what_nobody_took_is_left_when_the_tray_is_closed() -> None:
     """And no more numbers are handed out than a byte can tell apart."""
-    tray = Tray(MOST_PIECES + 50)
+    tray = WorkQueue(MOST_PIECES + 50)
     first = [number for number, _ in zip(tray, range(10), strict=False)]
     tray.close()
     assert first == list(range(10))
-    whole = Tray(MOST_PIECES + 50)
+    whole = WorkQueue(MOST_PIECES + 50)
     assert list(whole) == list(range(MOST_PIECES))
     whole.close()
 
@@ -208,7 +208,7 @@ def test_what_nobody_took_is_left_when_the_tray_is_closed() -> None:
 @forks
 def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
     """Whoever is free takes the next."""
-    tray = Tray(200)
+    tray = WorkQueue(200)
 
     def take() -> list[int]:
         found = []
@@ -218,7 +218,7 @@ def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
         return found
 
     with sharing_cores():
-        beside = Meanwhile(take)
+        beside = BackgroundTask(take)
         mine = take()
         its = beside.result()
     tray.close()
@@ -234,7 +234,7 @@ def test_without_a_pipe_there_is_nothing_to_take(monkeypatch: pytest.MonkeyPatch
         raise OSError(24, "Too many open files")
 
     monkeypatch.setattr(os, "pipe", refused)
-    tray = Tray(3)
+    tray = WorkQueue(3)
     assert list(tray) == []
     tray.close()
 

@@ -18,7 +18,7 @@ from stackwright.kicad import jobs
 ROOT = Path(__file__).parents[4]
 BOARDS = ROOT / "fixtures" / "boards"
 CARD = BOARDS / "default_stackup" / "default_stackup.kicad_pcb"
-PATIENCE_S = 60
+SHOWN_AFTER_S = 60
 posix = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 POOL = """
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 COPIES = """
 import os, time
 from stackup_lib.core import background_process
-from stackup_lib.core.background_process import Meanwhile, sharing_cores
+from stackup_lib.core.background_process import BackgroundTask, sharing_cores
 
 def work():
     os.write(1, b"works\\n")
@@ -45,8 +45,8 @@ def work():
 
 background_process.cores = lambda: 2
 with sharing_cores():
-    copies = [Meanwhile(work), Meanwhile(work)]
-    assert all(one.is_beside for one in copies)
+    copies = [BackgroundTask(work), BackgroundTask(work)]
+    assert all(one.is_running for one in copies)
     copies[0].result()
 """
 
@@ -66,10 +66,10 @@ def started(*command: str, words: int) -> subprocess.Popen[bytes]:
 def assert_all_gone(process: subprocess.Popen[bytes]) -> None:
     """The pipe's end comes when the last process that holds it has ended: parent, workers and their helpers."""
     assert process.stdout
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + SHOWN_AFTER_S
     while time.monotonic() < until:
         if select.select([process.stdout], [], [], 1)[0] and not os.read(process.stdout.fileno(), 4096):
-            process.wait(PATIENCE_S)
+            process.wait(SHOWN_AFTER_S)
             process.stdout.close()
             return
     pytest.fail("something is left running")
@@ -107,7 +107,7 @@ def test_a_check_of_many_boards_that_is_ended_leaves_nothing_running(tmp_path: P
         shutil.copyfile(CARD, boards[-1])
     process = started("-m", "stackwright", "check", *map(str, boards), "--jobs", "2", words=0)
     assert process.stdout
-    assert select.select([process.stdout], [], [], PATIENCE_S)[0]  # the first board's report
+    assert select.select([process.stdout], [], [], SHOWN_AFTER_S)[0]  # the first board's report
     process.terminate()
     assert_all_gone(process)
     assert process.returncode == -signal.SIGTERM
@@ -119,11 +119,11 @@ def test_the_worker_behind_kicads_page_ends_with_the_session(tmp_path: Path, mon
     monkeypatch.setattr(jobs, "WORKER", "tests.support.idle_worker")
     said: list[object] = []
     job = jobs.start({"kind": "check"}, b"", lambda *answer: said.append(answer))
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + SHOWN_AFTER_S
     while job.doing != "waiting" and time.monotonic() < until:
         time.sleep(0.05)
     assert job.doing == "waiting"
     assert job.process.poll() is None
     assert job.process.stdin
     job.process.stdin.close()
-    assert job.process.wait(PATIENCE_S) == 1
+    assert job.process.wait(SHOWN_AFTER_S) == 1

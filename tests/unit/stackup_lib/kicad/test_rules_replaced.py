@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.via.via_intents import AskedVia
+from drc_rules.analysis.via.via_intents import RequiredVia
 from drc_rules.rules.intent._design_rule_reach import MissingItem, replaced_by
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals import goals_for
@@ -65,6 +65,6 @@ def test_a_drill_that_was_said_is_taken_and_else_a_quarter_of_a_millimetre() -> 
 )
 def test_who_asks_for_a_via_is_named_up_to_three_classes(asked_by: tuple[str, ...], who: str, tmp_path: Path) -> None:
     """More are counted; rules stand next to classes."""
-    asked = AskedVia(via(tmp_path, ""), asked_by, ())
+    asked = RequiredVia(via(tmp_path, ""), asked_by, ())
 
     assert asked.who == who

@@ -18,7 +18,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.materials import ConstructionKind, FoilGrade, catalogue
 from stackup_lib.synthesis import Answers, CandidateRow, CandidateStackup, DfLimit, Evaluated, Goals, LineGoal, suggest
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.closing import Blend, closest
+from stackup_lib.synthesis.closing import LaminatePair, closest
 from stackup_lib.synthesis.constructions import cores_of
 from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.evaluate import Evaluator
@@ -394,4 +394,4 @@ def test_every_answer_meets_every_goal_when_read_anew(
 
 def test_a_blend_says_what_it_is() -> None:
     """A hybrid is described by where each laminate is."""
-    assert str(Blend(fast="Megtron 6", rest="370HR")) == "Megtron 6 beside fast layers, 370HR elsewhere"
+    assert str(LaminatePair(fast="Megtron 6", rest="370HR")) == "Megtron 6 beside fast layers, 370HR elsewhere"
