@@ -237,7 +237,7 @@ def test_a_doubtful_way_stays_doubtful_whatever_the_share(tmp_path: Path) -> Non
 
     assert confidence_of_the_share(alike) is Confidence.MEDIUM
     assert confidence_of_the_share(unlike) is Confidence.LOW
-    assert "its series parts are not those of its partner /PCIE_TX0_N" in only_link(unlike).notes
+    assert "its series parts differ from those of its complement /PCIE_TX0_N" in only_link(unlike).notes
 
 
 def test_confidence_does_not_depend_on_who_asked_first(tmp_path: Path) -> None:

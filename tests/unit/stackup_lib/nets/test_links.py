@@ -274,7 +274,7 @@ def test_parts_side_by_side_are_one_step_and_unequal_halves_are_noted(tmp_path: 
     links = find_links(mini(tmp_path, text + two_pads("C3", "100n", 20, 12, "/T_N", "/R_N")))
 
     assert names(links, only(links, "/T_P")) == ["/T_P", "C1+C2", "/R_P"]
-    assert only(links, "/T_P").notes == ("its series parts are not those of its partner /T_N",)
+    assert only(links, "/T_P").notes == ("its series parts differ from those of its complement /T_N",)
 
 
 def test_a_part_with_split_pads_still_has_two(tmp_path: Path) -> None:
