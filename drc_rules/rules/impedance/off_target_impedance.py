@@ -129,7 +129,8 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
             f"{line.length_mm:.0f} mm of {len(line.nets)} nets have this geometry. The value is "
             "nominal, before any fab tolerance"
         ),
-        fix=f"Run {width_command(ctx, target, line.layer, line.references)} for the width of {target.ohm:g} ohm",
+        fix=f"Change the width: {width_command(ctx, target, line.layer, line.references)} gives the width for "
+        f"{target.ohm:g} ohm",
         source=source_of(target),
         ids=(*target_ids(target), names[line.layer], f"{line.width_mm:g}{gap}", *planes),
         measured=Measured(value=round(ohm, 2), unit="ohm"),

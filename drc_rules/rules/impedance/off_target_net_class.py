@@ -112,7 +112,7 @@ def off_target_net_class(ctx: Context, clause: Clause, found: Intent) -> Iterato
             f"{said}, tolerance {target.tolerance_pct:g} %: {geometry.source}, {size} mm for {target.title} on {layer}"
         ),
         why=f"KiCad's own data contradict the target ({target.source}). {where}",
-        fix=f"Change it there. Run {width_command(ctx, target, found.index, found.references)} for the width of "
+        fix=f"Change it there: {width_command(ctx, target, found.index, found.references)} gives the width for "
         f"{target.ohm:g} ohm",
         source=source_of(target),
         ids=(*names, layer, *target_ids(target)),
