@@ -12,6 +12,7 @@ import pytest
 
 from docs.sessions import BOARDS, GUIDE, LEFT_OUT, ROOT, STEP, Run, runs
 from drc_rules.settings.config import Config
+from tests.house.test_words import WORDS
 
 PAGES = sorted(GUIDE.glob("*.md"))
 TYPED = re.compile(r"^\$ stackwright ", re.MULTILINE)
@@ -70,6 +71,13 @@ def test_pages_about_one_subject_are_short() -> None:
     """Who looks something up does not read a book."""
     lines = {path.stem: path.read_text(encoding="utf-8").count("\n") for path in PAGES if path.stem not in LONG}
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_texts_use_the_words_of_the_field() -> None:
+    """Blocks of code and quoted output are the program's own words."""
+    for path in PAGES:
+        prose = re.sub("^```.*?^```$|`[^`]+`", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        assert [found.group() for found in WORDS.finditer(prose)] == [], path.name
 
 
 def test_symptoms_are_messages_of_the_program() -> None:
