@@ -183,7 +183,7 @@ def _is_generic(hit: _Hit, index: AliasIndex) -> bool:
 
 
 def _left_over(pieces: tuple[NamePiece, ...], hits: list[_Hit]) -> tuple[list[str], str]:
-    """Return the pieces that no hit explains, and a suffix concatenated to a hit, which makes it another product's name."""
+    """Return the pieces that no hit explains, and a suffix of a hit, which makes it another product's name."""
     covered = {i for h in hits for i in range(h.start, h.end)}
     ends = {h.end for h in hits}
     extra = [p.text for i, p in enumerate(pieces) if i not in covered and not p.is_maker]

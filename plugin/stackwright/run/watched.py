@@ -9,6 +9,7 @@ from multiprocessing import parent_process
 from threading import Timer
 from typing import TYPE_CHECKING
 
+from drc_rules.rules.rule import all_rules
 from stackup_lib.core.stopwatch import Stopwatch, measuring
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ class ProgressLine:
         self.status = status
 
     def tell(self, name: str) -> None:
-        """Say what runs now."""
-        self.doing = name
+        """Say what runs now: a rule by its name."""
+        rule = next((one for one in all_rules() if one.code == name), None)
+        self.doing = f"checking {rule.name.replace('-', ' ')}" if rule else name
         if self.status is not None:
             self.status.update(self.text())
 
