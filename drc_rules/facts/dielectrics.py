@@ -250,7 +250,7 @@ class DielectricPly:
         """Thickness in mm as the stackup states it."""
         name = f"thickness of {self.label}"
         if self.ply.thickness_mm is None or self.ply.thickness_mm <= 0:
-            return unknown(name, f"in KiCad: File > Board Setup > Physical Stackup, thickness of {self.row}")
+            return unknown(name, f"in KiCad, File > Board Setup > Physical Stackup, thickness of {self.row}")
         if self.thickness_fault is not None:
             return unknown(self.thickness_fault.name, self.thickness_fault.how_to_give)
         return Fact[float](name=name, value=self.ply.thickness_mm, origin=Origin.FILE, source=f"stackup row {self.row}")

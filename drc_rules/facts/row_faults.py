@@ -19,7 +19,7 @@ from stackup_lib.board.board import Board, LayerKind, Stackup, StackupLayer
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import foils_beside
 
-IN_KICAD = "in KiCad: File > Board Setup > Physical Stackup"
+IN_KICAD = "in KiCad, File > Board Setup > Physical Stackup"
 
 
 @cache

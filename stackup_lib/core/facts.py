@@ -97,8 +97,8 @@ class MissingFact(Exception):  # noqa: N818 - not an error: the honest outcome o
 
     @property
     def next_step(self) -> str:
-        """What to do about it, as errors say it."""
-        return self.how_to_give
+        """What to do about it, in one line as errors say it."""
+        return "; ".join(self.how_to_give.splitlines()) or "declare it in stackwright.toml"
 
 
 def _restored(fields: dict[str, object]) -> object:

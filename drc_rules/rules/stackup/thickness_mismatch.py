@@ -57,7 +57,7 @@ def thickness_mismatch(ctx: Context, clause: Clause, board: Board) -> Iterator[D
     """Yield one finding when sum and thickness differ by more than the clause allows."""
     total = ctx.stackup().thickness_mm
     if total is None or board.thickness_mm is None:
-        raise MissingFact("the thickness of every stackup row", "in KiCad: File > Board Setup > Physical Stackup")
+        raise MissingFact("the thickness of every stackup row", "in KiCad, File > Board Setup > Physical Stackup")
     difference = abs(total - board.thickness_mm)
     allowed = clause.limit.max or 0.0
     ctx.shows("the stackup", T=total, t=board.thickness_mm, d=difference, d_max=allowed)

@@ -172,5 +172,5 @@ def _unsure(ctx: Context, net: DrilledNet, left: LeftStub) -> MissingFact:
     return MissingFact(
         f"stub of {net.name} beyond {names[stub.first]} after the backdrill from {names[stub.side]} to {must_cut} "
         f"({length.low:.2f} to {length.high:.2f} mm)",
-        f"in KiCad: set a must-cut layer closer to {names[stub.first]}, or a thinner dielectric between the two",
+        f"in KiCad, set a must-cut layer closer to {names[stub.first]}, or a thinner dielectric between the two",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
@@ -220,7 +221,7 @@ def _supply(how_to_give: str) -> str:
         table = first.strip("[]").partition('."')[0]
         return f"[[{table}]]" if first.startswith("[[") else f"[{table}]"
     if first.startswith("in KiCad, "):
-        return "KiCad, " + first.removeprefix("in KiCad, ").partition(":")[0]
+        return "KiCad, " + re.split(r":|, (?!File)", first.removeprefix("in KiCad, "))[0]
     return ""
 
 

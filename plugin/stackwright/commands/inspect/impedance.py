@@ -105,8 +105,7 @@ def _one_line(lines: Lines, request: ImpedanceRequest) -> LineReport:
             references=_references(lines.ctx, index, request),
         )
     except MissingFact as missing:
-        cure = "; ".join(missing.how_to_give.splitlines()) or "declare it in stackwright.toml"
-        raise ConfigError(request.layer, f"{missing.name} is not known", cure) from None
+        raise ConfigError(request.layer, missing.what, missing.next_step) from None
 
 
 def _references(ctx: Context, index: int, request: ImpedanceRequest) -> tuple[int | None, int | None] | None:
