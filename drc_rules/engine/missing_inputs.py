@@ -38,6 +38,7 @@ def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
     hints = list(dict.fromkeys(m.how_to_give for m in wanted if m and m.how_to_give))
     if profile.value is None:
         hints.insert(0, profile.how_to_give)
+    if profile.value is None or any(v.guesses for v in open_verdicts):
         hints += [generation_lines(context, family) for family in context.assignment.families_without_generation()]
     return paste_lines(in_general(dict.fromkeys(hints)), context.declarations.config.text)
 

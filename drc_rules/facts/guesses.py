@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
@@ -27,7 +28,8 @@ def guesses(ctx: Context, clause: Clause, code: str, recorded: Iterable[MissingF
     """
     found = list(recorded) or list(_general(ctx, clause))
     if not found:
-        hint = f"stackwright explain {code} --board BOARD lists them: declare those of low confidence"
+        board = shlex.quote(ctx.board.path.as_posix()) if ctx.board.path else "BOARD"
+        hint = f"stackwright explain {code} --board {board} lists them: declare those of low confidence"
         found = [MissingFact(f"facts behind {clause.id}, which are guesses", hint)]
     return tuple(Missing(fact=one.name, how_to_give=one.how_to_give) for one in found)
 

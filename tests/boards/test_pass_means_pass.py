@@ -324,7 +324,7 @@ def test_no_workload_is_a_headline_of_its_own(tmp_path: Path) -> None:
     first = " ".join(text.page(report, verbose=True, clauses=True).text(terminal_console()).split())
 
     assert report.headline is Headline.NO_WORKLOAD
-    assert first.startswith("NO WORKLOAD nothing is demanded of the board yet: stackwright fit BOARD")
+    assert first.startswith("NO WORKLOAD no workload given: only what holds for every board was checked")
     assert "## ❔ No workload" in markdown_of(report)
     assert 'class="headline no-workload"' in html_of(report)
 

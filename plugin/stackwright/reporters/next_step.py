@@ -24,8 +24,8 @@ def next_step(report: Report) -> str:
     if report.headline is Headline.NOT_PROVEN:
         if any(not line.startswith("#") for line in report.proofs):
             return _command("init", board, *_purpose(report))
-        in_kicad = [line.removeprefix("# ") for line in report.proofs]
-        return in_kicad[0] if in_kicad else _command("check", board, *_purpose(report), "--clauses")
+        actions = [line.removeprefix("# ").partition(" lists them")[0] for line in report.proofs]
+        return actions[0] if actions else _command("check", board, *_purpose(report), "--clauses")
     errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
     if report.profile and any(finding.code.startswith(CHANGED_BY_A_STACKUP) for finding in errors):
         return _command("suggest", board, *_purpose(report))

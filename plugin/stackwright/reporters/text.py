@@ -216,7 +216,7 @@ def _missing(report: Report, width: int, most: int) -> Iterator[Text]:
 
 def _supply(how_to_give: str) -> str:
     """Return where a fact is entered: a place in KiCad, or a table of stackwright.toml."""
-    first = how_to_give.partition("\n")[0]
+    first = how_to_give.partition("\n")[0].partition("  #")[0]
     if first.startswith("["):
         table = first.strip("[]").partition('."')[0]
         return f"[[{table}]]" if first.startswith("[[") else f"[{table}]"
