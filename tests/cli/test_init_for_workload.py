@@ -55,7 +55,7 @@ def test_a_second_time_adds_nothing_and_writes_nothing(board: Path) -> None:
     ran = run("init", board, "--profile", "inference-pcie")
 
     assert ran.code == 0
-    assert "asks for all that is needed already" in ran.out
+    assert "has all that is needed already" in ran.out
     assert sorted((path.name, path.read_bytes()) for path in board.parent.iterdir()) == before
 
 

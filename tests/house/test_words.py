@@ -97,6 +97,13 @@ def pages(pattern: str) -> Callable[[], Texts]:
     return lambda: ((str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")) for path in ROOT.glob(pattern))
 
 
+def guide() -> Texts:
+    """The texts of the documentation without their code; the vocabulary itself names the words."""
+    for where, text in pages("plugin/docs/pages/texts/**/*.md")():
+        if not where.endswith("vocabulary.md"):
+            yield where, re.sub(r"```(?:python|pycon|text).*?```", "", text, flags=re.DOTALL)
+
+
 SOURCES: Mapping[str, Callable[[], Texts]] = {
     "rule pages": rule_pages,
     "formulas": formulas,
@@ -104,6 +111,10 @@ SOURCES: Mapping[str, Callable[[], Texts]] = {
     "clause titles": clause_titles,
     "drc_rules": strings("drc_rules"),
     "stackup_lib": strings("stackup_lib"),
+    "stackwright": strings("plugin/stackwright"),
+    "pages of reports": pages("plugin/stackwright/reporters/templates/*.html"),
+    "README": pages("README.md"),
+    "guide": guide,
 }
 
 EXEMPT: frozenset[str] = frozenset(

@@ -45,7 +45,7 @@ def init(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Ask for all data that this workload needs; adds to an existing file.",
+            help="Request all data that this workload needs; adds to an existing file.",
             autocompletion=names.profiles,
         ),
     ] = None,

@@ -188,7 +188,7 @@ def _plugin(place: InstallPlace) -> DoctorAnswer:
         if isinstance(row, dict) and row.get(ACTION) is False:
             cure = "tick it in Preferences > PCB Editor > Plugins"
             return DoctorAnswer(BAD, "the button is switched off in the PCB editor", cure)
-    return DoctorAnswer(OK, f"the plugin lies in {folder}")
+    return DoctorAnswer(OK, f"the plugin is in {folder}")
 
 
 def plugin_folder(place: InstallPlace) -> Path | None:

@@ -167,7 +167,7 @@ def _refuse_other_layers(plan: Plan, board: Board, parts: PlanParts) -> None:
     what = f"the plan has {len(names)} copper layers, the board {len(there)}"
     if len(names) == len(there):
         what = f"the plan's copper layers are {', '.join(names)}, the board's {', '.join(there)}"
-    step = "plan for the board's layers, or give --layers to change them (only while nothing lies on inner layers)"
+    step = "plan for the board's layers, or give --layers to change them (only while inner layers are empty)"
     raise NotWrittenError(str(board.path), what, step)
 
 

@@ -92,7 +92,7 @@ def markdown(tables: tuple[FabTable, ...], name: str, origin: str) -> str:
         f"# Fabrication data of {escape(clean(name))}",
         "",
         f"Made from {escape(clean(origin))}.",
-        f'"{NOT_STATED}" means that nobody has stated it: please ask, do not assume.',
+        f'"{NOT_STATED}" means that it is not specified: please ask, do not assume.',
     ]
     for table in tables:
         lines += ["", f"## {table.title}", ""]

@@ -70,7 +70,7 @@ def _json(board: Path, data: dict[str, dict[str, object]]) -> str:
 def _view_page(view: NetsView, path: Path) -> Page:
     page = Page()
     page.line(styled("Nets of ", "bold"), styled(path.name, "bold"))
-    for heading, fast in (("Fast interfaces", True), ("Other interfaces", False)):
+    for heading, fast in (("High-speed interfaces", True), ("Other interfaces", False)):
         groups = [group for group in view.groups if group.fast is fast]
         if groups:
             page.heading(heading)

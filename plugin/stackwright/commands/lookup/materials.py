@@ -22,7 +22,7 @@ def list_materials() -> int:
     page.line(styled("Laminates", "bold"), f"  {len(catalogue().laminates)} families; Dk and Df at 10 GHz, typical")
     _table(page, catalogue().laminates)
     page.gap()
-    page.line('next: stackwright materials "R-5775(N) 2116" shows what a name is taken for, with sources')
+    page.line('next: stackwright materials "R-5775(N) 2116" shows which laminate a name means, with sources')
     show(page.text(terminal_console()))
     return CLEAN
 

@@ -68,7 +68,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     kept = write_over(target, text, former=former, keep=True) if text.encode() != former else None
     page = Page()
     page.gap()
-    wrote = f"wrote {target}" if text.encode() != former else f"{target} asks for all that is needed already"
+    wrote = f"wrote {target}" if text.encode() != former else f"{target} has all that is needed already"
     page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
     to_fill = settings_file.open_values(text)
     fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""

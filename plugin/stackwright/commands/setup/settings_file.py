@@ -180,7 +180,7 @@ def _interfaces(context: Context, answers: InitAnswers) -> Iterator[str]:
 def _hot_parts(context: Context) -> Iterator[str]:
     """A commented `[[hot_part]]` of the largest circuits."""
     refs = ", ".join(map(_value, candidates(context.board))) or _value(None)
-    yield "# Hot parts: which, and how their heat is led away; refs = [] says that none is. Temperatures in C."
+    yield "# High-power components: which, and their cooling; refs = [] says that there are none. Temperatures in C."
     yield "# [[hot_part]]"
     yield f"# refs = [{clean(refs)}]"
     yield f"# power_w = {_value(None)}  # TDP; board_w is what of it leaves through the board"
@@ -236,7 +236,7 @@ def _rails(context: Context) -> Iterator[str]:
     yield f"# from = [{_value(None)}]  # what feeds it: output inductors, a shunt, a connector"
     yield f"# to = [{_value(None)}]  # what draws from it, or with amperes: to = {{ U1 = 2.5, J3 = 1 }}"
     yield "# max_drop_pct = 1  # also: core, ripple_pct, step_a, impedance_mohm, max_rise_c, max_via_a, max_a_per_mm2"
-    yield "# # the way back counts, too: where these parts have no ground pads, name others in ground_from, ground_to"
+    yield "# # the ground return counts too: where these parts have no ground pads, give ground_from, ground_to"
     yield ""
 
 
