@@ -198,8 +198,8 @@ def unanswered(report: Report) -> Iterator[str]:
 def _shown(report: Report) -> str:
     """The part of the text with what is not proven; names that are wrapped are whole again."""
     whole = text.page(report, verbose=True, clauses=True).text(terminal_console())
-    _, _, rest = whole.partition("\nNot proven")
-    return re.sub(r"\s+", " ", rest.partition("\nTo prove more")[0])
+    _, _, rest = whole.partition("\nMissing data")
+    return re.sub(r"\s+", " ", rest.partition("\nTo supply it")[0])
 
 
 def markdown_of(report: Report) -> str:

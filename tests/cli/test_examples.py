@@ -85,6 +85,9 @@ def test_a_printed_example_runs(example: str, desk: Path, tmp_path: Path) -> Non
     if " . " in f"{example} " and " diff " in example:  # one board is meant
         for name in ("my_board", "old", "new"):
             (folder / f"{name}.kicad_pcb").unlink()
+    if example.startswith("stackwright new "):  # where nothing is yet
+        for path in (*folder.glob("*.kicad_p*"), folder / "stackwright.toml"):
+            path.unlink()
     ran = run_process(*shlex.split(example)[1:], cwd=folder)
     assert ran.code in (0, 1), ran.err
     assert ran.out or "--output" in example

@@ -47,7 +47,7 @@ def test_findings_not_proven_and_how_to_prove_are_there() -> None:
     assert "**/TX0\\_P: 1.36 mm stub from In1.Cu to B.Cu, not backdrilled**" in text
     assert "0.25 mm<br>A guide, Table 3, row Backdrill" in text
     assert escape(finding().key) in text
-    assert "### Not proven" in text
+    assert "### Missing data" in text
     assert "foil grade of In1.Cu" in text
     assert '```toml\n[declared]\nfoil = "?"' in text
 

@@ -174,17 +174,17 @@ def _not_proven(report: Report) -> Iterator[str]:
     open_verdicts, left_out = not_verifiable(report.verdicts)
     if open_verdicts or left_out:
         yield ""
-        yield "### Not proven"
+        yield "### Missing data"
     if left_out:
         yield ""
-        yield f"{count(left_out, 'clause')} of rules that --select or --ignore leaves out."
+        yield f"{count(left_out, 'requirement')} of rules that --select or --ignore leaves out."
     if open_verdicts:
         ordered = sorted(open_verdicts, key=lambda v: -v.clause.severity.rank)
         rows = [(v.clause.severity.value, escape(v.clause.title), escape(_needs(v))) for v in ordered]
-        yield from table(("Severity", "Demand", "It needs"), rows, "clauses")
+        yield from table(("Severity", "Requirement", "It needs"), rows, "requirements")
     if report.proofs:
         yield ""
-        yield "Missing data: fill in and put into `stackwright.toml` next to the board:"
+        yield "Fill in and put into `stackwright.toml` next to the board:"
         yield ""
         yield from fenced(report.proofs, "toml")
 

@@ -200,7 +200,7 @@ def test_an_unknown_name_stays_unknown_and_suggests_what_may_be_meant(text: str,
     if nearest:
         assert nearest in match.alternatives
     for fact in (match.df_at(10), match.dk_at(10), match.tg_fact()):
-        assert not fact.known or fact.source.startswith("the material name")
+        assert not fact.known or fact.source.startswith("stated by the material name")
         assert fact.known or fact.how_to_give
 
 
