@@ -548,7 +548,7 @@ def test_a_worker_that_breaks_is_one_line(board: Played) -> None:
 
     assert ended.wait(60)
     assert said[0] is not None
-    assert "broke off (KeyError: 'board')" in said[0].what
+    assert "stopped (KeyError: 'board')" in said[0].what
 
 
 def test_a_check_can_be_stopped(board: Played) -> None:

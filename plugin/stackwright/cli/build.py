@@ -24,6 +24,7 @@ from stackwright.cli.options import (
     OutputOption,
     ProfileOption,
     ThicknessOption,
+    VerboseOption,
     format_option,
     one_format,
     overrides,
@@ -144,7 +145,7 @@ def fit(
     html: HtmlFlag = False,
     output: OutputOption = None,
     open_page: OpenOption = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every workload.")] = False,
+    verbose: VerboseOption = False,
 ) -> int:
     """Judge a board against all workloads: which it is fit for, what it lacks for the others, and how to fix that.
 

@@ -18,6 +18,7 @@ from stackwright.cli.options import (
     JsonFlag,
     OpenOption,
     ProfileOption,
+    VerboseOption,
     format_option,
     overrides,
 )
@@ -80,9 +81,7 @@ def check(
         typer.Option("--output", "-o", metavar="FILE", help="Write to this file. With several --format, one for each."),
     ] = None,
     open_page: OpenOption = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Add reason, fix and source of each finding, and the tables.")
-    ] = False,
+    verbose: VerboseOption = False,
     show_all: AllFlag = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show one line per board.")] = False,
     clauses: Annotated[bool, typer.Option("--clauses", help="Add the table of requirements.")] = False,

@@ -82,7 +82,9 @@ FailOnOption = Annotated[
 ]
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")]
 OpenOption = Annotated[bool, typer.Option("--open", help="Open the HTML page in the browser.")]
-VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Show everything, not only what matters most.")]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show details: reasons, fixes, sources, all rows.")
+]
 
 # Former spellings, which work as before.
 AllFlag = Annotated[bool, typer.Option("--all", hidden=True)]
