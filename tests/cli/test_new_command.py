@@ -454,7 +454,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
     new_board(target, NewRequest("edge"))
     out = capsys.readouterr().out
     assert "none: no interface is known; name what it carries, e.g. --interface pcie5" in out
-    assert "assumed  nobody states these" in out
+    assert "assumed  not specified" in out
     assert re.search(r"drill\s+0\.\d+ mm", out)
 
 

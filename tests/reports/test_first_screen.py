@@ -68,7 +68,7 @@ def test_what_is_left_out_is_counted() -> None:
     lines = lines_of(crowded())
 
     shown = sum(bool(re.match(r"  error +VIA\d", line)) for line in lines)
-    (hidden,) = (int(m[1]) for line in lines if (m := re.fullmatch(r" {11}(\d+) more: -v", line)) and int(m[1]) > 9)
+    (hidden,) = (int(m[1]) for line in lines if (m := re.fullmatch(r" {12}(\d+) more: -v", line)) and int(m[1]) > 9)
     assert "60 errors" in lines
     assert shown + hidden == 60
 

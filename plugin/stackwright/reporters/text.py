@@ -35,7 +35,7 @@ HEADLINE_STYLE = {
 FACTS = ("stackup", "vias")
 """Lines of facts on the first screen, below the board's own."""
 
-INDENT = 11
+INDENT = 12
 """Columns of a label and the space before and behind it."""
 
 
@@ -171,7 +171,10 @@ def _others(report: Report, width: int) -> Iterator[Text]:
     """What else has to be known: KiCad's own check, what was accepted, what crashed."""
     drc = report.kicad_drc
     if drc is not None:
-        yield from _labelled("KiCad", f"DRC: {kicad_drc.remark(drc)}; -v lists them", width, most=2, style="yellow")
+        words = (
+            f"did not run: {drc.failed}; {drc.next_step}" if drc.failed else f"{kicad_drc.remark(drc)}; -v lists them"
+        )
+        yield from _labelled("KiCad DRC", words, width, most=3, style="yellow")
     suppressed = sum(one.by == "suppression" for one in report.accepted)
     known = len(report.accepted) - suppressed
     parts = [f"{suppressed} suppressed"] if suppressed else []
