@@ -322,7 +322,7 @@ def test_text_and_page_show_the_copper_in_tables() -> None:
     assert any(line.startswith("* not in the board file yet") for line in lines)
     assert "missing foil grade of In1.Cu" in lines
     assert "leave on In3.Cu instead and no drilling is needed" in page
-    assert "1.5 mm forgiven, 0.6 mm without a plane, 2.5 mm apart, gap 0.15 to 0.2 mm" in page
+    assert "1.5 mm allowed, 0.6 mm without a plane, 2.5 mm apart, gap 0.15 to 0.2 mm" in page
     assert "83.0 ohm (81.0 to 85.0)" in page
 
 

@@ -143,7 +143,7 @@ def test_a_single_pad_is_named_by_its_number(tmp_path: Path) -> None:
         ('from = ["J1"]\nto = ["U1"]', "the current of +5V", "current_a"),
         ('current_a = 1\nto = ["U1"]', "+5V: where it is fed", "parts or pads on it: J1, U1, U2"),
         ('current_a = 1\nfrom = ["J1"]', "+5V: what draws from it", "to = "),
-        ('current_a = 1\nfrom = ["J1"]\nto = ["J1"]', "which pads of +5V feed it", "both in"),
+        ('current_a = 1\nfrom = ["J1"]\nto = ["J1"]', "source pads of +5V", "both in"),
         ('current_a = 1\nfrom = ["J9"]\nto = ["U1"]', "pads of J9 on +5V", "parts on it: J1, U1, U2"),
     ],
 )

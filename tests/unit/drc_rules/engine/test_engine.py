@@ -301,16 +301,16 @@ def test_findings_stand_by_severity_sureness_and_how_far_they_are_past_the_limit
     ]
 
 
-def test_a_headline_names_four_clauses_and_counts_the_rest(context: Context) -> None:
-    """Of six that failed four are named; of four all."""
+def test_a_headline_names_two_requirements_and_counts_the_rest(context: Context) -> None:
+    """By their titles; of two, both."""
     bad = [
         decide(context, lambda _c, _l, _o: iter((draft(),)), name=f"t.{k}")
         for k in ("one", "two", "three", "four", "five", "six")
     ]
 
-    assert headline_of(bad, profile="edge")[1] == "6 clauses failed: t.one, t.two, t.three, t.four and 2 more"
-    assert headline_of(bad[:4], profile="edge")[1] == "4 clauses failed: t.one, t.two, t.three, t.four"
-    assert headline_of(bad[:1], profile="edge")[1] == "1 clause failed: t.one"
+    assert headline_of(bad, profile="edge")[1] == "6 requirements failed: at least one; at least one; and 4 more"
+    assert headline_of(bad[:2], profile="edge")[1] == "2 requirements failed: at least one; at least one"
+    assert headline_of(bad[:1], profile="edge")[1] == "1 requirement failed: at least one"
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def test_a_board_without_controlled_lines_is_told_no_process(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_text_json_and_impedance_say_it_too() -> None:
     """The line of the text, the object of JSON by its schema, and the heading of the impedance table."""
-    text = " ".join(run("check", EDGE).out.split())
+    text = " ".join(run("check", EDGE, "-v").out.split())
     assert "process outer etch taper 17.5* um, copper 35* um, mask 20/40* um Dk 3.5*" in text
 
     data = json.loads(run("check", EDGE, "--format", "json").out)
