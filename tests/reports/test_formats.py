@@ -65,7 +65,7 @@ def test_github_shows_findings_that_are_alike_as_one_the_worst_first() -> None:
     assert [f.code for f in pair.report.findings].count("MAT001") == 2
     line, *_, open_question = github.render([pair]).splitlines()
     assert open_question.startswith("::notice ")
-    assert "and 1 more like it" in line
+    assert "and 1 similar" in line
     assert ",line=118,title=Stackwright MAT001::" in line
     mixed = made(findings=(finding("/A").model_copy(update={"severity": Severity.INFO}), finding("/B")))
     assert [line.split()[0] for line in github.render([mixed]).splitlines()][:2] == ["::error", "::notice"]
@@ -90,7 +90,7 @@ def test_gitlab_gets_every_field_that_it_documents_and_fingerprints_that_differ(
     prints = [issue["fingerprint"] for issue in issues]
     assert len(prints) == len(set(prints)) >= 7
     assert [i["description"] for i in issues if i["severity"] == "blocker"] == [
-        "rule VIA001 broke (ValueError: x). Please report this board.",
+        "internal error in rule VIA001 (ValueError: x). Please report this board.",
         "this board was not checked. gone.kicad_pcb: no such file; give a path.",
     ]
 
