@@ -221,7 +221,7 @@ def test_a_fill_with_something_of_another_net_in_it_is_told_to_be_stale(tmp_path
         spaces = on(moved)
         assert len(spaces) == 0
         assert "copper of /V" in spaces.stale
-        assert "lies in that of GND" in spaces.stale
+        assert "is in that of GND" in spaces.stale
 
 
 def test_where_unused_pads_are_left_out_only_a_track_gives_a_via_one(tmp_path: Path) -> None:
