@@ -138,7 +138,7 @@ def test_without_a_stackup_the_fab_gets_no_figure(name: str, tmp_path: Path) -> 
     tables = pack(BOARDS / name, tmp_path / "pack")
     for row in tables["stackup"]:
         assert {row[key] for key in row if key not in ("layer", "type")} == {NOT_STATED}
-    notes = {row["item"]: row["asked for"] for row in tables["notes"]}
+    notes = {row["item"]: row["required"] for row in tables["notes"]}
     assert {notes["finished thickness"], notes["surface finish"], notes["laminates"]} == {NOT_STATED}
 
 

@@ -92,7 +92,10 @@ def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
     """Headline, coverage, facts, findings with why and fix, every clause with its source, nets, provenance."""
     text = page_of(lossy, config="boards/stackwright.toml").text
 
-    assert "not fit for training-b200, form hgx 1 requirement failed: NVLink 5 (B200): adjacent Df <= 0.002 at 10 GHz" in text
+    assert (
+        "not fit for training-b200, form hgx 1 requirement failed: NVLink 5 (B200): adjacent Df <= 0.002 at 10 GHz"
+        in text
+    )
     cover = lossy.coverage
     assert cover.total > 600
     assert f"{cover.whole_percent} % coverage: {cover.decided} of {cover.total} questions decided" in text

@@ -92,7 +92,7 @@ def test_text_and_page_tell_the_same_of_a_rail(made: Report) -> None:
     for cell in (*power.cells(good), *power.more(good), *power.cells(bad)[:3]):
         assert cell in page
     assert "+3V3: what draws from it" in shown
-    assert "Not solved for want of" in page
+    assert "Not solved, missing data:" in page
     assert power.target(good) == "25"
     assert power.limit(bad) == "none"
 

@@ -37,4 +37,6 @@ def number(value: float | str | None, unit: str = "") -> str:
     if value is None:
         return ""
     text = f"{value:.5g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and "e+" in text:
+        text = f"{value:.0f}"  # no powers of ten
     return f"{text} {unit}".strip()

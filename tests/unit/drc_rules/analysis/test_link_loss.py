@@ -147,13 +147,13 @@ def test_the_df_that_is_needed_closes_the_link(tmp_path: Path) -> None:
 
 
 def test_a_card_takes_the_share_of_an_add_in_card_and_others_have_to_say(tmp_path: Path) -> None:
-    """The form factor decides; without it nobody knows which board of the channel it is."""
+    """The form factor decides; without it nobody knows role of this board it is."""
     card = share_of(context(tmp_path / "card", form="pcie-card"), interface("pcie5"), None)
 
     assert card is not None
     assert (card.role, card.db, card.document, card.from_form) == ("add_in_card", 9.5, "nvidia-connectx8", True)
     assert (card.allowance_db.low, card.assumed) == (0.0, ("package",))
-    with pytest.raises(MissingFact, match="which board of the channel"):
+    with pytest.raises(MissingFact, match="role of this board"):
         share_of(context(tmp_path / "any"), interface("pcie5"), None)
 
 

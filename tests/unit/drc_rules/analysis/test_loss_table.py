@@ -163,7 +163,7 @@ def test_a_link_whose_board_is_not_known_is_told_without_a_share(tmp_path: Path)
 
     assert share(report) is Verdict.NOT_VERIFIABLE
     assert row.total_db and row.share_db is None
-    assert "which board of the channel" in row.problem
+    assert "role of this board" in row.problem
 
 
 def test_a_link_whose_loss_is_not_known_says_why(tmp_path: Path) -> None:
