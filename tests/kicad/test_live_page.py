@@ -160,13 +160,13 @@ def test_the_keyboard_walks_through_the_findings(tab: Tab, kicad: KiCad) -> None
 
 def test_another_check_keeps_place_and_filters(tab: Tab) -> None:
     """The clauses that were hidden stay hidden, and one's finding stays where it was on the screen."""
-    tab.click(".filter .show-passed")
+    tab.click(".filter .show-met")
     top = tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top")
     tab.ask("document.activeElement.blur()")
     tab.press("r")
     tab.wait_for(DONE.format(run=2))
 
-    assert tab.ask("document.querySelector('.filter .show-passed').checked") is False
+    assert tab.ask("document.querySelector('.filter .show-met').checked") is False
     assert tab.ask("document.querySelector('.filter .show-failed').checked") is True
     assert tab.ask("here") == "b1-finding-1"
     assert abs(tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top") - top) < 3
