@@ -111,8 +111,8 @@ SEEDS = {
         {"board.copper.balance": "failed"},
     ),
     "vias of 0.7 mm with rings of 0.1 mm": Seed(
-        "less than layers may lie off by, and than Board Setup's own 0.15 mm",
-        TRAINING,
+        "0.05 mm around the drill, less than layers may lie off by, and less than Board Setup's own 0.15 mm",
+        TRAINING + "[fab]\nregistration_mm = 0.075\n",
         lambda c: with_rings(c, 0.7, 0.1),
         {"training.registration": "failed", "board.setup.minimums": "failed"},
     ),
