@@ -7,16 +7,17 @@ from itertools import product
 from typing import Any
 
 
-def each(**tables: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+def each(**tables: Iterable[Any] | Callable[[], Iterable[Any]]) -> Callable[[Callable[..., None]], Callable[[], None]]:
     """Call a test with every row of a table; with several tables, with every combination.
 
     Args:
-        tables: name of the test's parameter and its values.
+        tables: name of the test's parameter and its values, or what returns them when the test runs.
     """
-    rows = [dict(zip(tables, row, strict=True)) for row in product(*(list(values) for values in tables.values()))]
 
     def decorate(test: Callable[..., None]) -> Callable[[], None]:
         def run() -> None:
+            values = [list(table() if callable(table) else table) for table in tables.values()]
+            rows = [dict(zip(tables, row, strict=True)) for row in product(*values)]
             assert rows, f"{test.__name__}: the table is empty"
             failures = [failure for row in rows if (failure := _failure(test, row))]
             assert not failures, f"{len(failures)} of {len(rows)} rows fail:\n" + "\n".join(failures)

@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -73,8 +74,13 @@ class Loaded:
         return check_board(path, overrides=options)
 
 
-def all_cases() -> Iterator[Loaded]:
-    """Every case of every rule."""
+@cache
+def all_cases() -> tuple[Loaded, ...]:
+    """Every case of every rule; the files are read once."""
+    return tuple(_read_cases())
+
+
+def _read_cases() -> Iterator[Loaded]:
     for path in sorted(FOLDER.glob("*/*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         bases = data.pop("base", {})

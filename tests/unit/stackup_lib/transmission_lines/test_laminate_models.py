@@ -91,6 +91,7 @@ def test_an_impossible_figure_is_refused_with_its_place() -> None:
         laminate_model((), 3.5, 1.0, 2.0, 10.0)
 
 
+@cache
 def every_material() -> list[str]:
     """Every laminate of the catalogue, and one text for each construction of it whose figures differ."""
     texts: dict[tuple[DielectricSample, ...], str] = {}
@@ -116,7 +117,7 @@ def sweep(text: str) -> tuple[NDArray[np.float64], NDArray[np.complex128], NDArr
 
 
 @pytest.mark.slow
-@each(text=every_material())
+@each(text=every_material)
 def test_loss_over_frequency_has_no_step_for_any_laminate(text: str) -> None:
     """Between frequencies 1 % apart neither Df nor Dk leaves the trend of its neighbours by 0.1 %."""
     f, eps, _ = sweep(text)
@@ -128,7 +129,7 @@ def test_loss_over_frequency_has_no_step_for_any_laminate(text: str) -> None:
 
 
 @pytest.mark.slow
-@each(text=every_material())
+@each(text=every_material)
 def test_one_causal_curve_answers_at_every_frequency_and_keeps_the_printed_points(text: str) -> None:
     """It meets each printed Df within its accuracy, and what is read between and beyond them within 18 %.
 
