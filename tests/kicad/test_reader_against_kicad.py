@@ -49,6 +49,7 @@ def test_statistics_are_kicads_own(
     name: str,
     demo_boards: Path,
     copy_board: Callable[[Path], Path],
+    *,
     kicad_cli: KicadCli,
     tmp_path: Path,
     request: pytest.FixtureRequest,
