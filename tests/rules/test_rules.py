@@ -21,9 +21,7 @@ def test_a_rule_finds_what_its_case_says_and_nothing_else(loaded: Loaded, tmp_pa
     """The titles contain the expected pieces, one each; all else that the case states is so."""
     rule = find_rule(loaded.defect.replace("_", "-"))
 
-    report = loaded.check(tmp_path)
-    holds(loaded.case, rule, report)
-    loads_with_what_is_pasted(str(loaded.board.get("config", "")), report)
+    holds(loaded.case, rule, loaded.decide(tmp_path, rule))
 
 
 def loads_with_what_is_pasted(settings: str, report: Report) -> None:
@@ -64,10 +62,12 @@ def test_every_rule_has_a_case_that_fires_and_one_that_stays_quiet(rule: Rule) -
 
 
 @pytest.mark.slow
-def test_no_two_findings_of_a_board_share_a_key(tmp_path: Path) -> None:
-    """A key names one finding, so that accepting it accepts nothing else."""
-    for loaded in CASES:
-        if loaded.case.finds:
-            report = loaded.check(tmp_path / loaded.name[:40])
-            keys = [f.key for f in report.findings]
-            assert len(keys) == len(set(keys)), loaded.name
+@pytest.mark.parametrize("loaded", CASES, ids=lambda loaded: loaded.name)
+def test_a_whole_check_says_the_same_and_each_finding_has_a_key_of_its_own(loaded: Loaded, tmp_path: Path) -> None:
+    """With all rules on: no finding hides another one's, and what the report offers to paste loads."""
+    report = loaded.check(tmp_path)
+
+    holds(loaded.case, find_rule(loaded.defect.replace("_", "-")), report)
+    loads_with_what_is_pasted(str(loaded.board.get("config", "")), report)
+    keys = [f.key for f in report.findings]
+    assert len(keys) == len(set(keys))
