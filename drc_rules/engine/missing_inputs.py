@@ -7,30 +7,26 @@ from collections.abc import Iterable
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
 from drc_rules.engine.decide import Outcome
 from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
-from drc_rules.requirements.interfaces import family
 from drc_rules.settings.config import FILE_NAME
 from stackup_lib.core.files.toml_text import TomlError, read_toml
 
 MOST_ROWS = 3
 """A fact that is missing of more rows than these is asked for once, for all of them."""
 
-GENERAL = (
-    (
-        "[declared.dielectric.",
-        "tg_c",
-        '[declared]\ntg_c = "?"  # by DSC, of every dielectric: it or the data sheet counts, whichever is lower',
-    ),
-    ("[declared.copper.", "foil", '[declared]\nfoil = "?"  # of every copper layer: STD, RTF, LP, VLP or HVLP'),
-)
+TG_OF_ALL = '[declared]\ntg_c = "?"  # by DSC, of every dielectric: it or the data sheet counts, whichever is lower'
+FOIL_OF_ALL = '[declared]\nfoil = "?"  # of every copper layer: STD, RTF, LP, VLP or HVLP'
+
+GENERAL = (("[declared.dielectric.", "tg_c", TG_OF_ALL), ("[declared.copper.", "foil", FOIL_OF_ALL))
 
 
-def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
+def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the lines that would prove what is not verifiable, error-tier clauses first, as TOML ready to paste.
 
     Actions that are no TOML (fill the zones, enter the stackup) come before, as comments. The lines load below those of
-    the settings: keys of a table that is there already are comments too.
+    the settings: keys of a table that is there already are comments too. `also` are further tables to ask for.
     """
     profile = context.purpose.profile
     open_verdicts = sorted(unproven(outcome.verdicts), key=lambda v: -v.clause.severity.rank)
@@ -39,8 +35,8 @@ def proofs(context: Context, outcome: Outcome) -> tuple[str, ...]:
     if profile.value is None:
         hints.insert(0, profile.how_to_give)
     if profile.value is None or any(v.guesses for v in open_verdicts):
-        hints += [generation_lines(context, family) for family in context.assignment.families_without_generation()]
-    return paste_lines(in_general(dict.fromkeys(hints)), context.declarations.config.text)
+        hints += [generation_of(context, one).how_to_give for one in context.assignment.families_without_generation()]
+    return paste_lines(in_general(dict.fromkeys([*hints, *also])), context.declarations.config.text)
 
 
 def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:
@@ -53,20 +49,14 @@ def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:
 
 
 def in_general(hints: Iterable[str]) -> list[str]:
-    """Offer one line for all rows where the same fact is missing of more than a few of them."""
-    kept = list(hints)
+    """Offer one line for all rows where the same fact is missing of more than a few of them, or asked of all."""
+    kept = list(dict.fromkeys("\n".join(table) for hint in hints for table in _tables(hint)))
     for start, key, line in GENERAL:
         rows = [h for h in kept if h.startswith(start) and h.partition("\n")[2].startswith(key)]
-        if len(rows) > MOST_ROWS:
+        if len(rows) > MOST_ROWS or (rows and line in kept):
             at = kept.index(rows[0])
-            kept = [*kept[:at], line, *(h for h in kept[at:] if h not in rows)]
+            kept = [*kept[:at], line, *(h for h in kept[at:] if h not in (*rows, line))]
     return kept
-
-
-def generation_lines(context: Context, family_id: str) -> str:
-    """Return the `[[interface]]` table that states the generation of a family's nets."""
-    choices = ", ".join(one.id for one in family(family_id).interfaces)
-    return f'[[interface]]\nis = "?"  # {choices}\n{context.assignment_lines(family_id)}'
 
 
 def paste_lines(hints: Iterable[str], settings: str = "") -> tuple[str, ...]:

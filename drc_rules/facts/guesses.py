@@ -43,7 +43,12 @@ def _general(ctx: Context, clause: Clause) -> Iterable[MissingFact]:
         return [guessed[clause.interface]]
     if ctx.board.stackup is None or ctx.is_default_stackup:
         return [MissingFact("the stackup; the general board thickness is used instead", DECLARE_STACKUP)]
-    return guessed.values() if clause.interface is None else ()
+    if guessed and clause.interface is None:
+        return guessed.values()
+    inferred = ctx.get(inferred_interfaces)
+    if clause.interface is not None:
+        return [inferred[clause.interface]] if clause.interface in inferred else ()
+    return [*inferred.values(), *(generation_of(ctx, one) for one in ctx.assignment.families_without_generation())]
 
 
 def _unweighed(ctx: Context) -> list[str]:
@@ -76,9 +81,27 @@ def guessed_interfaces(ctx: Context) -> Mapping[str | None, MissingFact]:
     return {one: _guessed(ctx, one, of) for one, of in nets.items()}
 
 
-def _guessed(ctx: Context, interface_id: str, nets: list[int]) -> MissingFact:
+def inferred_interfaces(ctx: Context) -> Mapping[str | None, MissingFact]:
+    """Return what would declare the high-speed nets that are not declared, by interface: only then is an error sure."""
+    nets: dict[str, list[int]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        if role and role.interface and not ctx.assignment.is_declared(net) and family(role.family).fast:
+            nets.setdefault(role.interface, []).append(net)
+    return {one: _guessed(ctx, one, of, "inferred") for one, of in nets.items()}
+
+
+def generation_of(ctx: Context, family_id: str) -> MissingFact:
+    """Return the missing generation of a family's nets."""
+    of = family(family_id)
+    choices = ", ".join(one.id for one in of.interfaces)
+    how = f'[[interface]]\nis = "?"  # {choices}\n{ctx.assignment_lines(family_id)}'
+    return MissingFact(f"generation of {of.title}", how)
+
+
+def _guessed(ctx: Context, interface_id: str, nets: list[int], how: str = "a guess") -> MissingFact:
     role = ctx.assignment.role_of(nets[0])
     why = f", because {role.why}" if role else ""
     count = f"{len(nets)} net" + ("" if len(nets) == 1 else "s")
-    lines = f'[[interface]]\nis = "?"  # guessed: {interface_id}\n{nets_line(ctx.board, nets)}'
-    return MissingFact(f"interface of {count}: {interface(interface_id).title} is a guess{why}", lines)
+    comment = f"{'guessed' if how == 'a guess' else how}: {interface_id}"
+    lines = f'[[interface]]\nis = "?"  # {comment}\n{nets_line(ctx.board, nets)}'
+    return MissingFact(f"interface of {count}: {interface(interface_id).title} is {how}{why}", lines)

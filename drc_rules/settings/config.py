@@ -99,6 +99,10 @@ Role = Literal[
 """Which board, or which kind of channel, a share of a loss budget is for: the keys of every `board_loss_db`."""
 
 
+OF_A_LINK = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
+"""Keys of an `[[interface]]` that may stay open: the nets are declared without them."""
+
+
 class InterfaceDeclaration(_NetChoice):
     """These nets are that interface.
 
@@ -198,13 +202,13 @@ class Config(Declaration):
     @field_validator("interface", "impedance", "backdrill", "rail", mode="before")
     @classmethod
     def _drop_unfilled(cls, rows: object) -> object:
-        """A table of an array that still holds a placeholder anywhere declares nothing."""
+        """A table of an array that still holds a placeholder declares nothing, but for a key that it can do without."""
         return [row for row in rows if not _is_unfilled(row)] if isinstance(rows, list) else rows
 
 
 def _is_unfilled(row: object) -> bool:
-    values = row.values() if isinstance(row, dict) else ()
-    return any(PLACEHOLDER in _within(value) for value in values)
+    items = row.items() if isinstance(row, dict) else ()
+    return any(PLACEHOLDER in _within(value) for key, value in items if key not in OF_A_LINK)
 
 
 def _within(value: object) -> list[object]:

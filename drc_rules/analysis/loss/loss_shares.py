@@ -15,7 +15,7 @@ from drc_rules.requirements.forms import Form, load_form
 from drc_rules.requirements.interfaces import Interface, family, interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
 from drc_rules.requirements.profiles.profile import load_profile
-from drc_rules.settings.config import InterfaceDeclaration
+from drc_rules.settings.config import OF_A_LINK, InterfaceDeclaration
 from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
@@ -27,8 +27,8 @@ ADD_IN_CARD = "add_in_card"
 CARD_EDGE = "x1 to x16 edge"
 """Connector of the form factors that are PCIe add-in cards."""
 
-STATED = ("role", "board_loss_db", "package_loss_db", "connector_loss_db")
-"""Keys of an `[[interface]]` that a proposed table carries over."""
+DECLARED_PARTS = ("package", "connector")
+"""Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
 ANY_BOARD = ("board", "board_and_connector", "per_end")
 """Shares that hold for whatever board the interface is on: nobody has to say which it is."""
@@ -168,13 +168,14 @@ def declaration_lines(ctx: Context, one: Interface, row: InterfaceDeclaration | 
     """Return an `[[interface]]` table that says what is said now, of the same nets, and asks for one more key."""
     if row is not None:
         chosen = {"net_classes": list(row.net_classes), "nets": list(row.nets)}
-        said = row.model_dump(include=set(STATED), exclude_none=True)
-        kept = {key: said[key] for key in STATED if key in said and not asked.startswith(f"{key} ")}
+        said = row.model_dump(include=set(OF_A_LINK), exclude_none=True)
+        kept = {key: said[key] for key in OF_A_LINK if key in said and not asked.startswith(f"{key} ")}
         lines = [f"{key} = {toml_value(value)}" for key, value in (chosen | kept).items() if value != []]
     else:
         nets = ctx.nets_of(one.id).tolist()
         lines = [nets_line(ctx.board, nets)] if nets else ['nets = ["?"]']
-    return "\n".join(["[[interface]]", f'is = "{one.id}"', *lines, asked])
+    named = f'is = "{one.id}"' if row is not None else f'is = "?"  # inferred: {one.id}'
+    return "\n".join(["[[interface]]", named, *lines, asked])
 
 
 def declarations_by_net(ctx: Context) -> Mapping[int, InterfaceDeclaration]:

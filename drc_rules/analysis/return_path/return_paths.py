@@ -28,6 +28,7 @@ from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_cou
 if TYPE_CHECKING:
     from drc_rules.analysis.lines.sites import BoardSite
     from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 
 REAL_SHARE = 0.1
 """A plane with less of the return current does not count: without it the line's impedance, which goes with
@@ -296,10 +297,7 @@ def _generations(family_id: str, interface_id: str) -> tuple[Interface, ...]:
 
 def ask_generation(ctx: Context, group: FastGroup) -> MissingFact:
     """Return the missing generation of a group's family, with the lines that give it."""
-    of = family(group.family)
-    choices = ", ".join(one.id for one in of.interfaces)
-    how = f'[[interface]]\nis = "?"  # {choices}\n{ctx.assignment_lines(group.family)}'
-    return MissingFact(f"generation of {of.title}", how)
+    return generation_of(ctx, group.family)
 
 
 def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float = 0.0) -> bool:

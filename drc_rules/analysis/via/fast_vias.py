@@ -11,6 +11,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Place
 from drc_rules.requirements.fabs.holes import drilled_one_mm
@@ -290,10 +291,7 @@ def ids_of(ctx: Context, group: StubGroup) -> tuple[str, ...]:
 
 def ask_generation(ctx: Context, group: StubGroup) -> MissingFact:
     """Return the missing generation of a group's family, with the lines that give it."""
-    of = family(group.family)
-    choices = ", ".join(one.id for one in of.interfaces)
-    how = f'[[interface]]\nis = "?"  # {choices}\n{ctx.assignment_lines(group.family)}'
-    return MissingFact(f"generation of {of.title}", how)
+    return generation_of(ctx, group.family)
 
 
 def is_inferred(ctx: Context, group: StubGroup) -> bool:

@@ -42,13 +42,22 @@ import math
 from collections.abc import Iterator
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.targets.controlled import ControlledLine, Unjudged, controlled_lines, counted, unjudged
+from drc_rules.analysis.targets.controlled import (
+    ControlledLine,
+    NetTarget,
+    Unjudged,
+    controlled_lines,
+    counted,
+    nets_by_target,
+    unjudged,
+)
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import source_of, width_command
 from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
+from drc_rules.settings.net_selection import nets_line
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
@@ -118,6 +127,8 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         return
     if held.standing is Standing.UNSURE:
         raise held.open_question(f"{target.title} on {names[line.layer]}, {line.width_mm:g}{gap} mm")
+    if target.inferred:
+        ctx.doubt(_declared_target(ctx, target))
     kind = "differential" if target.kind == "differential" else "single-ended"
     apart = ", traces uncoupled" if line.is_pair and line.gap_mm is None else ""
     yield DraftFinding(
@@ -139,3 +150,14 @@ def off_target_impedance(ctx: Context, clause: Clause, found: ControlledLine | U
         places=tuple(Place(layer=names[line.layer], net=ctx.board.nets[net]) for net in line.nets[:20]),
         inferred=target.inferred,
     )
+
+
+def _declared_target(ctx: Context, target: NetTarget) -> MissingFact:
+    """Return what makes an inferred target one that the user states: only then is a miss an error."""
+    lines = (
+        "[[impedance]]",
+        f'ohm = "?"  # inferred: {target.ohm:g}, from {target.source}',
+        f'kind = "{target.kind}"',
+        nets_line(ctx.board, ctx.get(nets_by_target)[target]),
+    )
+    return MissingFact(f"impedance target of {target.title}: {target.ohm:g} ohm is inferred", "\n".join(lines))

@@ -53,7 +53,7 @@ from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.judged_links import ASSUMED, SHARE, JudgedLinks, judged_links, share_missing
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
-from drc_rules.analysis.loss.loss_shares import Share, declaration_lines, share_of
+from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, Share, declaration_lines, share_of
 from drc_rules.analysis.targets.intents import leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import SAME_FREQUENCY
@@ -283,10 +283,13 @@ def _doubt(ctx: Context, found: JudgedLinks, share: Share, link: LinkLoss) -> Mi
         return MissingFact(name, "backdrill the stubs: without them the link meets its budget")
     undeclared = _undeclared(ctx, link)
     foils = [line for line in undeclared if "foil" in line]
-    if share.assumed and not foils:
-        part = share.assumed[0]
-        asked = f'{part}_loss_db = "?"  # {share.allowances_db[part].nominal:g} dB assumed'
-        return MissingFact(name, declaration_lines(ctx, one, found.row, asked))
+    keys = [
+        f'{part}_loss_db = "?"  # {share.allowances_db[part].nominal:g} dB assumed'
+        for part in share.assumed
+        if part in DECLARED_PARTS
+    ]
+    if keys:
+        return MissingFact(name, "\n".join((declaration_lines(ctx, one, found.row, "\n".join(keys)), *foils)))
     if undeclared:
         return MissingFact(name, "\n".join(foils or undeclared))
     return MissingFact(

@@ -24,6 +24,7 @@ from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, find_foil
 from stackwright.commands.setup import settings_file
+from stackwright.commands.setup.dependent_facts import stackup_facts, with_roles
 from stackwright.commands.setup.settings_file import InitAnswers
 from stackwright.reporters import text_details
 from stackwright.run.paths import find_board
@@ -70,6 +71,8 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     page.gap()
     wrote = f"wrote {target}" if text.encode() != former else f"{target} has all that is needed already"
     page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
+    actions = settings_file.kicad_actions(text) if profile is not None else []
+    page.verbatim([f"{action}" for action in actions], indent=0)
     to_fill = settings_file.open_values(text)
     fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""
     page.verbatim([f"next: {fill}stackwright check {typed}"], indent=0)
@@ -89,7 +92,8 @@ def _for_workload(path: Path, profile: str, form: str | None, settings: str | No
         next_step = f"give --profile {given.profile}, or edit the file"
         raise ConfigError(FILE_NAME, f'is for "{given.profile}", not for "{profile}"', next_step)
     context, requirements, _ = prepare(read_board(path), given, Overrides(profile=profile, form=form))
-    needed = proofs(context, run(context, requirements.clauses, all_rules(), all_rules()))
+    outcome = run(context, requirements.clauses, all_rules(), all_rules())
+    needed = with_roles(context, proofs(context, outcome, stackup_facts(context, proofs(context, outcome))))
     if settings is not None:
         return settings_file.add_to(settings, profile, needed)
     return settings_file.compose_for(context, profile, form, needed)

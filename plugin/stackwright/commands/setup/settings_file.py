@@ -15,6 +15,7 @@ from drc_rules.requirements.interfaces import family
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
 from drc_rules.settings.net_selection import nets_line, toml_value
+from stackwright.commands.setup.toml_blocks import blocks_of, put_in
 from stackwright.text.words import clean, count
 
 
@@ -67,19 +68,18 @@ def add_to(settings: str, profile: str, needed: Sequence[str]) -> str:
     if parse_config(settings).profile is None:
         rest = re.sub(r'^profile = "\?".*\n', "", settings, flags=re.MULTILINE)
         text = f"profile = {_value(profile)}\n{rest}"
-    blocks: list[list[str]] = [[]]
-    for line in needed:
-        if line.startswith("["):
-            blocks.append([])
-        blocks[-1].append(line)
-    there = {line.strip() for line in settings.splitlines()}
-    actions = [line for line in blocks[0] if not {line, line.removeprefix("# ")} & there]
-    blocks[0] = actions if any(not line.startswith("# add ") for line in actions) else []
-    new = [block for block in blocks if any(line.strip() not in there for line in block)]
+    blocks = blocks_of(text.splitlines())
+    new = [block for block in put_in(blocks, needed) if block]
+    text = "\n".join(line for block in blocks for line in block) + "\n"
     if new:
         text = text.rstrip("\n") + f"\n\n# Needed for {profile}:\n" + "\n\n".join("\n".join(b) for b in new) + "\n"
     parse_config(text)
     return text
+
+
+def kicad_actions(settings: str) -> list[str]:
+    """Return what is to be done in KiCad, as comments of the settings say it."""
+    return [line.removeprefix("# ") for line in settings.splitlines() if line.startswith("# in KiCad, ")]
 
 
 def open_values(settings: str) -> int:
