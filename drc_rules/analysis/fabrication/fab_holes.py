@@ -26,7 +26,7 @@ SHAPES_WITHOUT_RING = ("custom", "trapezoid")
 NO_DIAMETER_MM = 0.05
 """Below this a diameter is a typing error or a placeholder: neither a drill nor a laser makes it."""
 
-ENTER_DIAMETER = "in KiCad, select them, enter the hole's diameter and save the board"
+ENTER_DIAMETER = "in KiCad, enter the diameter of each hole that has none or less than 0.05 mm, and save the board"
 
 NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""

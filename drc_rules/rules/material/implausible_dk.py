@@ -100,4 +100,4 @@ def implausible_dk(ctx: Context, clause: Clause, found: Comparable) -> Iterator[
 
 
 def _name_it(ply: DielectricPly) -> str:
-    return f'[declared.dielectric."{ply.row}"]\nmaterial = "?"  # the laminate that the fab will use'
+    return f'[declared.dielectric."{ply.row}"]\nmaterial = "?"  # the laminate that the fab is to use'

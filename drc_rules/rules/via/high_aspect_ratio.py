@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
+from drc_rules.analysis.fabrication.fab_holes import ENTER_DIAMETER, NO_DIAMETER_MM
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, own_fab
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
 from drc_rules.facts.context import Context
@@ -92,7 +92,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     """Yield a finding when a group of like holes is past the clause's tier."""
     if group.drill_mm < NO_DIAMETER_MM:
         name = f"hole diameter of {group.in_words} (the file states less than {NO_DIAMETER_MM} mm)"
-        raise MissingFact(name, "in KiCad, select them, enter the hole's diameter and save the board")
+        raise MissingFact(name, ENTER_DIAMETER)
     limit = _limit(ctx, clause, group)
     greatest = limit.value
     try:

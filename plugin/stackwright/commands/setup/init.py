@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,8 +57,10 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     if exists and profile is None:
         what = "give --profile NAME to add what that workload needs, edit it, or give --force to replace it"
         raise StackwrightError(str(target), "is there already", what)
+    actions: list[str] = []
     if profile is not None:
-        text = _for_workload(path, profile, form, (former or b"").decode("utf-8") if exists else None)
+        text, needed = _for_workload(path, profile, form, (former or b"").decode("utf-8") if exists else None)
+        actions = [line.removeprefix("# ") for line in needed if line.startswith("# in KiCad, ")]
     else:
         context, _, _ = prepare(read_board(path), Config(), Overrides())
         show(_inferred(context).text(terminal_console()))
@@ -71,8 +73,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     page.gap()
     wrote = f"wrote {target}" if text.encode() != former else f"{target} has all that is needed already"
     page.verbatim([wrote + (f"; the former content is in {kept.name}" if kept else "")], indent=0)
-    actions = settings_file.kicad_actions(text) if profile is not None else []
-    page.verbatim([f"{action}" for action in actions], indent=0)
+    page.verbatim(actions, indent=0)
     to_fill = settings_file.open_values(text)
     fill = f"fill in {count(to_fill, 'value')} marked {PLACEHOLDER}, then " if to_fill else ""
     page.verbatim([f"next: {fill}stackwright check {typed}"], indent=0)
@@ -80,8 +81,8 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
     return 0
 
 
-def _for_workload(path: Path, profile: str, form: str | None, settings: str | None) -> str:
-    """Return settings that ask for all that a workload needs; `settings` are those that are there.
+def _for_workload(path: Path, profile: str, form: str | None, settings: str | None) -> tuple[str, Sequence[str]]:
+    """Return settings that ask for all that a workload needs, and those lines; `settings` are those that are there.
 
     Raises:
         ConfigError: the settings name another workload.
@@ -95,8 +96,8 @@ def _for_workload(path: Path, profile: str, form: str | None, settings: str | No
     outcome = run(context, requirements.clauses, all_rules(), all_rules())
     needed = with_roles(context, proofs(context, outcome, stackup_facts(context, proofs(context, outcome))))
     if settings is not None:
-        return settings_file.add_to(settings, profile, needed)
-    return settings_file.compose_for(context, profile, form, needed)
+        return settings_file.add_to(settings, profile, needed), needed
+    return settings_file.compose_for(context, profile, form, needed), needed
 
 
 def _inferred(context: Context) -> Page:

@@ -77,11 +77,6 @@ def add_to(settings: str, profile: str, needed: Sequence[str]) -> str:
     return text
 
 
-def kicad_actions(settings: str) -> list[str]:
-    """Return what is to be done in KiCad, as comments of the settings say it."""
-    return [line.removeprefix("# ") for line in settings.splitlines() if line.startswith("# in KiCad, ")]
-
-
 def open_values(settings: str) -> int:
     """Return how many values are still to be filled in."""
     return len(re.findall(rf'^[^#\n]*= *\[?"{re.escape(PLACEHOLDER)}"', settings, flags=re.MULTILINE))
