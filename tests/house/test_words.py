@@ -114,6 +114,9 @@ SOURCES: Mapping[str, Callable[[], Texts]] = {
     "stackwright": strings("plugin/stackwright"),
     "pages of reports": pages("plugin/stackwright/reporters/templates/*.html"),
     "README": pages("README.md"),
+    "changelog": pages("CHANGELOG.md"),
+    "contributing": pages("CONTRIBUTING.md"),
+    "security": pages("SECURITY.md"),
     "guide": guide,
 }
 
