@@ -99,6 +99,31 @@ def test_lines_that_are_there_are_not_asked_for_again() -> None:
     assert parse_config(added).profile == "edge"
 
 
+def test_what_is_missing_goes_into_the_table_that_is_there() -> None:
+    """Of the same nets, and of the stackup; TOML opens no table twice."""
+    settings = 'profile = "edge"\n\n[declared]\ntg_c = 170\n\n[[interface]]\nis = "pcie3"\nnets = ["/TX*"]\n'
+    needed = (
+        "# add to [declared] in stackwright.toml:",
+        '# foil = "?"  # STD',
+        "[[interface]]",
+        'is = "pcie3"',
+        'nets = ["/TX*"]',
+        'role = "?"  # slot',
+    )
+
+    added = settings_file.add_to(settings, "edge", needed)
+
+    rows = 'tg_c = 170\nfoil = "?"  # STD\n\n[[interface]]\nis = "pcie3"\nnets = ["/TX*"]\nrole = "?"  # slot\n'
+    assert added == f'profile = "edge"\n\n[declared]\n{rows}'
+    assert settings_file.add_to(added, "edge", needed) == added
+
+
+def test_an_open_role_leaves_the_interface_declared() -> None:
+    one, *others = parse_config('[[interface]]\nis = "pcie3"\nnets = ["/TX*"]\nrole = "?"\n').interface
+    assert (one.is_, one.role, others) == ("pcie3", None, [])
+    assert parse_config('[[interface]]\nis = "?"\nnets = ["/TX*"]\nrole = "slot"\n').interface == ()
+
+
 @pytest.mark.parametrize(
     ("text", "values"),
     [('a = "?"\nb = ["?"]\n', 2), ('# a = "?"\n', 0), ('a = 1  # "?"\n', 0), ('  net = "?" # x\n', 1)],
