@@ -14,6 +14,8 @@ from stackup_lib.kicad import read_board
 from stackwright.kicad import fixing
 from stackwright.kicad.errors import KicadError
 
+pytestmark = pytest.mark.slow
+
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAME = "training_b200_lossy_prepreg"
 
@@ -86,7 +88,6 @@ def everything(editor: Editor) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in editor.path.parent.iterdir() if file.is_file()}
 
 
-@pytest.mark.slow
 def test_a_preview_shows_a_diff_and_touches_nothing(editor: Editor, tmp_path: Path) -> None:
     """The wrong prepreg goes, a better one comes; the board, its settings and its project stay as they are."""
     before = everything(editor)
@@ -100,7 +101,6 @@ def test_a_preview_shows_a_diff_and_touches_nothing(editor: Editor, tmp_path: Pa
     assert everything(editor) == before
 
 
-@pytest.mark.slow
 def test_an_applied_change_is_in_file_and_editor_and_the_former_file_is_kept(
     editor: Editor, preview: dict[str, Any]
 ) -> None:
@@ -181,7 +181,6 @@ def test_a_file_that_another_program_changed_is_not_saved_over(editor: Editor, p
     assert editor.asked == []
 
 
-@pytest.mark.slow
 def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_path: Path) -> None:
     """The board in the editor counts, not the file."""
     editor.unsaved = editor.content().replace(
@@ -194,7 +193,6 @@ def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_pat
     assert b'(title "unsaved")' in editor.path.read_bytes()
 
 
-@pytest.mark.slow
 def test_a_file_that_said_something_else_before_the_preview_is_kept(editor: Editor, tmp_path: Path) -> None:
     """Written by another program, which KiCad did not notice: its save replaces that file, so a copy stays beside."""
     editor.unsaved = editor.content()
@@ -236,7 +234,6 @@ def test_a_board_without_a_workload_asks_for_one(editor: Editor, tmp_path: Path)
         shown(editor, tmp_path / "work")
 
 
-@pytest.mark.slow
 def test_a_fit_board_needs_none(tmp_path: Path) -> None:
     """It says that the stackup need not change."""
     name = "training_b200_fit"

@@ -146,6 +146,7 @@ def test_options_that_exclude_each_other_are_refused(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_quiet_shows_the_headline_and_full_is_the_former_all(read: Read) -> None:
     """`-q` one line per board; `--full` as `--all` did; between them one screen, and `-v`."""
     quiet = read("check", str(BOARD), "-q")
@@ -157,6 +158,7 @@ def test_quiet_shows_the_headline_and_full_is_the_former_all(read: Read) -> None
     assert every == read("check", str(BOARD), "--all") != quiet
 
 
+@pytest.mark.slow
 def test_a_page_for_a_terminal_goes_to_a_file_of_its_own(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

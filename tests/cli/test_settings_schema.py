@@ -39,6 +39,7 @@ def problems(text: str) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator().iter_errors(data)]
 
 
+@pytest.mark.slow
 def test_every_key_of_the_examples_passes() -> None:
     """An editor underlines nothing that the program reads."""
     texts = dict(examples())

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -36,6 +37,7 @@ HOSTILE = [
 ]
 
 
+@cache
 def view_of(name: str) -> StackupView:
     """Return the stackup of one of our boards."""
     view = check_board(BOARDS / name / f"{name}.kicad_pcb").stackup

@@ -115,6 +115,7 @@ def test_answers_are_a_pareto_of_different_things() -> None:
     assert [unmet(one, TRAINING) for one in ranked] == [[]] * len(ranked)
 
 
+@pytest.mark.slow
 def test_a_hybrid_has_low_loss_beside_fast_layers_only() -> None:
     """A hybrid's plainer laminate touches no fast layer, it loses as little as the pure build, and costs less."""
     hybrid = next(e for e in training().ranked if len(e.candidate.laminates) == 2)
