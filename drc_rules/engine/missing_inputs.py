@@ -36,7 +36,8 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
         hints.insert(0, profile.how_to_give)
     if profile.value is None or any(v.guesses for v in open_verdicts):
         hints += [generation_of(context, one).how_to_give for one in context.assignment.families_without_generation()]
-    return paste_lines(in_general(dict.fromkeys([*hints, *also])), context.declarations.config.text)
+    tables = ["\n".join(table) for hint in [*hints, *also] for table in _tables(hint)]
+    return paste_lines(in_general(tables), context.declarations.config.text)
 
 
 def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:
@@ -50,7 +51,7 @@ def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:
 
 def in_general(hints: Iterable[str]) -> list[str]:
     """Offer one line for all rows where the same fact is missing of more than a few of them, or asked of all."""
-    kept = list(dict.fromkeys("\n".join(table) for hint in hints for table in _tables(hint)))
+    kept = list(dict.fromkeys(hints))
     for start, key, line in GENERAL:
         rows = [h for h in kept if h.startswith(start) and h.partition("\n")[2].startswith(key)]
         if len(rows) > MOST_ROWS or (rows and line in kept):

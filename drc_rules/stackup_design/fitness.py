@@ -264,7 +264,7 @@ def open_questions(verdicts: Iterable[ClauseVerdict]) -> list[OpenQuestion]:
     hints = in_general(waiting)
     found = []
     for hint in hints:
-        covered = [hint] if hint in waiting else [key for key in waiting if key not in hints and _is_row_of(key, hint)]
+        covered = [key for key in waiting if key == hint or (key not in hints and _is_row_of(key, hint))]
         clauses = {c: s for key in covered for c, s in waiting[key][1].items()}
         fact = waiting[hint][0] if hint in waiting else _every(waiting[covered[0]][0])
         errors = sum(s is Severity.ERROR for s in clauses.values())
