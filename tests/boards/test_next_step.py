@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from stackwright.reporters import text
-from tests.cli.test_cli import run
+from tests.cli.test_cli import run as run_process
+from tests.support.in_process import run_here as run
+from tests.support.remembered import equal_boards_checked_once
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 NAMES = sorted(path.name for path in BOARDS.iterdir() if path.is_dir())
+
+
+@pytest.fixture(autouse=True)
+def _remembered() -> Iterator[None]:
+    with equal_boards_checked_once():
+        yield
 
 
 @pytest.fixture
@@ -40,6 +49,14 @@ def test_the_next_step_runs_as_printed_and_the_screen_is_short(name: str, folder
     ran = run(*words, cwd=folder)
     assert ran.code in (0, 1), ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_process_of_its_own_prints_the_same(folder: Path) -> None:
+    """Exit code and both streams."""
+    name = NAMES[0]
+    shutil.copytree(BOARDS / name, folder / name)
+
+    assert run_process("check", name, cwd=folder) == run("check", name, cwd=folder)
 
 
 @pytest.mark.parametrize("profile", ["training-b200", "inference-pcie", "edge"])

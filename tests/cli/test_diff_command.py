@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -18,6 +19,7 @@ from stackwright.cli.app import run
 from stackwright.commands.diff.command import DiffDocument, State, states
 from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
+from tests.support.remembered import equal_boards_checked_once
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -42,6 +44,13 @@ def put(folder: Path, name: str) -> None:
 
 
 @pytest.fixture
+def remembered() -> Iterator[None]:
+    """Each state of the card is checked once in this file."""
+    with equal_boards_checked_once():
+        yield
+
+
+@pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository of two commits: a board that is fit, then one with a wrong prepreg."""
     (tmp_path / "hardware").mkdir()
@@ -56,6 +65,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_two_commits_differ_in_ohms_and_decibels_and_the_new_finding_fails(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -79,6 +89,7 @@ def test_the_schema_is_the_one_of_the_program() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_what_is_repaired_is_fixed_and_passes(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same two commits the other way round."""
     assert run(["diff", "HEAD", "HEAD~1", CARD, "--json"]) == 0
@@ -92,6 +103,7 @@ def test_what_is_repaired_is_fixed_and_passes(repository: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_the_file_as_it_lies_there_is_compared_with_a_commit(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,6 +126,7 @@ def test_the_same_state_differs_in_nothing(repository: Path, capsys: pytest.Capt
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_only_what_a_commit_brings_gates(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`check --against`: the headline stays what it is, the exit code speaks of the change alone."""
     assert run(["check", CARD]) == 1
@@ -125,6 +138,7 @@ def test_only_what_a_commit_brings_gates(repository: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_a_board_that_a_commit_does_not_have_is_judged_as_a_whole(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +160,7 @@ def test_the_settings_are_those_of_the_commit(repository: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +175,7 @@ def test_a_pull_request_gets_deltas_first_and_the_cross_section_last(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("remembered")
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -15,6 +15,8 @@ import typer
 from stackwright.cli.app import app
 from tests.cli.test_cli import run as run_process
 from tests.cli.test_options import commands
+from tests.support.in_process import run_here
+from tests.support.remembered import equal_boards_checked_once
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
@@ -88,6 +90,14 @@ def test_a_printed_example_runs(example: str, desk: Path, tmp_path: Path) -> Non
     if example.startswith("stackwright new "):  # where nothing is yet
         for path in (*folder.glob("*.kicad_p*"), folder / "stackwright.toml"):
             path.unlink()
-    ran = run_process(*shlex.split(example)[1:], cwd=folder)
+    with equal_boards_checked_once():
+        ran = run_here(*shlex.split(example)[1:], cwd=folder)
     assert ran.code in (0, 1), ran.err
     assert ran.out or "--output" in example
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_prints_the_same(desk: Path) -> None:
+    """Exit code and both streams."""
+    words = ("check", "card.kicad_pcb", "--profile", "inference")
+    assert run_process(*words, cwd=desk) == run_here(*words, cwd=desk)

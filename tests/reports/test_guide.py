@@ -5,14 +5,19 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from docs.sessions import BOARDS, GUIDE, LEFT_OUT, ROOT, STEP, Run, runs
 from drc_rules.settings.config import Config
 from tests.house.test_words import WORDS
+from tests.support.in_process import run_as_read
+from tests.support.remembered import equal_boards_checked_once
 
 PAGES = sorted(GUIDE.glob("*.md"))
 TYPED = re.compile(r"^\$ stackwright ", re.MULTILINE)
@@ -30,6 +35,15 @@ def blocks(path: Path, language: str) -> list[str]:
     return [step["body"] for step in STEP.finditer(path.read_text(encoding="utf-8")) if step["language"] == language]
 
 
+def in_this_process(command: list[str], *, cwd: Path, env: dict[str, str], **streams: object) -> object:
+    """Run a command of a page: Stackwright in this process, another one as ever."""
+    if command[:3] != [sys.executable, "-m", "stackwright"]:
+        return subprocess.run(command, cwd=cwd, env=env, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with equal_boards_checked_once():
+        ran = run_as_read(*command[3:], cwd=cwd, environment=env)
+    return SimpleNamespace(returncode=ran.code, stdout=ran.out.encode())
+
+
 def outdated(run: Run) -> str:
     """Return what a run shows in place of what stands on the page; empty where nothing changed."""
     if run.exit_code not in (0, 1) or any("Traceback" in line for line in run.printed):
@@ -39,8 +53,11 @@ def outdated(run: Run) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=named)
-def test_commands_print_what_the_page_shows(path: Path, tmp_path: Path) -> None:
-    """`python -m docs.sessions` renews a page whose output is another now."""
+def test_commands_print_what_the_page_shows(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python -m docs.sessions` renews a page whose output is another now; the first page here runs processes too."""
+    if path != WITH_COMMANDS[0]:
+        stand_in = SimpleNamespace(run=in_this_process, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
+        monkeypatch.setattr("docs.sessions.subprocess", stand_in)
     told = [outdated(run) for run in runs(path.read_text(encoding="utf-8"), tmp_path)]
     assert told
     assert "\n".join(filter(None, told)) == ""

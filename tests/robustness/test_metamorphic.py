@@ -18,6 +18,7 @@ from stackup_lib.kicad import read_board
 from tests.support import metamorphic as meta
 from tests.support.judgement import Judgement, clauses_of, differences, judge
 from tests.support.metamorphic import Variant
+from tests.support.remembered import equal_sections_solved_once
 from tests.support.rule_cases import all_cases
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "boards"
@@ -107,6 +108,12 @@ def found_by(change: Change, path: Path, config: str) -> list[str]:
     )
 
 
+@pytest.fixture(autouse=True)
+def _remembered() -> Iterator[None]:
+    with equal_sections_solved_once():
+        yield
+
+
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", ["edge_unmirrored_copper", "inference_hdi_2n2_fit"])
 def test_a_board_that_is_only_put_otherwise_is_judged_as_before(name: str, change: str) -> None:
@@ -138,6 +145,12 @@ PIECE_MM = 1.0
 
 ENDS_COUNT = ("length_mm", "uncoupled_mm", "forgiven_mm", "over_holes_mm")
 """Lengths to which such pieces add up."""
+
+
+@functools.cache
+def impedances_as_drawn(path: Path) -> tuple[Board, dict[str, dict[str, object]]]:
+    board = read_board(path)
+    return board, impedances_of(board, path)
 
 
 def impedances_of(board: Board, path: Path) -> dict[str, dict[str, object]]:
@@ -173,9 +186,9 @@ def moved_by_more(before: dict[str, object], after: dict[str, object]) -> list[s
 def test_tracks_that_are_cut_have_the_impedance_that_they_had(name: str, parts: int) -> None:
     """Of every link mean, worst section, gaps and planes are the same numbers; lengths move by a piece at most."""
     path, _ = fixture(name)
-    board = read_board(path)
+    board, before = impedances_as_drawn(path)
 
-    before, after = impedances_of(board, path), impedances_of(meta.split(board, parts).board, path)
+    after = impedances_of(meta.split(board, parts).board, path)
 
     assert before.keys() == after.keys()
     assert {link: moved_by_more(row, after[link]) for link, row in before.items()} == {link: [] for link in before}

@@ -23,6 +23,7 @@ from stackup_lib.copper import coupling
 from stackup_lib.kicad import read_board
 from tests.support.judgement import Judgement, judge
 from tests.support.metamorphic import Variant
+from tests.support.remembered import equal_sections_solved_once
 from tests.support.seeded import Case
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "boards"
@@ -128,6 +129,12 @@ def steps(ladder: str) -> Iterator[Failing]:
     families, make, values = LADDERS[ladder]
     for value in values:
         yield failing(make(value), families)
+
+
+@pytest.fixture(autouse=True)
+def _remembered() -> Iterator[None]:
+    with equal_sections_solved_once():
+        yield
 
 
 @pytest.mark.parametrize("ladder", LADDERS)

@@ -46,6 +46,7 @@ from tests.support.fuzz_targets import harmless
 from tests.support.hang import no_hang
 from tests.support.odd_boards import ANSI, FEWER, NUMBERS, PLACES, RTL, SOUND, cut_boards, odd_boards
 from tests.support.odd_files import BOARD, odd_files, sound_files
+from tests.support.remembered import equal_sections_solved_once
 
 REPORTS = [word for one in FORMATS for word in ("--format", one, "--output", f"report.{one}")]
 ROWS = {
@@ -210,6 +211,12 @@ def refusals() -> dict[str, str]:
 def commands() -> dict[str, Any]:
     """The commands of the command line itself."""
     return dict(vars(typer.main.get_command(app))["commands"])
+
+
+@pytest.fixture(autouse=True)
+def _remembered() -> Iterator[None]:
+    with equal_sections_solved_once():
+        yield
 
 
 @pytest.fixture(scope="session")

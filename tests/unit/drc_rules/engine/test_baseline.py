@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -29,11 +30,19 @@ from stackwright.results.checked import Checked
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
 from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
+from tests.support.remembered import checked, equal_boards_checked_once
 from tests.unit.drc_rules.engine.test_engine import clause
 
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 LOSSY, STUBS, FEW = "training_b200_lossy_prepreg", "training_b200_no_backdrill", "training_b200_too_few_layers"
 ALL = sorted(path.parent.name for path in BOARDS.glob("*/*.kicad_pcb"))
+
+
+@pytest.fixture(autouse=True)
+def _remembered() -> Iterator[None]:
+    """A board that lies there as before is checked once in this file."""
+    with equal_boards_checked_once():
+        yield
 
 
 def copied(name: str, target: Path) -> Path:
@@ -187,7 +196,7 @@ def test_nothing_is_written_when_a_board_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_two_findings_of_a_board_share_a_key(name: str) -> None:
-    found = check_board(BOARDS / name / f"{name}.kicad_pcb").findings
+    found = checked(BOARDS / name / f"{name}.kicad_pcb").report.findings
     assert len({f.key for f in found}) == len(found)
 
 
@@ -216,7 +225,7 @@ def reordered(text: str) -> str:
 @pytest.mark.parametrize("name", [LOSSY, STUBS])
 def test_moved_lines_and_another_order_change_no_key(tmp_path: Path, name: str) -> None:
     board = copied(name, tmp_path)
-    before = check_board(board)
+    before = checked(board).report
     board.write_text(reordered(board.read_text(encoding="utf-8")), encoding="utf-8")
     after = check_board(board)
     assert keys(before)
@@ -226,7 +235,7 @@ def test_moved_lines_and_another_order_change_no_key(tmp_path: Path, name: str) 
 @pytest.mark.slow
 def test_a_shifted_board_and_new_uuids_change_no_key_of_a_net(tmp_path: Path) -> None:
     board = copied(STUBS, tmp_path)
-    before = check_board(board)
+    before = checked(board).report
     text = board.read_text(encoding="utf-8")
     moved = re.sub(r'\(uuid "([0-9a-f])', lambda m: f'(uuid "{"f" if m[1] != "f" else "e"}', text)
     assert moved != text
@@ -239,7 +248,7 @@ def test_a_shifted_board_and_new_uuids_change_no_key_of_a_net(tmp_path: Path) ->
 @pytest.mark.parametrize("name", [LOSSY, STUBS, "default_stackup"])
 def test_a_board_that_kicad_saved_again_has_the_same_keys(tmp_path: Path, name: str) -> None:
     board = copied(name, tmp_path)
-    before, text = keys(check_board(board)), reordered(board.read_text(encoding="utf-8"))
+    before, text = keys(checked(board).report), reordered(board.read_text(encoding="utf-8"))
     board.write_text(text, encoding="utf-8")
     cli = kicad_cli_path()
     assert cli

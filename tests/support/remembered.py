@@ -1,0 +1,93 @@
+"""What is worked out once: cross sections of equal numbers, and checks of boards whose files are equal byte for byte.
+
+Both give what a second run would give, number for number. A test whose point is that second run does without.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from unittest.mock import patch
+
+from drc_rules.analysis.lines import uncertainty
+from drc_rules.engine.check import CheckUp, check_up, find_config
+from drc_rules.facts.declared import Overrides
+from drc_rules.settings.config import Config
+from stackup_lib.field_solver import perturbation, solver
+from stackup_lib.transmission_lines import inverse, pair_crosstalk, remedy, tolerance
+from stackwright.commands.check import command as check_command
+from stackwright.commands.diff import command as diff_command
+
+SOLVING = (solver, inverse, pair_crosstalk, remedy, tolerance, uncertainty)
+"""Modules that call `solve_once` by that name."""
+
+solve_once = functools.cache(solver.solve_once)
+perturb = functools.cache(perturbation.perturb)
+answers: dict[object, CheckUp] = {}
+
+
+@contextmanager
+def equal_sections_solved_once() -> Iterator[None]:
+    """Solve a cross section once, however many boards or candidates have it."""
+    with ExitStack() as stack:
+        for module in SOLVING:
+            stack.enter_context(patch.object(module, "solve_once", solve_once))
+        stack.enter_context(patch.object(perturbation, "perturb", perturb))
+        yield
+
+
+@contextmanager
+def equal_boards_checked_once() -> Iterator[None]:
+    """Let the commands check a board once whose file, project, rules, settings and name are the same."""
+    with ExitStack() as stack:
+        stack.enter_context(equal_sections_solved_once())
+        stack.enter_context(patch.object(check_command, "check_up", checked))
+        stack.enter_context(patch.object(check_command, "check_board", _report_of))
+        stack.enter_context(patch.object(diff_command, "check_up", checked))
+        yield
+
+
+def checked(
+    path: Path,
+    *,
+    config: Config | None = None,
+    overrides: Overrides | None = None,
+    text: bytes | None = None,
+    today: date | None = None,
+    every_pair: bool = False,
+) -> CheckUp:
+    """Check a board as `check_up` does; a report that is there already gets the board's path."""
+
+    def check() -> CheckUp:
+        return check_up(path, config=config, overrides=overrides, text=text, today=today, every_pair=every_pair)
+
+    if not path.is_file() or text is not None:
+        return check()
+    settings = find_config(path) if config is None else config
+    files = [(one.name, one.read_bytes()) for one in _files_of(path)]
+    key = (path.name, *files, repr(settings), settings.text, repr(overrides or Overrides()), today, every_pair)
+    return _moved(_answer(key, check), path)
+
+
+def _answer(key: object, check: Callable[[], CheckUp]) -> CheckUp:
+    if key not in answers:
+        answers[key] = check()
+    return answers[key]
+
+
+def _files_of(board: Path) -> list[Path]:
+    """The board and what may be read beside it: project, rules, settings and profiles of one's own."""
+    return sorted([*(one for one in board.parent.glob(f"{board.stem}.kicad_*")), *board.parent.glob("*.toml")])
+
+
+def _moved(found: CheckUp, path: Path) -> CheckUp:
+    facts = found.report.board.model_copy(update={"path": path.as_posix()})
+    return replace(found, report=found.report.model_copy(update={"board": facts}))
+
+
+def _report_of(path: Path, *, config: Config, overrides: Overrides) -> object:
+    return checked(path, config=config, overrides=overrides).report
