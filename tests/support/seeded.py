@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.engine.check import prepare
-from drc_rules.engine.decide import Outcome, run
+from drc_rules.engine.decide import FILLS_UP_TO_DATE, Outcome, run
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Finding
 from drc_rules.rules.rule import all_rules
@@ -157,10 +157,11 @@ class Case:
         """Return the verdicts on every clause."""
         return self.judged().verdicts
 
-    def judged(self) -> Outcome:
-        """Return all that the check says."""
+    def judged(self, families: tuple[str, ...] = ("",)) -> Outcome:
+        """Return all that the check says, or what these families of rules say; the others rest on the zones' fills."""
         context, requirements, _ = prepare(self.board, parse_config(self.config), Overrides())
-        outcome = run(context, requirements.clauses, all_rules(), all_rules())
+        chosen = [rule for rule in all_rules() if rule.code.startswith(families) or FILLS_UP_TO_DATE in rule.kinds]
+        outcome = run(context, requirements.clauses, all_rules(), chosen)
         assert not outcome.crashes, outcome.crashes
         return outcome
 
