@@ -4,8 +4,25 @@ Every row of the data names its source and how that was read; values come back a
 first look-up.
 """
 
-from stackup_lib.materials.copper import CopperWeight, StatedFoil, copper_weights, foils_beside, ounce_class
-from stackup_lib.materials.foils import Foil, FoilGrade, FoilMatch, find_foil, foil_grade_from_rz, foils, rz_from_rq
+from stackup_lib.materials.copper import (
+    CopperWeight,
+    StatedFoil,
+    copper_weights,
+    foils_beside,
+    inner_copper_mm,
+    ounce_class,
+)
+from stackup_lib.materials.foils import (
+    CladFoils,
+    Foil,
+    FoilGrade,
+    FoilMatch,
+    clad_foils,
+    find_foil,
+    foil_grade_from_rz,
+    foils,
+    rz_from_rq,
+)
 from stackup_lib.materials.glass import GlassStyle, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
 from stackup_lib.materials.lookup import Match
@@ -26,6 +43,7 @@ from stackup_lib.materials.sources import Grade, MaterialSource
 __all__ = [
     "CLASS_BORDER",
     "Catalogue",
+    "CladFoils",
     "Construction",
     "ConstructionKind",
     "CopperWeight",
@@ -44,12 +62,14 @@ __all__ = [
     "Tg",
     "TgMethod",
     "catalogue",
+    "clad_foils",
     "copper_weights",
     "find_foil",
     "foil_grade_from_rz",
     "foils",
     "foils_beside",
     "glass_styles",
+    "inner_copper_mm",
     "loss_class_from_df",
     "ounce_class",
     "rz_from_rq",

@@ -17,6 +17,7 @@ class CopperWeight(Frozen):
     Attributes:
         oz: ounces per square foot.
         nominal_um: foil as bought.
+        inner_um: usual finished thickness of an inner layer, after cleaning and etching; None where no fab states it.
         internal_min_um: least finished thickness of an inner layer.
         external_class2_min_um: least finished thickness of a plated outer layer, IPC class 2.
         external_class3_min_um: the same, IPC class 3.
@@ -24,6 +25,7 @@ class CopperWeight(Frozen):
 
     oz: float
     nominal_um: float
+    inner_um: float | None = None
     internal_min_um: float
     external_class2_min_um: float
     external_class3_min_um: float
@@ -105,6 +107,22 @@ def ounce_class(thickness_mm: float, *, outer: bool) -> Fact[float]:
         source=source,
         confidence=Confidence.LOW if outer else band.confidence,
     )
+
+
+PROCESSED_SHARE = 0.89
+"""Of its nominal thickness, what processing leaves of inner foil: 15.2, 30 and 61 um of 17.1, 34.3 and 68.6."""
+
+NOMINAL_UM_PER_OZ = 34.3
+
+
+@cache
+def inner_copper_mm(oz: float) -> float:
+    """Return the usual finished thickness of inner copper of a weight."""
+    listed = next((w for w in copper_weights() if w.oz == oz), None)
+    if listed is not None and listed.inner_um is not None:
+        return listed.inner_um / 1000
+    nominal_um = listed.nominal_um if listed else NOMINAL_UM_PER_OZ * oz
+    return round(PROCESSED_SHARE * nominal_um / 1000, 4)
 
 
 def _usual() -> str:

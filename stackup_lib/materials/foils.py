@@ -122,6 +122,36 @@ def foils() -> tuple[Foil, ...]:
     return tuple(Foil.model_validate({**row, "source": sources[row["source"]]}) for row in data["foil"])
 
 
+class CladFoils(Frozen):
+    """Foil grades that makers clad the cores of some laminate families with."""
+
+    families: tuple[str, ...]
+    grades: tuple[FoilGrade, ...]
+    source: MaterialSource
+
+    def least(self, wanted: FoilGrade) -> FoilGrade | None:
+        """Return the plainest grade that is as smooth as the one wanted; None where there is none."""
+        return min((g for g in self.grades if g.rank >= wanted.rank), key=lambda g: g.rank, default=None)
+
+    @property
+    def smoothest(self) -> FoilGrade:
+        """The smoothest of them."""
+        return max(self.grades, key=lambda g: g.rank)
+
+
+@cache
+def _clad() -> dict[str, CladFoils]:
+    data = read_toml("clad_foils.toml")
+    sources = sources_of(data)
+    rows = (CladFoils.model_validate({**row, "source": sources[row["source"]]}) for row in data["clad"])
+    return {family: row for row in rows for family in row.families}
+
+
+def clad_foils(family: str) -> CladFoils | None:
+    """Return the foils that the cores of a laminate family are clad with; None where nothing is known of it."""
+    return _clad().get(family)
+
+
 @cache
 def _by_key() -> dict[str, Foil]:
     return {key_of(alias): foil for foil in foils() for alias in foil.aliases}

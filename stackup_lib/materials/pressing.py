@@ -49,6 +49,7 @@ class PressedPrepreg(Frozen):
 
 class _Data(Frozen):
     areal_g_per_m2: dict[str, float]
+    cloth_um: dict[str, float]
     glass_g_per_cm3: tuple[float, float, float]
     resin_g_per_cm3: tuple[float, float, float]
     ply_tolerance_mm: float
@@ -62,6 +63,7 @@ def _data() -> _Data:
     sources = sources_of(data)
     return _Data(
         areal_g_per_m2={k: v for k, v in data["g_per_m2"].items() if k != "source"},
+        cloth_um={k: v for k, v in data["cloth_um"].items() if k != "source"},
         glass_g_per_cm3=data["density"]["glass_g_per_cm3"],
         resin_g_per_cm3=data["density"]["resin_g_per_cm3"],
         ply_tolerance_mm=data["tolerance"]["ply_mm"],
@@ -73,6 +75,12 @@ def _data() -> _Data:
 def glass_areal_weight_g_per_m2(style: str) -> float | None:
     """Return the nominal areal weight of a glass style, None when it is not known."""
     return _data().areal_g_per_m2.get(style)
+
+
+def cloth_thickness_mm(style: str) -> float | None:
+    """Return the thickness of the woven cloth of a glass style (IPC-4412), None when it is not known."""
+    um = _data().cloth_um.get(style)
+    return None if um is None else um / 1000
 
 
 def glass_thickness_mm(areal_g_per_m2: float, glass_g_per_cm3: float) -> float:

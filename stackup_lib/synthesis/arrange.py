@@ -45,6 +45,12 @@ class Order(Frozen):
             return "through"
         return "any-layer" if self.is_any_layer else f"{self.build_ups}+N+{self.build_ups}"
 
+    def core_partner(self, index: int) -> int | None:
+        """Return the layer on the other side of a layer's core; None for a foil."""
+        if index < len(self.gaps) and self.gaps[index] == "c":
+            return index + 1
+        return index - 1 if index and self.gaps[index - 1] == "c" else None
+
     def is_build_up(self, gap: int) -> bool:
         """Tell whether microvias are drilled through a dielectric."""
         return gap < self.build_ups or gap >= len(self.gaps) - self.build_ups

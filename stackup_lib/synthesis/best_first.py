@@ -11,7 +11,15 @@ from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order, orders
 from stackup_lib.synthesis.blends import blends
 from stackup_lib.synthesis.candidates import CandidateStackup
-from stackup_lib.synthesis.closing import LaminatePair, closest, has_rest, thickness_range_mm, with_smooth_foil
+from stackup_lib.synthesis.closing import (
+    LaminatePair,
+    closest,
+    foil_of,
+    has_rest,
+    keeps_signal_weights,
+    thickness_range_mm,
+    with_smooth_foil,
+)
 from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.lost import Lost
@@ -101,7 +109,12 @@ class Search:
         return None
 
     def _pool(self) -> list[SearchEntry]:
-        todo, offered = orders(self.goals), blends(self.goals, self.lost)
+        every, offered = orders(self.goals), blends(self.goals, self.lost)
+        todo = [order for order in every if keeps_signal_weights(order, self.goals)]
+        for order in every:
+            if order not in todo:
+                words = "a signal layer would take the weight of the plane on its core"
+                self.lost.add(f"{len(order.layers)} layers {order.layers}", words)
         pool = []
         for blend in offered:
             for order in todo:
@@ -223,17 +236,25 @@ def _smoother(
 ) -> tuple[CandidateStackup, ...]:
     """Return a candidate with the next smoother foil where fast currents run, then the others with the smoothest."""
     smooth = with_smooth_foil(candidate.order, goals)
-    now = max((FoilGrade(c.foil).rank for k, c in enumerate(candidate.copper) if k in smooth and c.foil), default=-1)
-    grade = next((g for g in SMOOTHER if g.rank > now), None)
-    if grade is None or not smooth:
+    now = _smoothness(candidate, smooth)
+    better = (_with_foil(candidate, smooth, grade) for grade in SMOOTHER)
+    first = next((c for c in better if _smoothness(c, smooth) > now), None)
+    if first is None:  # smooth already, or its cores come with nothing smoother
         return others
-    return (_with_foil(candidate, smooth, grade), *(_with_foil(o, smooth, SMOOTHER[-1]) for o in others))
+    return (first, *(_with_foil(o, smooth, SMOOTHER[-1]) for o in others))
+
+
+def _smoothness(candidate: CandidateStackup, layers: frozenset[int]) -> int:
+    """Return the sum of the foils' ranks over some layers; a layer without a grade counts less than standard foil."""
+    return sum(FoilGrade(c.foil).rank if c.foil else -1 for k, c in enumerate(candidate.copper) if k in layers)
 
 
 def _with_foil(candidate: CandidateStackup, layers: frozenset[int], grade: FoilGrade) -> CandidateStackup:
-    names = {c.name for k, c in enumerate(candidate.copper) if k in layers}
+    families = {gap: row.laminate for gap, row in enumerate(candidate.dielectrics)}
+    names = [c.name for c in candidate.copper]
+    foils = {names[k]: foil_of(candidate.order, k, families, grade).value for k in layers}
     rows = tuple(
-        r.model_copy(update={"foil": grade.value}) if r.kind is LayerKind.COPPER and r.name in names else r
+        r.model_copy(update={"foil": foils[r.name]}) if r.kind is LayerKind.COPPER and r.name in foils else r
         for r in candidate.rows
     )
     return candidate.model_copy(update={"rows": rows})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stackup_lib.materials import Laminate, catalogue
+from stackup_lib.materials import Laminate, catalogue, clad_foils
 from stackup_lib.synthesis.closing import LaminatePair
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import df_of, laminate_factor
@@ -25,7 +25,7 @@ def blends(goals: Goals, lost: Lost) -> list[LaminatePair]:
         if why:
             continue
         sound.append(laminate)
-        if _meets_df(laminate, goals, lost):
+        if _meets_df(laminate, goals, lost) and _has_foil(laminate, goals, lost):
             fast.append(laminate.family)
     alone = [LaminatePair(fast=family, rest=family) for family in fast]
     if not goals.hybrids:
@@ -93,3 +93,17 @@ def _meets_df(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
         lost.add(laminate.family, words, f"Df above {limit.max:g} at {limit.at_ghz:g} GHz")
         return False
     return True
+
+
+def _has_foil(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
+    """Tell whether cores are clad with the foil that fast layers need; True where the maker's offer is not known."""
+    offered = clad_foils(laminate.family) if goals.foil else None
+    if goals.foil is None or offered is None or offered.least(goals.foil) is not None:
+        return True
+    reason = f"its cores are not clad with {goals.foil.value} foil"
+    lost.add(
+        laminate.family,
+        f"clad with {', '.join(g.value for g in offered.grades)} only, {goals.foil.value} is needed",
+        reason,
+    )
+    return False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Literal
 
 from stackup_lib.board.planned import PlannedRow, PlannedStackup
 from stackup_lib.board.stackup import LayerKind, Ply
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import copper_weights
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
 from stackup_lib.synthesis.constructions import DF_GHZ, CatalogueProduct
@@ -148,13 +146,6 @@ def to_planned(candidate: CandidateStackup) -> PlannedStackup:
         )
         rows.append(PlannedRow.model_validate({"kind": row.kind, "name": row.name, "plies": (each,) * row.plies}))
     return PlannedStackup(rows=tuple(rows), dielectric_constraints=True)
-
-
-@cache
-def copper_mm(oz: float) -> float:
-    """Return the nominal thickness of an inner copper weight; of a weight nobody lists by 34.3 um per ounce."""
-    listed = next((w.nominal_um for w in copper_weights() if w.oz == oz), 34.3 * oz)
-    return round(listed / 1000, 4)
 
 
 def facing_copper(order: Order, gap: int, thickness_mm: Sequence[float]) -> tuple[FacingCopper, ...]:

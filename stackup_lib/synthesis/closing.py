@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,15 +17,16 @@ from numpy.typing import NDArray
 from stackup_lib.board.planned import PlannedRow, named
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials import FoilGrade, clad_foils, inner_copper_mm
 from stackup_lib.materials.pressing import FacingCopper
 from stackup_lib.synthesis.arrange import Order
+from stackup_lib.synthesis.build_rules import GapNeeds
 from stackup_lib.synthesis.candidates import (
     OUTER_COPPER_MM,
     SIGNAL_OZ,
     USES,
     CandidateRow,
     CandidateStackup,
-    copper_mm,
     dielectric_row,
     facing_copper,
 )
@@ -35,6 +37,9 @@ from stackup_lib.transmission_lines.finish import USUAL_MASK
 
 EVEN = 1.5
 """A stripline's two dielectrics differ by at most this factor, or its loss is that of the nearer plane."""
+
+CORE_SLACK_MM = 0.001
+"""Cores of 2 and 4 mil are listed as 0.051 and 0.102, or 0.05 and 0.1."""
 
 RESIN_PER_COPPER = 2.0
 """A prepreg is at least this many times as thick as the copper that it fills: a fab's rule for multilayers (setpcb)."""
@@ -63,6 +68,15 @@ class LaminatePair(Frozen):
 
     def __str__(self) -> str:
         return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
+
+
+class Place(NamedTuple):
+    """Gaps that take one product: by name, with the copper around each gap and what all of them need."""
+
+    name: str
+    kind: Kind
+    faces: Mapping[int, Faces]
+    needs: GapNeeds
 
 
 class ClosingChoice(NamedTuple):
@@ -95,10 +109,12 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
         return ()
     if wanted is not None and not span[1] + wanted * goals.thickness_tolerance >= wanted:
         return ()
+    if span[1] < _least_mm(goals):
+        return ()
     places = list(choices)
     lists = [_spread(choices[place], MOST_CHOICES.get(len(places), 5)) for place in places]
     penalty, error, total = _penalty(places, lists, bare_mm(order, goals), goals)
-    fits = np.flatnonzero(error.ravel() <= goals.thickness_tolerance)
+    fits = np.flatnonzero((error.ravel() <= goals.thickness_tolerance) & (total.ravel() >= _least_mm(goals)))
     drillable = fits[total.ravel()[fits] <= goals.max_aspect_ratio * goals.drill_mm]
     fits = drillable if len(drillable) else fits
     ranked = fits[np.lexsort((fits, np.round(error.ravel()[fits], 9), np.round(penalty.ravel()[fits], 9)))]
@@ -115,6 +131,11 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
             chosen = {place: lists[n][k] for n, (place, k) in enumerate(zip(places, picks, strict=True))}
             found.append(_build(order, chosen, goals))
     return tuple(found)
+
+
+def _least_mm(goals: Goals) -> float:
+    """Return the least thickness where no thickness is asked for."""
+    return (goals.least_thickness_mm or 0.0) if goals.thickness_mm is None else 0.0
 
 
 def thickness_range_mm(order: Order, of: str | LaminatePair, goals: Goals) -> tuple[float, float] | None:
@@ -140,16 +161,40 @@ def bare_mm(order: Order, goals: Goals) -> float:
 
 
 def layer_oz(order: Order, index: int, goals: Goals) -> float:
-    """Return the copper weight of a layer."""
+    """Return the copper weight of a layer: the heavier of the two that share its core where cores are clad equally."""
+    own = _own_oz(order, index, goals)
+    partner = order.core_partner(index)
+    if partner is None or not goals.build_rules.equal_cladding:
+        return own
+    return max(own, _own_oz(order, partner, goals))
+
+
+def _own_oz(order: Order, index: int, goals: Goals) -> float:
     kind = order.layers[index]
     return goals.power_copper_oz if kind == "P" else goals.ground_copper_oz if kind == "G" else SIGNAL_OZ
+
+
+def keeps_signal_weights(order: Order, goals: Goals) -> bool:
+    """Tell whether no signal layer takes a plane's weight because they share a core."""
+    return all(layer_oz(order, k, goals) == SIGNAL_OZ for k, kind in enumerate(order.layers) if kind in "OFS")
+
+
+def gap_needs(order: Order, gap: int, goals: Goals) -> GapNeeds:
+    """Return what a dielectric must have for the copper on either side, and for the voltage of a power plane."""
+    outer = gap in (0, len(order.gaps) - 1) and order.gaps[gap] == "p"
+    inner = (gap + 1, gap) if gap == 0 else (gap, gap + 1)
+    weights = [SIGNAL_OZ if outer and k in (0, len(order.layers) - 1) else layer_oz(order, k, goals) for k in inner]
+    needs = goals.build_rules.needs(*weights, outer=outer)
+    if goals.power_gap_mm is not None and "P" in order.layers[gap : gap + 2]:
+        needs = needs.and_those(GapNeeds(gap_mm=goals.power_gap_mm))
+    return needs
 
 
 def layer_mm(order: Order, index: int, goals: Goals) -> float:
     """Return the finished copper thickness of a layer."""
     if order.layers[index] == "O":
         return goals.finish.outer_copper_mm or OUTER_COPPER_MM
-    return copper_mm(layer_oz(order, index, goals))
+    return inner_copper_mm(layer_oz(order, index, goals))
 
 
 def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
@@ -188,13 +233,15 @@ def _penalty(
         total = total + along(place, [c.sum_mm for c in found])
         penalty = penalty + along(place, [0.02 * (c.sold.plies - 1) for c in found])
         means[place] = along(place, [c.mean_mm for c in found])
-    core, prepreg = means.get("fast core"), means.get("fast prepreg")
-    if core is not None and prepreg is not None:
+    fast_prepregs = [means[place] for place in means if place.startswith("fast prepreg")]
+    fast_cores = [means[place] for place in means if place.startswith("fast core")]
+    for core, prepreg in product(fast_cores, fast_prepregs):
         thin, thick = np.minimum(core, prepreg), np.maximum(core, prepreg)
         penalty = penalty + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
         penalty = penalty + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
-    if "outer" in means:
-        penalty = penalty + np.abs(means["outer"] - 0.08) * 2
+    for place, mean in means.items():
+        if place.endswith("outer"):
+            penalty = penalty + np.abs(mean - 0.08) * 2
     error = np.zeros_like(total)
     if goals.thickness_mm is None:
         for mean in means.values():
@@ -210,9 +257,10 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     fast = is_fast_gap(order, gap, goals)
     if order.is_build_up(gap):
         return "fast build-up" if fast else "build-up"
-    if gap in (0, len(order.gaps) - 1) and not fast:
-        return "outer"
-    return f"{'fast' if fast else 'middle'} {kind}"
+    if gap in (0, len(order.gaps) - 1):
+        return "fast outer" if fast else "outer"
+    heavy = max(layer_oz(order, k, goals) for k in (gap, gap + 1)) > SIGNAL_OZ
+    return f"{'fast' if fast else 'middle'} {kind}{' at heavy copper' if heavy else ''}"
 
 
 def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[ClosingChoice]]:
@@ -225,7 +273,10 @@ def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[
         family = blend.fast if place.startswith("fast") else blend.rest
         kind: Kind = "core" if order.gaps[gaps[0]] == "c" else "prepreg"
         faces = {gap: _plain(facing_copper(order, gap, copper)) for gap in gaps}
-        out[place] = _fitting(family, kind, faces, place, goals)
+        needs = GapNeeds()
+        for gap in gaps:
+            needs = needs.and_those(gap_needs(order, gap, goals))
+        out[place] = _fitting(family, Place(place, kind, faces, needs), goals)
     return out
 
 
@@ -233,25 +284,39 @@ def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
     return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
 
 
-def _fitting(family: str, kind: Kind, faces: Mapping[int, Faces], place: str, goals: Goals) -> list[ClosingChoice]:
+def _fitting(family: str, place: Place, goals: Goals) -> list[ClosingChoice]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
-    most = THICKEST_MM if place != "middle core" else float("inf")
-    if place.endswith("build-up"):
+    most = THICKEST_MM if not place.name.startswith("middle core") else float("inf")
+    if place.name.endswith("build-up"):
         most = goals.microvia_drill_mm * goals.max_microvia_ratio
-    kinds = tuple(dict.fromkeys(faces.values()))
-    for sold, *pressed in zip(_offers(family, kind), *(_pressed(family, kind, f) for f in kinds), strict=True):
-        key = tuple(pressed)
-        fits = all(t is not None and goals.least_dielectric_mm <= t and round(t, 3) <= most for t in key)
-        if not fits or (place.startswith("fast") and not _meets_df(sold, goals)):
+    least = max(goals.least_dielectric_mm, place.needs.gap_mm)
+    kinds = tuple(dict.fromkeys(place.faces.values()))
+    pressed = (_pressed(family, place.kind, f) for f in kinds)
+    for sold, *at in zip(_offers(family, place.kind), *pressed, strict=True):
+        known = [t for t in at if t is not None and least <= t and round(t, 3) <= most]
+        if len(known) < len(at) or not _is_pressed(sold, min(known), place.needs, goals):
             continue
-        thicknesses = dict(zip(kinds, (t for t in key if t is not None), strict=True))
-        rounded = tuple(round(t, 3) for t in thicknesses.values())
+        if place.name.startswith("fast") and not _meets_df(sold, goals):
+            continue
+        thicknesses = dict(zip(kinds, known, strict=True))
+        rounded = tuple(round(t, 3) for t in known)
         if rounded not in seen:
             seen.add(rounded)
-            found.append(ClosingChoice(sold, {gap: thicknesses[around] for gap, around in faces.items()}))
+            found.append(ClosingChoice(sold, {gap: thicknesses[around] for gap, around in place.faces.items()}))
     return found
+
+
+def _is_pressed(sold: CatalogueProduct, thickness_mm: float, needs: GapNeeds, goals: Goals) -> bool:
+    """Tell whether a fab presses a product between copper: thick enough cores, plies enough, never below the cloth."""
+    rules = goals.build_rules
+    if sold.kind == "core":
+        return sold.cured_mm >= needs.core_mm - CORE_SLACK_MM
+    cloth_mm = sold.cloth_mm
+    if cloth_mm is not None and thickness_mm < rules.least_glass_ratio * cloth_mm:
+        return False
+    return needs.plies <= sold.plies <= rules.most_plies
 
 
 def _offers(family: str, kind: Kind) -> tuple[CatalogueProduct, ...]:
@@ -289,6 +354,7 @@ def _build(order: Order, chosen: Mapping[str, ClosingChoice], goals: Goals) -> C
     mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)
     rows = [mask]
     smooth = with_smooth_foil(order, goals)
+    families = {gap: chosen[_place(order, gap, goals)].sold.family for gap in range(len(order.gaps))}
     for index, kind in enumerate(order.layers):
         rows.append(
             CandidateRow(
@@ -296,7 +362,7 @@ def _build(order: Order, chosen: Mapping[str, ClosingChoice], goals: Goals) -> C
                 use=USES[kind],
                 thickness_mm=layer_mm(order, index, goals),
                 copper_oz=layer_oz(order, index, goals),
-                foil=goals.foil.value if goals.foil is not None and index in smooth else "",
+                foil=foil_of(order, index, families, goals.foil).value if goals.foil and index in smooth else "",
             )
         )
         if index < len(order.gaps):
@@ -309,6 +375,16 @@ def _build(order: Order, chosen: Mapping[str, ClosingChoice], goals: Goals) -> C
         order=order,
         finish=goals.finish,
     )
+
+
+def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilGrade) -> FoilGrade:
+    """Return the foil of a layer: as smooth as wanted, or as its core's maker clads it; outer foils are the fab's.
+
+    `families` holds the laminate of each dielectric.
+    """
+    partner = order.core_partner(index)
+    offered = None if partner is None else clad_foils(families[min(index, partner)])
+    return wanted if offered is None else offered.least(wanted) or offered.smoothest
 
 
 def with_smooth_foil(order: Order, goals: Goals) -> frozenset[int]:

@@ -8,17 +8,20 @@ from typing import Literal
 from stackup_lib.core.facts import Confidence, least
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import Construction, ConstructionKind, Laminate, Match, catalogue
-from stackup_lib.materials.pressing import FacingCopper, pressed_prepreg
+from stackup_lib.materials.pressing import FacingCopper, cloth_thickness_mm, pressed_prepreg
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 
 DF_GHZ = 10.0
+
+MOST_PLIES = 4
+"""In one dielectric; more are not found in fabs' stackups."""
 
 THINNEST_CORE_MM = 0.05
 THICKEST_CORE_MM = 1.6
 
 
 class CatalogueProduct(Frozen):
-    """A core, or one or two equal plies of a prepreg.
+    """A core, or one to four equal plies of a prepreg.
 
     Attributes:
         cured_mm: of all plies, before copper is filled; of a core its thickness.
@@ -38,6 +41,12 @@ class CatalogueProduct(Frozen):
     source: str
     row: Construction | None = None
 
+    @property
+    def cloth_mm(self) -> float | None:
+        """Cloth of all plies; None for a core, and where the cloth of the style is not known."""
+        cloth = cloth_thickness_mm(self.row.style) if self.row and self.row.style else None
+        return None if cloth is None else cloth * self.plies
+
     def pressed_mm(self, faces: tuple[FacingCopper, ...]) -> float | None:
         """Return the thickness between copper faces; None when its resin does not fill the copper."""
         if self.kind == "core" or self.row is None:
@@ -55,7 +64,7 @@ class CatalogueProduct(Frozen):
 
 @cache
 def prepregs_of(family: str) -> tuple[CatalogueProduct, ...]:
-    """Return one and two plies of every tabulated prepreg of a laminate, thinnest first; () without a table."""
+    """Return one to four plies of every tabulated prepreg of a laminate, thinnest first; () without a table."""
     laminate = catalogue().get(family)
     found: list[CatalogueProduct] = []
     for row in laminate.constructions if laminate else ():
@@ -65,7 +74,9 @@ def prepregs_of(family: str) -> tuple[CatalogueProduct, ...]:
             continue
         sold = _sold("prepreg", laminate, f"{family} {row.style} RC{row.resin_content_pct:g}%", row.thickness_mm, row)
         if sold is not None:
-            found += [sold, sold.model_copy(update={"plies": 2, "cured_mm": round(2 * row.thickness_mm, 4)})]
+            more = range(2, MOST_PLIES + 1)
+            found.append(sold)
+            found += [sold.model_copy(update={"plies": n, "cured_mm": round(n * row.thickness_mm, 4)}) for n in more]
     return tuple(sorted(found, key=lambda s: (s.cured_mm, s.plies, s.text)))
 
 

@@ -13,7 +13,15 @@ from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch, loss_key, materials_of
-from stackup_lib.transmission_lines.inverse import GapPerWidth, Solved, Target, WidthLimits, solve_pair, solve_width
+from stackup_lib.transmission_lines.inverse import (
+    GapPerWidth,
+    KeepPitch,
+    Solved,
+    Target,
+    WidthLimits,
+    solve_pair,
+    solve_width,
+)
 from stackup_lib.transmission_lines.lossy import SolvedLine, loss_of
 from stackup_lib.transmission_lines.site import LineSite
 
@@ -167,7 +175,7 @@ class Evaluator:
     def _line(self, around: Around, goal: LineGoal) -> LineResult:
         """Return a line, solved once for all layers with the same neighbours."""
         name = around.candidate.copper[around.index].name
-        key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width)
+        key = (around.decides, goal, self.tolerance, self._limits(), self.goals.gap_per_width, self.goals.pair_pitch_mm)
         found = answer_once(
             self.solutions.results, key, lambda: self._solved_line(around.candidate, around.index, goal)
         )
@@ -198,7 +206,8 @@ class Evaluator:
 
     def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
         limits = self._limits()
-        key = (site.canonical(), goal.target, limits, self.goals.gap_per_width, self.tolerance)
+        g = self.goals
+        key = (site.canonical(), goal.target, limits, g.gap_per_width, g.pair_pitch_mm, self.tolerance)
         return answer_once(self.solutions.widths, key, lambda: self._width(site, goal, limits))
 
     def _width(self, site: LineSite, goal: LineGoal, limits: WidthLimits) -> Solved:
@@ -207,7 +216,11 @@ class Evaluator:
         how = GapPerWidth(ratio=self.goals.gap_per_width)
         if self.tolerance >= COARSE:
             _refuse_too_wide(site, goal.target, limits, how)
-        return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
+        solved = solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
+        pitch = self.goals.pair_pitch_mm
+        if pitch is None or solved.gap_mm is None or solved.width_mm + solved.gap_mm <= pitch + 1e-6:
+            return solved
+        return solve_pair(site, goal.target, limits, how=KeepPitch(pitch_mm=pitch), tolerance=self.tolerance)
 
     def _loss(
         self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, TgMethod
+from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.inverse import Target
 
@@ -28,6 +29,9 @@ LENGTHS = (
     "least_gap_mm",
     "least_dielectric_mm",
     "gap_per_width",
+    "least_thickness_mm",
+    "pair_pitch_mm",
+    "power_gap_mm",
     "power_copper_oz",
     "ground_copper_oz",
 )
@@ -92,6 +96,8 @@ class Goals(Frozen):
         power_planes: an odd number is rounded up: a stackup is symmetric.
         thickness_mm: finished, with solder mask; None takes what comes.
         thickness_tolerance: relative.
+        least_thickness_mm: where no thickness is asked for, at least this: large boards sag.
+        fast_outside: fast lines also run on the outer layers (fan-out, AC capacitors, card fingers).
         named_laminates: families that meet `df_limit` by name.
         foil: least grade on fast layers and on the planes that face them; None takes the plainest that will do where a
             loss budget decides, else nothing is said.
@@ -105,6 +111,9 @@ class Goals(Frozen):
         max_stub_mm: longest via stub that is left; None where stubs do not matter.
         laminates: only these families; () for all.
         gap_per_width: of pairs.
+        pair_pitch_mm: most that two traces of a pair lie apart, centre to centre; closer coupling keeps it.
+        power_gap_mm: thinnest dielectric next to a power plane, for its voltage.
+        build_rules: what fabs press.
         cost_weight: 0 ranks by loss alone, 1 by cost alone.
         finish: etching, plating and solder mask of the fab.
     """
@@ -117,8 +126,10 @@ class Goals(Frozen):
     ground_copper_oz: float = 0.5
     thickness_mm: float | None = None
     thickness_tolerance: float = 0.1
+    least_thickness_mm: float | None = None
     lines: tuple[LineGoal, ...] = ()
     df_limit: DfLimit | None = None
+    fast_outside: bool = False
     named_laminates: tuple[str, ...] = ()
     foil: FoilGrade | None = None
     tg_limit: TgLimit | None = None
@@ -138,6 +149,9 @@ class Goals(Frozen):
     least_gap_mm: float = 0.075
     least_dielectric_mm: float = 0.05
     gap_per_width: float = 1.5
+    pair_pitch_mm: float | None = None
+    power_gap_mm: float | None = None
+    build_rules: BuildRules = BuildRules()
     cost_weight: float = 0.5
     finish: LineFinish = LineFinish()
 
@@ -165,7 +179,7 @@ class Goals(Frozen):
 
 def carries_fast_outside(goals: Goals) -> bool:
     """Tell whether an outer layer carries a line whose loss matters."""
-    return any(line.where == "outer" and line.nyquist_ghz is not None for line in goals.lines)
+    return goals.fast_outside or any(line.where == "outer" and line.nyquist_ghz is not None for line in goals.lines)
 
 
 def _positive(where: str, what: str, value: float | None) -> None:
