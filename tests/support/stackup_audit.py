@@ -646,7 +646,7 @@ def _against_cloth(limit: Limit, gap: Gap, left_um: float, words: str, cloth_um:
     ratio, bounds = left_um / cloth_um, limits().cloth_ratio
     heavy = gap.heaviest_oz >= HEAVY_OZ
     least = bounds.min_against_2_oz if heavy else bounds.min
-    if ratio >= least - 0.005:
+    if left_um >= least * cloth_um - 1000 * EPSILON_MM:
         return
     recalled = any((found := limits().cloth_of(ply.style)) and found[1] != "templates" for ply in gap.plies)
     words = f"{gap.name}: {words}; {ratio:.2f} of the {cloth_um:.0f} um cloth, minimum {least:g}"
