@@ -17,6 +17,7 @@ class GoalChoices(Frozen):
         longest_mm: longest routed length by interface id; with it, loss is held against the board's share.
         laminates: only these families of the catalogue.
         fast_layers: layers between two grounds that carry the fast interfaces.
+        fast_outside: whether fast links also run on the outer layers; None as the board routes them, on a new one yes.
         drill_mm: of the smallest through via.
         hdi: False rules build-ups out, in words that a fab reads; build-ups are asked for with `build_ups`.
     """
@@ -28,6 +29,7 @@ class GoalChoices(Frozen):
     interfaces: tuple[str, ...] = ()
     longest_mm: dict[str, float] = Field(default_factory=dict)
     fast_layers: int | None = Field(default=None, ge=0, le=40)
+    fast_outside: bool | None = None
     power_planes: int | None = Field(default=None, ge=0, le=40)
     power_copper_oz: float | None = Field(default=None, gt=0, le=20)
     drill_mm: float | None = Field(default=None, gt=0.05, le=2)

@@ -1,6 +1,6 @@
 """Our own clauses as judges of a candidate: it becomes a board in memory, and is checked.
 
-The trial board: every interface runs on every fast layer, grounds and supplies are filled. What a stackup
+The trial board: every interface runs on every fast layer and, where it may, on the outer ones, grounds and supplies are filled. What a stackup
 decides is decided by the same rules as in a check; routing, holes and losses are not.
 """
 
@@ -56,6 +56,7 @@ class CandidateJudge:
     """Judges candidates by the clauses of a selection.
 
     Attributes:
+        fast_outside: the interfaces run on the outer layers too.
         waived: kinds that the user has decided otherwise: a warning against them rules nothing out.
     """
 
@@ -64,6 +65,7 @@ class CandidateJudge:
     interfaces: tuple[str, ...]
     clauses: tuple[Clause, ...]
     waived: frozenset[str] = frozenset()
+    fast_outside: bool = False
 
     def __call__(self, candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
         """Return (clause id, met, words) of every clause that a candidate decides; information rules nothing out."""
@@ -85,7 +87,7 @@ class CandidateJudge:
 
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
-        board = read_board(_NAME, text=trial_board(candidate, self.interfaces))
+        board = read_board(_NAME, text=trial_board(candidate, self.interfaces, fast_outside=self.fast_outside))
         context, _, _ = prepare(board, self._config(candidate), Overrides())
         clauses = [clause for clause in self.clauses if clause.kind in DECIDED]
         return run(context, clauses, all_rules(), all_rules())
@@ -116,19 +118,22 @@ def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:
         yield f"not verifiable: {fact.fact}"
 
 
-def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> bytes:
-    """Return the text of a board with this stackup, a pair of each interface on each fast layer, and filled planes."""
+def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_outside: bool) -> bytes:
+    """Return the text of a board with this stackup, a pair of each interface on each fast layer, and filled planes.
+
+    `fast_outside` puts pairs on the outer layers too; they are there anyway where no other layer is fast.
+    """
     text = empty_board(to_planned(candidate), size_mm=SIZE_MM, label="the suggestion").decode()
     head, _, tail = text.rpartition(")")
-    return f"{head}{''.join(_copper(candidate, interfaces))}){tail}".encode()
+    return f"{head}{''.join(_copper(candidate, interfaces, fast_outside=fast_outside))}){tail}".encode()
 
 
-def _copper(candidate: CandidateStackup, interfaces: tuple[str, ...]) -> Iterator[str]:
+def _copper(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_outside: bool) -> Iterator[str]:
     has_fast = any(row.use == "fast" for row in candidate.copper)
     for row in candidate.copper:
         if row.use in ("ground", "power"):
             yield _plane(row.name, "GND" if row.use == "ground" else "+VCORE")
-        elif row.use == "fast" or (not has_fast and row.use == "outer"):
+        elif row.use == "fast" or ((fast_outside or not has_fast) and row.use == "outer"):
             for k, one in enumerate(interfaces):
                 yield _track(row.name, f"/{one}_P", 5.0 + 2 * k)
                 yield _track(row.name, f"/{one}_N", 5.3 + 2 * k)

@@ -60,6 +60,13 @@ class GoalLines:
         return bool(self.goals)
 
     @property
+    def with_outer(self) -> tuple[LineGoal, ...]:
+        """The goals, and for each its width on the outer layers, where such links are short: their loss is not asked."""
+        plain = {"nyquist_ghz": None, "longest_mm": None, "loss_budget_db": None}
+        outer = (g.model_copy(update={"name": outer_name(g.name), "where": "outer", **plain}) for g in self.goals)
+        return (*self.goals, *outer)
+
+    @property
     def on_outer(self) -> tuple[LineGoal, ...]:
         """The same goals for the outer layers, where no layer lies between two grounds."""
         return tuple(goal.model_copy(update={"where": "outer"}) for goal in self.goals)
@@ -69,6 +76,11 @@ class GoalLines:
         nvlink = max((int(c.limit.min or 0) for c in clauses), default=0)
         found = {interface(one).family for one in self.interfaces.values()}
         return sum(max(nvlink, LAYERS_EACH) if name == "nvlink" else LAYERS_EACH for name in found)
+
+
+def outer_name(goal: str) -> str:
+    """Return the name of a line goal on the outer layers."""
+    return f"{goal}, outer layers"
 
 
 def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None, choices: GoalChoices) -> GoalLines:
@@ -105,7 +117,7 @@ def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None,
             how = f"--length {one.id}=MM holds it to the board's share of the loss"
             reasons.append(LineReason(f"{one.title} loss", "ranks only: no length is known", "assumption", how))
         goals.append(goal)
-        ids[goal.name] = one.id
+        ids[goal.name] = ids[outer_name(goal.name)] = one.id
     if not goals:
         what = "none: laminate, foil and impedance are free"
         how = "neither profile nor board names one: --interface pcie5 does"

@@ -20,12 +20,17 @@ from stackup_lib.board.board import Board
 
 @dataclass(frozen=True)
 class Selection:
-    """Profile, form factor and interfaces, resolved as for a check, and the clauses that follow from them."""
+    """Profile, form factor and interfaces, resolved as for a check, and the clauses that follow from them.
+
+    Attributes:
+        assumed: why these interfaces, where neither user nor board nor the type of board names one; else "".
+    """
 
     profile: Profile | None
     form: Form | None
     interfaces: tuple[str, ...]
     clauses: tuple[Clause, ...]
+    assumed: str = ""
 
     def of_kind(self, kind: str) -> tuple[Clause, ...]:
         """Return the clauses of a kind."""
@@ -66,8 +71,10 @@ def selection_for(
     carried = {family: found.interfaces[family] for family in found.must_carry} if found else {}
     routed = {interface(one).family: one for one in (project.context.assignment.interfaces() if project else ())}
     generations = {**carried, **routed, **said}
-    ids = tuple(generations.values())
-    return Selection(found, used, ids, assemble(found, used, ids, ()).clauses)
+    ids, assumed = tuple(generations.values()), ""
+    if found and project is None and not ids:
+        ids, assumed = tuple(found.design_for), found.design_for_reason
+    return Selection(found, used, ids, assemble(found, used, ids, ()).clauses, assumed)
 
 
 def project_of(

@@ -231,7 +231,7 @@ def _penalty(
     means = {}
     for place, found in zip(places, lists, strict=True):
         total = total + along(place, [c.sum_mm for c in found])
-        penalty = penalty + along(place, [0.02 * (c.sold.plies - 1) for c in found])
+        penalty = penalty + along(place, [0.04 * (c.sold.plies - 1) for c in found])
         means[place] = along(place, [c.mean_mm for c in found])
     fast_prepregs = [means[place] for place in means if place.startswith("fast prepreg")]
     fast_cores = [means[place] for place in means if place.startswith("fast core")]
@@ -245,7 +245,7 @@ def _penalty(
     error = np.zeros_like(total)
     if goals.thickness_mm is None:
         for mean in means.values():
-            penalty = penalty + np.maximum(0.0, mean - 0.1)
+            penalty = penalty + 0.5 * np.maximum(0.0, mean - 0.1)
     else:
         error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
     whole = np.broadcast_shapes(penalty.shape, total.shape)

@@ -125,7 +125,9 @@ def candidate(layers: str) -> CandidateStackup:
 
 def routed(layers: str, *interfaces: str) -> dict[str, set[str]]:
     """The nets with tracks or fills on each layer of the board that a suggestion becomes."""
-    board = read_board(Path("suggestion.kicad_pcb"), text=trial_board(candidate(layers), interfaces))
+    board = read_board(
+        Path("suggestion.kicad_pcb"), text=trial_board(candidate(layers), interfaces, fast_outside=False)
+    )
     found: dict[str, set[str]] = {layer.name: set() for layer in board.copper_layers}
     copper = [
         *zip(board.tracks.layer.tolist(), board.tracks.net.tolist(), strict=True),

@@ -44,6 +44,12 @@ def fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
     return ctx.get(_fast_layers, interface_id)
 
 
+def routed_outside(ctx: Context, interface_id: str) -> bool:
+    """Tell whether an interface has any track on an outer layer, lumped breakouts included."""
+    routed, last = ctx.get(_routed_mm), ctx.board.layer_count - 1
+    return any((net, layer) in routed for net in ctx.nets_of(interface_id).tolist() for layer in (0, last))
+
+
 def _fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
     found, routed = interface(interface_id), ctx.get(_routed_mm)
     shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (found.nyquist_ghz or 1.0)

@@ -27,6 +27,8 @@ class Form(Frozen):
         thickness_mm: nominal thickness.
         thickness_range_mm: least and most; None where no tolerance is stated.
         thickness_row: where the range stands in its document.
+        is_large: longer than 400 mm, though no one size is stated.
+        supply_v: highest supply that it distributes.
         max_power_w: power that the connector or the standard gives.
         sources: field name -> document; a field without one is engineering knowledge.
     """
@@ -40,6 +42,8 @@ class Form(Frozen):
     thickness_range_mm: tuple[float, float] | None = None
     thickness_row: str = ""
     connector: str = ""
+    is_large: bool = False
+    supply_v: float | None = None
     max_power_w: float | None = None
     sources: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""

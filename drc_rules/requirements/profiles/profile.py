@@ -73,6 +73,8 @@ class _ProfileFile(Frozen):
     interfaces: Mapping[str, str] = Field(default_factory=dict)
     may_carry: Mapping[str, str] = Field(default_factory=dict)
     interfaces_source: Source | None = None
+    design_for: tuple[str, ...] = ()
+    design_for_reason: str = ""
     drop: tuple[str, ...] = ()
     clause: tuple[ClauseRow, ...] = ()
 
@@ -92,6 +94,7 @@ class Profile(Frozen):
         form: form factor unless the user says otherwise, None for any.
         interfaces: family id -> interface id that such a board carries where it carries the family at all.
         must_carry: families that such a board always carries.
+        design_for: interfaces that a new stackup is built for where nobody names one; boards are not judged by them.
         clauses: everything but what belongs to an interface or a form.
         per_interface: stated for every fast enough interface that has no clause of the kind.
         dropped: ids of inherited clauses, or of an interface, that do not hold here.
@@ -105,6 +108,8 @@ class Profile(Frozen):
     interfaces: Mapping[str, str]
     must_carry: tuple[str, ...]
     interfaces_source: Source | None
+    design_for: tuple[str, ...]
+    design_for_reason: str
     clauses: tuple[Clause, ...]
     per_interface: tuple[ClauseRow, ...]
     dropped: tuple[str, ...]
@@ -219,6 +224,8 @@ def _merge(name: str, read: _ProfileFile, bases: Iterable[Profile]) -> Profile:
         interfaces={**interfaces, **read.may_carry, **read.interfaces},
         must_carry=tuple({**must_carry, **dict.fromkeys(read.interfaces)}),
         interfaces_source=read.interfaces_source or source,
+        design_for=read.design_for,
+        design_for_reason=read.design_for_reason,
         clauses=tuple(row.plain() if isinstance(row, ClauseRow) else row for row in kept if not _is_template(row)),
         per_interface=tuple(row for row in kept if isinstance(row, ClauseRow) and _is_template(row)),
         dropped=tuple(one for one in {**dropped, **dict.fromkeys(read.drop)} if one not in {r.id for r in read.clause}),

@@ -187,6 +187,10 @@ def suggest(
     build_ups: Annotated[
         int | None, typer.Option(metavar="N", min=0, max=10, help="HDI build-up layers on each side.")
     ] = None,
+    fast_outside: Annotated[
+        bool | None,
+        typer.Option("--fast-outside/--no-fast-outside", help="Fast links also run on the outer layers."),
+    ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Maximum number of stackups.")] = 5,
     pick: Annotated[
         int, typer.Option(metavar="N", min=1, max=20, help="Number of the stackup to draw and to write with --plan.")
@@ -218,6 +222,7 @@ def suggest(
         drill_mm=drill_mm,
         power_copper_oz=power_oz,
         build_ups=build_ups,
+        fast_outside=fast_outside,
     )
     request = SuggestRequest(
         board,

@@ -1,0 +1,172 @@
+"""Goals of the build: thickness, copper weights, drills, build-ups, and what pairs and supplies ask of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
+from drc_rules.analysis.via.build_up import ROUNDING_MM, usual_build_ups
+from drc_rules.requirements.fabs import Tier
+from drc_rules.requirements.fabs.holes import greatest_aspect_ratio
+from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, refused, source_words
+from drc_rules.stackup_design.goals_selection import BoardProject
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.synthesis import Goals
+from stackup_lib.vias.build_ups import bgas, build_ups
+
+USUAL_MM, USUAL_UP_TO = 1.6, 12
+"""Thickness of a board of few layers where nobody states one: what fabs make unless told otherwise."""
+
+LARGE_MM, STIFF_MM = 400.0, 3.0
+"""A longer board is built at least this thick, or it sags under its modules; usual, in no document that was read."""
+
+USUAL_DRILLS_MM = (0.25, 0.3, 0.35, 0.4)
+
+ROOM = 1.1
+"""A stackup may come out so much thicker than the least, and is still drilled."""
+
+PAIR_PITCH_MM, BALL_PITCH_MM = 0.25, 1.0
+"""Width and gap of a pair together at most, so that it leaves a BGA of this pitch between two rows of vias."""
+
+BUS_V, BUS_GAP_MM = 31.0, 0.1
+"""From this voltage on, so much dielectric between conductors: IPC-2221, internal conductors, as quoted."""
+
+
+def thickness_goals(work: GoalWork, count: int) -> dict[str, float | None]:
+    """Return the thickness that is asked for, or the least where none is."""
+    said, form = work.choices.thickness_mm, work.selection.form
+    if said is not None:
+        work.say("thickness", f"{said:g} mm +-10 %", From.USER, "your choice; the tolerance is an assumption")
+        return {"thickness_mm": said}
+    if form is not None and form.thickness_mm is not None:
+        low, high = form.thickness_range_mm or (0.9 * form.thickness_mm, 1.1 * form.thickness_mm)
+        middle = (low + high) / 2
+        stated = form.document_of("thickness_mm")
+        origin = From.ASSUMPTION if stated == "engineering" else From.CLAUSE
+        words = f"form {form.name}: {stated}" if origin is From.CLAUSE else f"form {form.name}, usual"
+        work.say("thickness", f"{low:g} to {high:g} mm", origin, words)
+        return {"thickness_mm": middle, "thickness_tolerance": (high - low) / 2 / middle - 1e-6}
+    if work.project is not None and work.project.board.thickness_mm:
+        thickness = work.project.board.thickness_mm
+        work.say("thickness", f"{thickness:g} mm +-10 %", From.BOARD, "thickness of the board")
+        return {"thickness_mm": thickness}
+    longest = max((form.size_mm or (0.0,)) if form else (0.0,))
+    if longest > LARGE_MM or (form is not None and form.is_large):
+        work.say("thickness", f"{STIFF_MM:g} mm or more", From.ASSUMPTION, f"a board above {LARGE_MM:g} mm sags")
+        return {"thickness_mm": None, "least_thickness_mm": STIFF_MM}
+    if count <= USUAL_UP_TO:
+        work.say("thickness", f"{USUAL_MM:g} mm +-10 %", From.ASSUMPTION, "usual; no form factor states one")
+        return {"thickness_mm": USUAL_MM}
+    work.say("thickness", "what comes", From.ASSUMPTION, "no form factor states one")
+    return {"thickness_mm": None}
+
+
+def copper_goals(work: GoalWork, *, has_power: bool) -> dict[str, float]:
+    """Return the weights of power and ground planes; without power planes the grounds are the heaviest."""
+    power = _power_oz(work)
+    ground = min(power, Goals().ground_copper_oz) if has_power else power
+    words = "no clause states one" if has_power else "as the power copper: no plane is for supplies alone"
+    work.say("ground copper", f"{ground:g} oz", From.ASSUMPTION, words)
+    return {"power_copper_oz": power, "ground_copper_oz": ground}
+
+
+def _power_oz(work: GoalWork) -> float:
+    clause, needed = work.selection.greatest("power_copper_oz"), needed_clause(work, "power_copper_oz")
+    said = work.choices.power_copper_oz
+    if said is not None:
+        if needed is not None and said < (needed.limit.min or 0):
+            raise refused(f"power copper of {said:g} oz", needed, f"give {needed.limit.min:g} oz or more")
+        work.say("power copper", f"{said:g} oz", From.USER, "your choice")
+        return said
+    if clause is not None:
+        work.say("power copper", f"{clause.limit.min:g} oz", From.CLAUSE, source_words(clause))
+        return clause.limit.min or 1.0
+    work.say("power copper", "1 oz", From.ASSUMPTION, "no clause states one")
+    return 1.0
+
+
+def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
+    """Return the smallest through drill, its aspect ratio and the build-ups; `least_mm` is what the board is at least."""
+    ratio = greatest_aspect_ratio("through", Tier.ADVANCED)
+    clause = next((c for c in work.selection.of_kind("hole_aspect_ratio") if c.limit.at_least == Tier.ADVANCED), None)
+    origin = From.CLAUSE if clause else From.ASSUMPTION
+    work.say(
+        "aspect ratio", f"{ratio:g} at most", origin, source_words(clause) if clause else "what advanced fabs drill"
+    )
+    found: dict[str, float] = {"max_aspect_ratio": ratio}
+    if per_side := _build_ups(work):
+        found["build_ups"] = per_side
+    said, smallest = work.choices.drill_mm, _smallest_through_mm(work.project)
+    usual = next((d for d in USUAL_DRILLS_MM if ratio * d >= ROOM * least_mm), USUAL_DRILLS_MM[-1])
+    if said is not None:
+        work.say("drill", f"{said:g} mm", From.USER, "your choice")
+    elif smallest is not None and _board_mm(work) > ratio * smallest:
+        why = f"the board's {smallest:g} mm is past what advanced fabs drill through it"
+        work.say("drill", f"{usual:g} mm", From.ASSUMPTION, why)
+        smallest = None
+    elif smallest is not None:
+        work.say("drill", f"{smallest:g} mm", From.BOARD, "smallest through via")
+    else:
+        work.say("drill", f"{usual:g} mm", From.ASSUMPTION, "usual for such boards")
+    return {**found, "drill_mm": said or smallest or usual}
+
+
+def _board_mm(work: GoalWork) -> float:
+    return (work.project.board.thickness_mm or 0.0) if work.project else 0.0
+
+
+def _build_ups(work: GoalWork) -> int:
+    """Return the HDI layers on either side: what the user says, what the board has, or what its finest BGA needs."""
+    said, project = work.choices.build_ups, work.project
+    if said is not None:
+        if said and not work.choices.hdi:
+            raise ConfigError("goals", "requires build-ups and rules HDI out", "take one of the two out")
+        work.say("build-ups", f"{said} on either side", From.USER, "your choice")
+        return said
+    if project is None or not work.choices.hdi:
+        return 0
+    own = build_ups(project.board).per_side
+    if own:
+        work.say("build-ups", f"{own} on either side", From.BOARD, "its microvias")
+        return own
+    clause = max(work.selection.of_kind("bga_pitch_needs_hdi"), key=lambda c: c.limit.max or 0.0, default=None)
+    finest = min((bga.pitch_mm for bga in bgas(project.board)), default=None)
+    if clause is None or finest is None or finest > (clause.limit.max or 0.0) + ROUNDING_MM:
+        return 0
+    usual = max(usual_build_ups(finest)[0], 1)
+    work.say("build-ups", f"{usual} on either side", From.CLAUSE, f"balls every {finest:g} mm; {source_words(clause)}")
+    return usual
+
+
+def _smallest_through_mm(project: BoardProject | None) -> float | None:
+    if project is None:
+        return None
+    vias = project.board.vias
+    through = (vias.start_layer == 0) & (vias.end_layer == project.board.layer_count - 1)
+    drills = vias.drill_mm[through & (vias.drill_mm >= NO_DIAMETER_MM)]
+    return round(float(np.min(drills)), 4) if len(drills) else None
+
+
+def pair_pitch_mm(work: GoalWork) -> float | None:
+    """Return the greatest sum of width and gap of a pair: what leaves the board's BGAs; without a board, usual ones."""
+    if work.project is None:
+        what = f"{PAIR_PITCH_MM:g} mm at most"
+        work.say("width and gap of pairs", what, From.ASSUMPTION, f"leaves a BGA of {BALL_PITCH_MM:g} mm pitch")
+        return PAIR_PITCH_MM
+    finest = min((bga.pitch_mm for bga in bgas(work.project.board)), default=None)
+    if finest is None or finest > BALL_PITCH_MM + ROUNDING_MM:
+        return None
+    work.say("width and gap of pairs", f"{PAIR_PITCH_MM:g} mm at most", From.BOARD, f"a BGA of {finest:g} mm pitch")
+    return PAIR_PITCH_MM
+
+
+def power_gap_mm(work: GoalWork) -> float | None:
+    """Return the thinnest dielectric next to a power plane: for supplies of 48 V and 54 V."""
+    form, project = work.selection.form, work.project
+    rails = [rail.voltage_v for rail in project.config.rail] if project else []
+    highest = max([*rails, (form.supply_v or 0.0) if form else 0.0], default=0.0)
+    if highest < BUS_V:
+        return None
+    why = f"a supply of {highest:g} V; IPC-2221, as quoted"
+    work.say("dielectric next to power", f"{BUS_GAP_MM:g} mm or more", From.ASSUMPTION, why)
+    return BUS_GAP_MM
