@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
 from drc_rules.analysis.nets.fast_layers import fast_layers, routed_outside
 from drc_rules.facts.board_process import declared_finish
-from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface
 from drc_rules.settings.goals_choices import GoalChoices, laminate_family

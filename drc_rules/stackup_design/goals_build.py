@@ -86,7 +86,7 @@ def _power_oz(work: GoalWork) -> float:
 
 
 def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
-    """Return the smallest through drill, its aspect ratio and the build-ups; `least_mm` is what the board is at least."""
+    """Return the smallest through drill, its aspect ratio and the build-ups for a board of at least `least_mm`."""
     ratio = greatest_aspect_ratio("through", Tier.ADVANCED)
     clause = next((c for c in work.selection.of_kind("hole_aspect_ratio") if c.limit.at_least == Tier.ADVANCED), None)
     origin = From.CLAUSE if clause else From.ASSUMPTION

@@ -1,7 +1,7 @@
 """Our own clauses as judges of a candidate: it becomes a board in memory, and is checked.
 
-The trial board: every interface runs on every fast layer and, where it may, on the outer ones, grounds and supplies are filled. What a stackup
-decides is decided by the same rules as in a check; routing, holes and losses are not.
+The trial board: every interface runs on every fast layer and, where it may, on the outer ones; grounds and supplies are
+filled. What a stackup decides is decided by the same rules as in a check; routing, holes and losses are not.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ class CopperWeight(Frozen):
     Attributes:
         oz: ounces per square foot.
         nominal_um: foil as bought.
-        inner_um: usual finished thickness of an inner layer, after cleaning and etching; None where no fab states it.
         internal_min_um: least finished thickness of an inner layer.
         external_class2_min_um: least finished thickness of a plated outer layer, IPC class 2.
         external_class3_min_um: the same, IPC class 3.
@@ -25,7 +24,6 @@ class CopperWeight(Frozen):
 
     oz: float
     nominal_um: float
-    inner_um: float | None = None
     internal_min_um: float
     external_class2_min_um: float
     external_class3_min_um: float
@@ -118,10 +116,10 @@ NOMINAL_UM_PER_OZ = 34.3
 @cache
 def inner_copper_mm(oz: float) -> float:
     """Return the usual finished thickness of inner copper of a weight."""
-    listed = next((w for w in copper_weights() if w.oz == oz), None)
-    if listed is not None and listed.inner_um is not None:
-        return listed.inner_um / 1000
-    nominal_um = listed.nominal_um if listed else NOMINAL_UM_PER_OZ * oz
+    stated = {row["oz"]: row["um"] for row in read_toml("copper_weights.toml")["inner"]}
+    if oz in stated:
+        return float(stated[oz]) / 1000
+    nominal_um = next((w.nominal_um for w in copper_weights() if w.oz == oz), NOMINAL_UM_PER_OZ * oz)
     return round(PROCESSED_SHARE * nominal_um / 1000, 4)
 
 

@@ -192,7 +192,9 @@ def test_an_impedance_that_the_board_asks_for_is_the_goal() -> None:
     )
     project = project_of(read_board(path), config, Overrides())
     found = goals_for(selection_for("inference-pcie", None, None, project), project)
-    (line,) = [one for one in found.goals.lines if found.interfaces.get(one.name) == "pcie5"]
+    (line,) = [
+        one for one in found.goals.lines if one.where == "stripline" and found.interfaces.get(one.name) == "pcie5"
+    ]
     assert line.target.ohm == 92
     assert origin_of(found, "PCIe Gen5 impedance")[0] is From.BOARD
 
