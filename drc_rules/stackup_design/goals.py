@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
 from drc_rules.analysis.nets.fast_layers import fast_layers, routed_outside
@@ -76,6 +77,8 @@ def goals_for(
     copper = copper_goals(work, has_power=layers["power_planes"] > 0)
     thickness = thickness_goals(work, layers["layer_count"])
     outside = _fast_outside(work, lines)
+    waived = frozenset(_waived(chosen))
+    judge = CandidateJudge(selection.profile, selection.form, selection.interfaces, selection.clauses, waived, outside)
     goals = Goals(
         **layers,
         **thickness,
@@ -95,6 +98,8 @@ def goals_for(
         pair_pitch_mm=pair_pitch_mm(work) if lines.goals else None,
         power_gap_mm=power_gap_mm(work) if layers["power_planes"] else None,
         build_rules=build_rules(),
+        preferred_clauses=judge.wishes,
+        rank_by=_rank_by(work),
         finish=declared_finish(project.context.declarations.config.process) if project else LineFinish(),
     )
     _say_materials(work, materials)
@@ -105,8 +110,6 @@ def goals_for(
     for words in lines.reasons:
         work.say(words.goal, words.value, From(words.origin), words.source)
     _say_the_rest(work)
-    waived = frozenset(_waived(chosen))
-    judge = CandidateJudge(selection.profile, selection.form, selection.interfaces, selection.clauses, waived, outside)
     return GoalsFound(goals, tuple(work.reasons), judge, dict(lines.interfaces))
 
 
@@ -223,8 +226,22 @@ def _power_planes(work: GoalWork, count: int) -> int:
     return planes
 
 
+RANKED_BY: Mapping[str, tuple[Literal["cost", "loss", "balance"], str]] = {
+    "training": ("loss", "least loss among stackups of one cost class (within 10 %, 25 %, above)"),
+    "edge": ("cost", "least cost"),
+}
+
+
+def _rank_by(work: GoalWork) -> Literal["cost", "loss", "balance"]:
+    """Return by what answers are ranked: what such boards are bought for."""
+    workload = work.selection.profile.workload if work.selection.profile else None
+    how, words = RANKED_BY.get(workload or "", ("balance", "cost and loss alike"))
+    work.say("ranked by", words, From.ASSUMPTION, f"usual for {workload or 'any board'}")
+    return how
+
+
 def _tg(work: GoalWork) -> TgLimit | None:
-    clause = work.selection.greatest("tg")
+    clause = needed_clause(work, "tg") or work.selection.greatest("tg")
     if clause is None:
         return None
     work.say("Tg", f"{clause.limit.min:g} C by DSC", From.CLAUSE, source_words(clause))

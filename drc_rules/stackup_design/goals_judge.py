@@ -85,6 +85,12 @@ class CandidateJudge:
             return False
         return clause.kind not in self.waived or clause.severity is Severity.ERROR
 
+    @property
+    def wishes(self) -> tuple[str, ...]:
+        """Clauses that ask for more than the error of their kind does: preferred, not required."""
+        required = {clause.kind for clause in self.clauses if clause.severity is Severity.ERROR}
+        return tuple(c.id for c in self.clauses if c.severity is Severity.WARNING and c.kind in required & DECIDED)
+
     def outcome(self, candidate: CandidateStackup) -> Outcome:
         """Return verdicts and findings of the clauses that a candidate decides."""
         board = read_board(_NAME, text=trial_board(candidate, self.interfaces, fast_outside=self.fast_outside))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.words import listed
-from stackup_lib.materials import TgMethod, catalogue
+from stackup_lib.materials import catalogue
 from stackup_lib.synthesis import CandidateRow, CandidateStackup, TgLimit
 from stackup_lib.synthesis.candidates import dielectric_row, facing_copper
 from stackup_lib.synthesis.change import SAME_THICKNESS
@@ -31,10 +31,7 @@ def with_tg(current: CandidateStackup, limit: TgLimit | None) -> tuple[Candidate
 
 def _holds(family: str, limit: TgLimit) -> bool:
     laminate = catalogue().get(family)
-    known = [tg.value_c for tg in laminate.tg if tg.method is limit.method] if laminate else []
-    if not known and laminate and limit.method is TgMethod.DSC:
-        known = [tg.value_c for tg in laminate.tg if tg.method is TgMethod.TMA]  # compared as it is, as in a check
-    return bool(known) and known[0] >= limit.min_c
+    return laminate is not None and limit.is_met_by(laminate.tg) is True
 
 
 def _families(current: CandidateStackup, limit: TgLimit) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -27,6 +29,9 @@ from stackup_lib.synthesis.pareto import Merits, have_equal_objectives, how_bett
 
 CLOSINGS = 3
 """Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
+
+COST_CLASSES = (1.1, 1.25)
+"""Costs within a tenth, or a quarter, of the cheapest count as one class (Design007, May 2023)."""
 
 SMOOTHER = (FoilGrade.RTF, FoilGrade.VLP, FoilGrade.HVLP)
 """Foils that are tried where a loss budget is not met."""
@@ -189,18 +194,10 @@ class Search:
         if not pool:
             return [], []
         front = [pool[k] for k in undominated([e.merits for e in pool])]
-        worst = max(e.merits[0] for e in pool) or 1.0
-        dearest = max(e.merits[1] for e in pool)
-        weight = self.goals.cost_weight
-
-        def key(entry: SearchEntry) -> tuple[float, int, float, str]:
-            score = weight * entry.merits[1] / dearest + (1 - weight) * entry.merits[0] / worst
-            drills = len(entry.known.backdrilled)
-            return round(score + abs(entry.known.thickness_error), 4), drills, entry.merits[1], entry.name
-
+        rank = _rank(self.goals, front)
         kept: list[SearchEntry] = []
         alike: list[tuple[SearchEntry, SearchEntry]] = []
-        for one in sorted(front, key=key):
+        for one in sorted(front, key=rank):
             like = next((o for o in kept if have_equal_objectives(o.kind, o.merits, one.kind, one.merits)), None)
             if like is None:
                 kept.append(one)
@@ -225,6 +222,26 @@ class Search:
         for one in ranked[self.limit :]:
             words = f"ranked below the first {self.limit}"
             self.lost.add(one.name, words, words)
+
+
+def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tuple[float | int | str, ...]]:
+    """Return the key that ranks the front: missed wishes first, then what the goals rank by."""
+    worst = max(e.merits[0] for e in front) or 1.0
+    cheapest = min(e.merits[1] for e in front)
+    dearest = max(e.merits[1] for e in front)
+
+    def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
+        loss, cost, *_, missed = entry.merits
+        apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
+        if goals.rank_by == "cost":
+            order: tuple[float, ...] = (round(cost / cheapest + apart, 4), loss)
+        elif goals.rank_by == "loss":
+            order = (bisect(COST_CLASSES, cost / cheapest), round(loss / worst + apart, 4))
+        else:
+            order = (round(0.5 * cost / dearest + 0.5 * loss / worst + apart, 4), 0.0)
+        return missed, *order, drills, cost, entry.name
+
+    return key
 
 
 def _beats(a: Merits, b: Merits) -> bool:

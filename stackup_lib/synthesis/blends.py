@@ -67,13 +67,14 @@ def _unfit(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
         lost.add(family, why, "the catalogue has no prepreg rows or no cores to build of")
     elif tg is None:
         return False
-    elif not (known := [t.value_c for t in laminate.tg if t.method is tg.method]):
+    elif (met := tg.is_met_by(laminate.tg)) is None:
         needed = f"{tg.min_c:g} degrees are needed"
         reason = f"no Tg by {tg.method.value} is known, {needed}"
         lost.add(family, reason, reason)
-    elif known[0] < tg.min_c:
+    elif not met:
         reason = f"Tg below {tg.min_c:g} degrees by {tg.method.value}"
-        lost.add(family, f"Tg {known[0]:g} degrees by {tg.method.value}, {tg.min_c:g} are needed", reason)
+        has = next(f"{t.value_c:g} degrees by {t.method.value}" for t in laminate.tg)
+        lost.add(family, f"Tg {has}, {tg.min_c:g} are needed", reason)
     else:
         return False
     return True

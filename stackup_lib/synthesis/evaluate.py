@@ -62,7 +62,11 @@ class LineResult(Frozen):
 
 
 class Evaluated(Frozen):
-    """A candidate with all that is known of it; `faults` is empty when it meets the goals."""
+    """A candidate with all that is known of it; `faults` is empty when it meets the goals.
+
+    Attributes:
+        missed_wishes: preferred clauses that it does not meet.
+    """
 
     candidate: CandidateStackup
     lines: tuple[LineResult, ...]
@@ -73,6 +77,7 @@ class Evaluated(Frozen):
     backdrilled: tuple[str, ...]
     faults: tuple[str, ...]
     clauses: tuple[Judgement, ...] = ()
+    missed_wishes: tuple[str, ...] = ()
 
     @property
     def worst_loss_db_per_inch(self) -> float:
@@ -108,8 +113,10 @@ class Evaluator:
         if judge is None:
             return found
         clauses = tuple(judge(candidate))
-        unmet = tuple(f"{clause}: {words}" for clause, met, words in clauses if not met)
-        return found.model_copy(update={"clauses": clauses, "faults": found.faults + unmet})
+        wishes = self.goals.preferred_clauses
+        unmet = tuple(f"{clause}: {words}" for clause, met, words in clauses if not met and clause not in wishes)
+        missed = tuple(clause for clause, met, _ in clauses if not met and clause in wishes)
+        return found.model_copy(update={"clauses": clauses, "faults": found.faults + unmet, "missed_wishes": missed})
 
     def evaluate_inner(self, candidate: CandidateStackup) -> Evaluated:
         """Solve the striplines alone: loss, cost and faults are no worse than those of the whole."""

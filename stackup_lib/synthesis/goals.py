@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import FoilGrade, TgMethod
+from stackup_lib.materials import FoilGrade, Tg, TgMethod
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.inverse import Target
@@ -79,11 +79,28 @@ class DfLimit(Frozen):
         return df <= self.max * (1 + self.allowance_pct / 100) + 1e-9
 
 
+DMA_MARGIN_C = 50.0
+"""Tg by DMA reads 10 to 50 degrees above DSC."""
+
+
 class TgLimit(Frozen):
-    """Least Tg in degrees Celsius; Tg by another method is not compared."""
+    """Least Tg in degrees Celsius."""
 
     min_c: float
     method: TgMethod = TgMethod.DSC
+
+    def is_met_by(self, known: tuple[Tg, ...]) -> bool | None:
+        """Compare by the method; where DSC is asked for, TMA stands in as it is, and DMA 50 degrees above.
+
+        None where no figure tells.
+        """
+        by = {tg.method: tg.value_c for tg in reversed(known)}
+        found = by.get(self.method)
+        if found is None and self.method is TgMethod.DSC:
+            found = by.get(TgMethod.TMA)
+            if found is None and by.get(TgMethod.DMA, 0.0) >= self.min_c + DMA_MARGIN_C:
+                return True
+        return None if found is None else found >= self.min_c
 
 
 class Goals(Frozen):
@@ -114,7 +131,8 @@ class Goals(Frozen):
         pair_pitch_mm: most that two traces of a pair lie apart, centre to centre; closer coupling keeps it.
         power_gap_mm: thinnest dielectric next to a power plane, for its voltage.
         build_rules: what fabs press.
-        cost_weight: 0 ranks by loss alone, 1 by cost alone.
+        preferred_clauses: clauses of the caller that are wishes: an unmet one ranks behind and rules nothing out.
+        rank_by: `cost`; `loss`, among stackups of one cost class; or both in `balance`.
         finish: etching, plating and solder mask of the fab.
     """
 
@@ -152,7 +170,8 @@ class Goals(Frozen):
     pair_pitch_mm: float | None = None
     power_gap_mm: float | None = None
     build_rules: BuildRules = BuildRules()
-    cost_weight: float = 0.5
+    preferred_clauses: tuple[str, ...] = ()
+    rank_by: Literal["cost", "loss", "balance"] = "balance"
     finish: LineFinish = LineFinish()
 
     @model_validator(mode="after")
@@ -166,8 +185,8 @@ class Goals(Frozen):
             raise ConfigError("goals", f"{self.other_signal_layers} other signal layers", "count the two outer ones in")
         if self.layer_count is not None and (self.layer_count % 2 or not 4 <= self.layer_count <= MOST_LAYERS):
             raise ConfigError("goals", f"{self.layer_count} layers", f"give an even number from 4 to {MOST_LAYERS}")
-        if not 0 < self.thickness_tolerance < 0.5 or not 0 <= self.cost_weight <= 1:
-            raise ConfigError("goals", "tolerance or cost weight out of range", "give 0 to 0.5, and 0 to 1")
+        if not 0 < self.thickness_tolerance < 0.5:
+            raise ConfigError("goals", "tolerance out of range", "give 0 to 0.5")
         if not self.least_width_mm < self.greatest_width_mm < math.inf:
             raise ConfigError("goals", "width limits out of order", "give least_width_mm below greatest_width_mm")
         presses = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)

@@ -1,4 +1,4 @@
-"""Which candidates no other one beats: in loss, cost, thickness, presses and number of laminates; and which are alike.
+"""Which candidates no other one beats: in loss, cost, thickness, presses, laminates and wishes; and which are alike.
 
 The number of laminates counts because two that are pressed together have to agree in cure and expansion, which no
 figure here covers: a build of one laminate is not beaten by a hybrid that only costs less.
@@ -19,11 +19,11 @@ from stackup_lib.synthesis.goals import Goals
 ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
 """Candidates of one fast laminate that differ by less are one answer; engineering judgement."""
 
-Merits = tuple[float, float, float, float, float]
+Merits = tuple[float, float, float, float, float, float]
 
 
 def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
-    """Return loss, cost, thickness, presses and laminates; less is better.
+    """Return loss, cost, thickness, presses, laminates and missed wishes; less is better.
 
     Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is asked for it is no merit.
     """
@@ -31,7 +31,8 @@ def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Meri
     if goals.thickness_mm is not None:
         thickness = float(floor(2 * abs(one.thickness_error) / goals.thickness_tolerance - 1e-9) > 0)
     presses, laminates = float(one.laminations), float(len(one.candidate.laminates))
-    return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates
+    missed = float(len(one.missed_wishes))
+    return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates, missed
 
 
 def undominated(merits: Sequence[Merits]) -> list[int]:
@@ -50,6 +51,7 @@ def how_better(a: Merits, b: Merits) -> str:
         "comes nearer to the thickness",
         "takes {:g}, not {:g} laminations",
         "is of {:g} laminate, not {:g}",
+        "misses {:g}, not {:g} preferred clauses",
     )
     return " and ".join(text.format(x, y) for text, x, y in zip(words, a, b, strict=True) if x < y)
 
