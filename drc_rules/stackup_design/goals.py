@@ -163,7 +163,10 @@ def _fast_source(work: GoalWork, lines: GoalLines, fast: int) -> tuple[From, str
         return From.USER, "your choice"
     titles = ", ".join(dict.fromkeys(interface(one).title for one in lines.interfaces.values()))
     nvlink = work.selection.greatest("nvlink_layers")
-    if nvlink is not None and fast >= (nvlink.limit.min or 0):
+    fabrics = {interface(one).family for one in lines.interfaces.values() if interface(one).fabric}
+    if nvlink is not None and fabrics and fast >= (nvlink.limit.min or 0):
+        if "nvlink" not in fabrics:
+            return From.ASSUMPTION, f"for {titles} as for NVLink; no document states a number for it"
         return From.CLAUSE, f"{source_words(nvlink)}; more for others as far as they fit"
     return From.ASSUMPTION, f"for {titles}; " + ("as many as fit the layers" if fast else "the layers hold no more")
 

@@ -72,10 +72,12 @@ class GoalLines:
         return tuple(goal.model_copy(update={"where": "outer"}) for goal in self.goals)
 
     def fast_layers(self, clauses: Iterable[Clause]) -> int:
-        """Return how many layers the interfaces want: NVLink's by its clause, two for every other family."""
+        """Return how many layers the interfaces want: links of accelerators as NVLink's clause, two for others."""
         nvlink = max((int(c.limit.min or 0) for c in clauses), default=0)
-        found = {interface(one).family for one in self.interfaces.values()}
-        return sum(max(nvlink, LAYERS_EACH) if name == "nvlink" else LAYERS_EACH for name in found)
+        by_family: dict[str, bool] = {}
+        for one in map(interface, self.interfaces.values()):
+            by_family[one.family] = by_family.get(one.family, False) or one.fabric
+        return sum(max(nvlink, LAYERS_EACH) if fabric else LAYERS_EACH for fabric in by_family.values())
 
 
 def outer_name(goal: str) -> str:

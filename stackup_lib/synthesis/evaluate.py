@@ -97,6 +97,7 @@ class Solutions:
     results: dict[tuple[object, ...], LineResult | StackwrightError] = field(default_factory=dict)
     lines: dict[tuple[object, ...], SolvedLine] = field(default_factory=dict)
     losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
+    at_pitch: dict[tuple[object, ...], float] = field(default_factory=dict)
 
 
 @dataclass
@@ -220,14 +221,23 @@ class Evaluator:
     def _width(self, site: LineSite, goal: LineGoal, limits: WidthLimits) -> Solved:
         if goal.target.kind == "single":
             return solve_width(site, goal.target, limits=limits, tolerance=self.tolerance)
-        how = GapPerWidth(ratio=self.goals.gap_per_width)
-        if self.tolerance >= COARSE:
+        how = self._pair_rule(site, goal.target, limits)
+        if self.tolerance >= COARSE and isinstance(how, GapPerWidth):
             _refuse_too_wide(site, goal.target, limits, how)
-        solved = solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
-        pitch = self.goals.pair_pitch_mm
-        if pitch is None or solved.gap_mm is None or solved.width_mm + solved.gap_mm <= pitch + 1e-6:
-            return solved
-        return solve_pair(site, goal.target, limits, how=KeepPitch(pitch_mm=pitch), tolerance=self.tolerance)
+        return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
+
+    def _pair_rule(self, site: LineSite, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
+        """Return the usual ratio of gap to width, or the greatest pitch where that ratio would exceed it."""
+        ratio, pitch = self.goals.gap_per_width, self.goals.pair_pitch_mm
+        if pitch is None:
+            return GapPerWidth(ratio=ratio)
+        width = pitch / (1 + ratio)
+        if width <= max(limits.min_width_mm, limits.min_gap_mm / ratio, 1.5 * site.taper_mm):
+            return KeepPitch(pitch_mm=pitch)
+        key = (site.canonical(), width, ratio)
+        if key not in self.solutions.at_pitch:
+            self.solutions.at_pitch[key] = solve(site.section(width, ratio * width), COARSE).z_diff_ohm
+        return KeepPitch(pitch_mm=pitch) if self.solutions.at_pitch[key] > target.ohm else GapPerWidth(ratio=ratio)
 
     def _loss(
         self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float

@@ -72,6 +72,7 @@ class Interface(Frozen):
         words: expression that a net class or net name contains when it spells out this generation; may be empty.
         rate: per lane or pin, in `rate_unit`.
         nyquist_ghz: Nyquist frequency, None where there is none.
+        fabric: joins accelerators, so as many lanes leave each of them as of NVLink.
         impedance_diff_ohm, impedance_single_ohm: nominal impedance; the range holds what makers also use.
         impedance_tolerance_pct: tolerance usually asked for.
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
@@ -94,6 +95,7 @@ class Interface(Frozen):
     rate_unit: str
     modulation: str
     nyquist_ghz: float | None = None
+    fabric: bool = False
     impedance_diff_ohm: float | None = None
     impedance_diff_range_ohm: tuple[float, float] | None = None
     impedance_single_ohm: float | None = None

@@ -52,11 +52,14 @@ class Comparable:
 
 
 def _comparable(ctx: Context, clause: Clause) -> Iterator[Comparable]:
+    known: dict[str, tuple[Fact[Spread], ...]] = {}
     for ply in every_ply(ctx, clause):
         laminate, dk = ply.laminate.value, ply.ply.dk
-        if dk is not None:
-            spans = (laminate.dk_range_at(f) for f in AT_GHZ) if laminate else ()
-            yield Comparable(ply, dk, tuple(s for s in spans if s.known))
+        if dk is None:
+            continue
+        if laminate is not None and laminate.family not in known:
+            known[laminate.family] = tuple(s for f in AT_GHZ if (s := laminate.dk_range_at(f)).known)
+        yield Comparable(ply, dk, known[laminate.family] if laminate else ())
 
 
 FORMULA = """
