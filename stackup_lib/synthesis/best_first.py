@@ -184,9 +184,10 @@ class Search:
             words = f"no construction of it fills the copper and keeps {least:g} mm everywhere"
             self.lost.add(what, words)
         else:
-            wanted = self.goals.thickness_mm or 0
-            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {wanted:g} mm asked for"
-            self.lost.add(what, words, f"cannot be built {wanted:g} mm thick")
+            wanted, least = self.goals.thickness_mm, self.goals.least_thickness_mm or 0.0
+            asked = f"{least:g} mm or more" if wanted is None else f"{wanted:g} mm"
+            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {asked} asked for"
+            self.lost.add(what, words, f"cannot be built {asked} thick")
         self.not_closed.append(f"{what}: {words}")
 
     def _ranked(self, pool: list[SearchEntry]) -> tuple[list[SearchEntry], list[tuple[SearchEntry, SearchEntry]]]:
