@@ -1,4 +1,4 @@
-"""Every profile in every form and with every layer count: what is suggested passes our rules, a CAM audit, and a check."""
+"""Every profile, form and layer count: what is suggested passes our rules, a CAM audit, and a check once applied."""
 
 from __future__ import annotations
 
