@@ -1,4 +1,4 @@
-"""What a candidate costs against others: an index, a tier and its drivers. Judgement, but for the laminate factors."""
+"""What a candidate costs against others: an index, its drivers, and words. Judgement, but for the laminate factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stackup_lib.materials import FoilGrade, LossClass, catalogue
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.constructions import DF_GHZ
 
-Tier = Literal["low", "medium", "high", "very high"]
+CostWord = Literal["lowest", "low", "medium", "high"]
 
 FINE_MM = 0.1
 HEAVY_OZ = 2.0
@@ -28,13 +28,11 @@ class Cost(Frozen):
     Attributes:
         index: only ratios mean something.
         drivers: what it is made of, the greatest first.
-        tier: by the index per layer.
         basis: where the factors come from.
     """
 
     index: float
     drivers: tuple[str, ...]
-    tier: Tier = "medium"
     basis: str = ""
 
 
@@ -42,7 +40,7 @@ class _Figures(Frozen):
     laminate: dict[str, float]
     share: dict[str, float]
     foil: dict[str, float]
-    tier: dict[str, float]
+    more_pct: dict[CostWord, float]
     source: dict[str, str]
 
 
@@ -94,16 +92,26 @@ def cost_of(
     for share, said in _extras(candidate, aspect_ratio, backdrilled, least_mm):
         index *= 1 + share
         drivers.append(said)
-    per_layer = index / layers
-    tier: Tier = "very high"
-    names: tuple[Tier, ...] = ("low", "medium", "high")
-    for name in reversed(names):
-        if per_layer <= figures.tier[name]:
-            tier = name
     if presses > MANY_LAMINATIONS:
         drivers.append(f"more than {MANY_LAMINATIONS} presses: few fabs")
-    basis = f"laminate: {figures.source['laminate']}; the rest: {figures.source['share']}"
-    return Cost(index=round(index, 2), drivers=tuple(drivers), tier=tier, basis=basis)
+    source = figures.source
+    basis = f"laminate: {source['laminate']}; the rest: {source['share']}; words: {source['more_pct']}"
+    return Cost(index=round(index, 2), drivers=tuple(drivers), basis=basis)
+
+
+def more_pct(index: float, cheapest: float) -> int:
+    """Return what a stackup costs more than the cheapest one, in per cent; no finer, for the index is judgement."""
+    return round(100 * (index / cheapest - 1))
+
+
+def cost_word(index: float, cheapest: float) -> CostWord:
+    """Return what that is called."""
+    more, bands = more_pct(index, cheapest), _figures().more_pct
+    if more <= 0:
+        return "lowest"
+    if more < bands["low"]:
+        return "low"
+    return "medium" if more <= bands["medium"] else "high"
 
 
 def _laminates(candidate: CandidateStackup) -> tuple[float, list[str]]:

@@ -62,6 +62,51 @@ def test_the_same_question_gives_the_same_json_and_it_fits_the_schema(capsys: py
     assert capsys.readouterr().out == first
 
 
+def test_costs_are_named_against_the_cheapest_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """In JSON and in the table; the line below says what the first has over the second."""
+    words = ["suggest", "--profile", "inference-pcie", "--form", "pcie-fhhl", "--limit", "3"]
+    assert run([*words, "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    costs = [one["cost"] for one in answers]
+    least = min(cost["index"] for cost in costs)
+    assert len(costs) > 1
+    for cost in costs:
+        assert cost["more_pct"] == round(100 * (cost["index"] / least - 1))
+        assert (cost["tier"] == "lowest") is (cost["more_pct"] == 0)
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    for cost in costs:
+        assert (f"+{cost['more_pct']} % {cost['tier']}" if cost["more_pct"] else "lowest") in out
+    line = next(line for line in out.splitlines() if line.startswith("  1 before 2: "))
+    first, second = answers[:2]
+    cheaper = round(100 * (first["cost"]["index"] / second["cost"]["index"] - 1))
+    assert (f"{abs(cheaper)} % {'cheaper' if cheaper < 0 else 'more expensive'}" in line) is (cheaper != 0)
+    less = first["loss_db_per_inch"] - second["loss_db_per_inch"]
+    assert (f"{abs(less):.2f} dB/inch {'less' if less < 0 else 'more'}" in line) is (abs(less) >= 0.005)
+
+
+def test_what_the_fab_is_to_be_asked_is_on_the_page_and_the_rest_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Terminal, JSON and HTML hold one report; only the terminal leaves out what is usual."""
+    words = ["suggest", "--profile", "inference-pcie", "--form", "pcie-fhhl", "--limit", "2"]
+    assert run([*words, "--json"]) == 0
+    cam = json.loads(capsys.readouterr().out)["answers"][0]["cam"]
+    asked = [item for item in cam if item["answer"] == "ask the fab"]
+    assert {"thickness", "prepreg", "core", "prepreg count", "laminations", "aspect ratio", "impedance"} <= {
+        item["topic"] for item in cam
+    }
+    assert run(words) == 0
+    out = capsys.readouterr().out
+    assert f"fab questions  {len(cam) - len(asked)} others within usual limits" in out
+    block = " ".join(out.partition("fab questions")[2].partition("why others lost")[0].split())
+    for item in asked:
+        assert item["topic"] in block
+    assert ("none: all values" in block) is (not asked)
+    assert run([*words, "--format", "html", "-o", "-"]) == 0
+    page = capsys.readouterr().out
+    assert f"{len(asked)} to ask, {len(cam) - len(asked)} within usual limits" in page
+    assert all(item["topic"] in page for item in cam)
+
+
 def test_goals_that_fight_give_exit_code_1_and_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """Twenty-four layers with 2 oz planes in a card cannot be built: it says so, what fights, and what would help."""
     words = ["suggest", "--profile", "inference-pcie", "--layers", "24", "--power-oz", "2", "--laminate", "Megtron 6"]

@@ -14,6 +14,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis import Evaluated
+from stackwright.commands.suggest.compare import cost_tier
 from stackwright.commands.suggest.model import Suggested, proposed_rows, suggestion_for
 
 LAYERS = frozenset({"layer_count", "even_layer_count"})
@@ -26,7 +27,8 @@ class Way(Frozen):
     Attributes:
         words: what changes.
         is_change: of the board's own stackup, rows and tracks stay; else a new stackup, and the board is laid out anew.
-        cost_index, cost_tier, cost_drivers: relative cost of the stackup then.
+        cost_index, cost_drivers: relative cost of the stackup then.
+        cost_tier: against the cheapest of several answers; "" for an only one.
         then: headline after a change of the board's own stackup; None where it was not judged.
         short_then: ids of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
@@ -89,7 +91,7 @@ def way_of(row: Fitness, found: Suggested, board_path: Path, *, new: bool = True
         best = found.answers.ranked[0]
         named = best.candidate
         words = f"{len(named.copper)} layers, {named.thickness_mm:.2f} mm, of {' and '.join(named.laminates)}"
-        return _with_cost(Way(profile=row.profile, words=(words,)), best)
+        return _with_cost(Way(profile=row.profile, words=(words,)), best, found)
     if not new:
         return Way(profile=row.profile, needs_new=True)
     would_help = tuple(one.words for one in found.answers.relaxations)
@@ -118,14 +120,13 @@ def _changed(row: Fitness, found: Suggested, board_path: Path) -> Way:
         then=judged.headline,
         short_then=tuple(one.clause for one in judged.short if one.severity is Severity.ERROR),
     )
-    return _with_cost(way, change.result)
+    return _with_cost(way, change.result, found)
 
 
-def _with_cost(way: Way, result: Evaluated) -> Way:
+def _with_cost(way: Way, result: Evaluated, found: Suggested) -> Way:
     cost = result.cost
-    return way.model_copy(
-        update={"cost_index": cost.index, "cost_tier": cost.tier, "cost_drivers": tuple(cost.drivers)}
-    )
+    tier = cost_tier(result, found)
+    return way.model_copy(update={"cost_index": cost.index, "cost_tier": tier, "cost_drivers": tuple(cost.drivers)})
 
 
 def _why_none(found: Suggested) -> str:

@@ -153,9 +153,10 @@ def _way(page: Page, row: Fitness, way: Way | None) -> None:
         if way.would_help:
             page.line(f"what would help, one at a time: {'; '.join(way.would_help)}", indent=4)
         return
+    tier = f", {way.cost_tier}" if way.cost_tier else ""
     what = "least change: " if way.is_change else "no small change will do; a new stackup: "
     page.line(styled(what, "bold"), "; ".join(way.words), indent=2)
-    page.line(styled(f"cost {way.cost_index:.0f}, {way.cost_tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
+    page.line(styled(f"cost {way.cost_index:.0f}{tier}: {', '.join(way.cost_drivers)}", "dim"), indent=4)
     if way.then is not None:
         left = f": still fails {some(way.short_then)}" if way.short_then else ""
         page.line("then ", styled(WORD[way.then], HEADLINE_STYLE[way.then]), left, indent=4)

@@ -49,7 +49,8 @@ def _next_step(row: Fitness, way: Way | None) -> str:
         return f"state {first.fact}: settles {count(first.errors, 'clause')}" if first else ""
     if way and way.words:
         what = "" if way.is_change else "a new stackup: "
-        price = f" (cost {way.cost_index:.0f}, {way.cost_tier})" if way.cost_index is not None else ""
+        tier = f", {way.cost_tier}" if way.cost_tier else ""
+        price = f" (cost {way.cost_index:.0f}{tier})" if way.cost_index is not None else ""
         left = f"; {', '.join(way.short_then)} would still fail" if way.short_then else ""
         return f"{what}{'; '.join(what_changes(way.words) or way.words)}{price}{left}"
     failing = [one for one in row.short if one.severity is Severity.ERROR]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import BoardProject, From
 from stackwright.commands.suggest.side_by_side import side_by_side
+from stackwright.commands.suggest.words import places
 from stackwright.reporters.html import MOST_LISTED
 from stackwright.reporters.pages import environment
 
@@ -25,6 +27,11 @@ def html_of(result: Suggested, project: BoardProject | None) -> str:
             result=result,
             found=found,
             stated=[one for one in reasons if one.origin is not From.ASSUMPTION],
+            fab_questions=[
+                (index, one.candidate.name, cam_report(one, result.found.goals, result.selection.form))
+                for index, one in enumerate(result.entries, start=1)
+            ],
+            places=places,
             assumed=[one for one in reasons if one.origin is From.ASSUMPTION],
             title=f"{name}: stackups side by side",
         )

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from drc_rules.stackup_design.cam_item import CamItem
+from drc_rules.stackup_design.cam_report import cam_report
 from stackup_lib.core.interval import Interval
 from stackup_lib.synthesis import CandidateRow, Evaluated, LineResult
+from stackup_lib.synthesis.cost import cost_word, more_pct
+from stackwright.commands.suggest.compare import cheapest
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
@@ -47,7 +51,7 @@ def json_text(result: Suggested) -> str:
 
 
 def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
-    candidate = one.candidate
+    candidate, least = one.candidate, cheapest(result)
     return {
         "name": candidate.name,
         "laminates": list(candidate.laminates),
@@ -55,7 +59,12 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         "hdi_class": candidate.order.hdi_class,
         "thickness_mm": candidate.thickness_mm,
         "loss_db_per_inch": round(one.worst_loss_db_per_inch, 4) or None,
-        "cost": {"index": one.cost.index, "tier": one.cost.tier, "drivers": list(one.cost.drivers)},
+        "cost": {
+            "index": one.cost.index,
+            "tier": cost_word(one.cost.index, least),
+            "more_pct": more_pct(one.cost.index, least),
+            "drivers": list(one.cost.drivers),
+        },
         "laminations": one.laminations,
         "aspect_ratio": one.aspect_ratio,
         "backdrilled": list(one.backdrilled),
@@ -63,6 +72,18 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         "rows": [_row(row) for row in candidate.rows],
         "lines": [_line(line, result) for line in one.lines],
         "clauses": [{"id": clause, "met": met, "words": words} for clause, met, words in one.clauses],
+        "cam": [_cam(item) for item in cam_report(one, result.found.goals, result.selection.form)],
+    }
+
+
+def _cam(item: CamItem) -> dict[str, object]:
+    return {
+        "topic": item.topic,
+        "where": list(item.where),
+        "figure": item.figure,
+        "limit": item.limit or None,
+        "answer": item.answer,
+        "source": item.source or None,
     }
 
 

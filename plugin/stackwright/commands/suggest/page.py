@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
 from stackup_lib.synthesis import CandidateRow, Evaluated, LostGroup
+from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.lines import line_words
+from stackwright.commands.suggest.words import places
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
 
@@ -40,6 +43,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None)
     _stackup(page, one, chosen)
     _lines(page, one, result)
     _clauses(page, one, result)
+    _fab_questions(page, one, result)
     _lost(page, result.answers.lost_groups)
     _goals(page, result)
     _next(page, result, plan, typed)
@@ -85,8 +89,8 @@ def _changes(page: Page, result: Suggested) -> None:
 
 
 def _answers(page: Page, result: Suggested) -> None:
-    page.heading("answers", "loss at the highest Nyquist frequency, typical; cost relative, see drivers")
-    words = ("", "laminates", "dB/inch", "cost", "mm", "laminations", "aspect", "backdrilled")
+    page.heading("answers", "loss at the highest Nyquist frequency, typical; cost against the cheapest")
+    words = ("", "laminates", "dB/inch", "cost", "mm", "laminations", "aspect", "backdrill")
     rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in words)]
     for index, one in enumerate(result.entries, start=1):
         loss = one.worst_loss_db_per_inch
@@ -95,7 +99,7 @@ def _answers(page: Page, result: Suggested) -> None:
                 styled(f"{index}", "bold"),
                 " + ".join(one.candidate.laminates),
                 f"{loss:.2f}" if loss else "-",
-                f"{one.cost.index:.0f} {one.cost.tier}",
+                cost_words(one, result) or f"{one.cost.index:.0f}",
                 f"{one.candidate.thickness_mm:.2f}",
                 f"{one.laminations}",
                 f"{one.aspect_ratio:.1f}",
@@ -104,6 +108,8 @@ def _answers(page: Page, result: Suggested) -> None:
         )
     right = Column(right=True)
     page.rows([right, Column(wraps=True), right, Column(), right, right, right, Column()], rows)
+    if ranked := rank_words(result):
+        page.line(styled(ranked, "dim"), indent=2)
 
 
 def _stackup(page: Page, one: Evaluated, index: int) -> None:
@@ -111,7 +117,7 @@ def _stackup(page: Page, one: Evaluated, index: int) -> None:
     head = tuple(styled(word, "dim") for word in ("layer", "kind", "mm", "material or use", "oz or Df", "foil"))
     columns = [Column(), Column(), Column(right=True), Column(wraps=True), Column(), Column()]
     page.rows(columns, [head, *(_cells(row) for row in one.candidate.rows)])
-    page.line(f"cost: {', '.join(one.cost.drivers)}", indent=2)
+    page.line(f"cost {one.cost.index:.0f}: {', '.join(one.cost.drivers)}", indent=2)
     page.line(styled(f"({one.cost.basis})", "dim"), indent=2)
     if one.backdrilled:
         page.line(f"backdrill vias that end on {', '.join(one.backdrilled)}", indent=2)
@@ -156,6 +162,20 @@ def _clauses(page: Page, one: Evaluated, result: Suggested) -> None:
         if not is_met:
             page.line(styled(f"not met: {clause}: {words}", "yellow"), indent=2)
     page.line(styled("routing, vias, losses of real links and power are for `stackwright check`", "dim"), indent=2)
+
+
+def _fab_questions(page: Page, one: Evaluated, result: Suggested) -> None:
+    items = cam_report(one, result.found.goals, result.selection.form)
+    asked = [item for item in items if item.asks]
+    usual = f"{count(len(items) - len(asked), 'other')} within usual limits: --format html or json lists them"
+    page.heading("fab questions", usual)
+    rows = [
+        (item.topic, f"{item.figure}; usual: {item.limit}" if item.limit else item.figure, places(item.where))
+        for item in asked
+    ]
+    page.rows([Column(), Column(wraps=True), Column(max_width=24)], rows)
+    if not asked:
+        page.line("none: all values are within what fabs build as usual", indent=2)
 
 
 def _lost(page: Page, groups: tuple[LostGroup, ...]) -> None:

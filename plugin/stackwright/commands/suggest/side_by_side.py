@@ -16,6 +16,7 @@ from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
+from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.model import Suggested, with_plan
 from stackwright.commands.suggest.words import what_changes, what_stays
@@ -71,7 +72,7 @@ def _now(result: Suggested, project: BoardProject, view: StackupView, faulty: fr
     except MissingFact:
         pass
     else:
-        figures, why = tuple(_figures(evaluated)), evaluated.cost.drivers
+        figures, why = tuple(_figures(evaluated, "")), evaluated.cost.drivers
     now = result.checked_now
     return StackupChoice(
         "As it is",
@@ -98,7 +99,7 @@ def _changes(result: Suggested, project: BoardProject, view: StackupView) -> Ite
             pick=index + 1,
             says=what_changes(one.words) or one.words,
             stays=what_stays(one.words),
-            figures=tuple(_figures(one.result)),
+            figures=tuple(_figures(one.result, cost_words(one.result, result))),
             checked=result.checked_then[index],
             moved=changed(effects),
             solved=len(effects),
@@ -116,7 +117,7 @@ def _new(one: Evaluated, result: Suggested, title: str) -> StackupChoice:
         title,
         columns.plain([_row(row) for row in candidate.rows]),
         says=(f"{layers} of {' and '.join(candidate.laminates)}, {candidate.order.hdi_class}.{laid_out}",),
-        figures=tuple(_figures(one)),
+        figures=tuple(_figures(one, cost_words(one, result))),
         checked=Count(tuple(clause for clause, is_met, _ in judged if not is_met), (), met),
         lines=tuple(line_words(one, result.found)),
         why=one.cost.drivers,
@@ -139,8 +140,8 @@ def _row(row: CandidateRow) -> StackupRow:
     )
 
 
-def _figures(one: Evaluated) -> Iterator[tuple[str, str]]:
-    yield "cost", f"{one.cost.index:.0f}, {one.cost.tier}"
+def _figures(one: Evaluated, cost: str) -> Iterator[tuple[str, str]]:
+    yield "cost", f"{one.cost.index:.0f}" + (f", {cost}" if cost else "")
     loss = one.worst_loss_db_per_inch
     if loss:
         yield "loss", f"{loss:.2f} dB/inch at most"
@@ -160,6 +161,8 @@ def _remarks(result: Suggested) -> Iterator[str]:
     elif result.board and not result.changes and result.change:
         reasons = (*result.change.faults_now, *result.change.why_not)
         yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
+    if ranked := rank_words(result):
+        yield f"New stackups are ranked: {ranked}"
     answers = result.answers
     if not answers.ranked and answers.unreachable:
         yield f"No new stackup meets all goals: {answers.unreachable[0]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from stackup_lib.core.words import listed
+from stackup_lib.core.words import listed, some
 
 _NAME = r"(?:dielectric \d+|[A-Za-z0-9]+\.Cu)"
 _LIST = re.compile(rf"{_NAME}(?:(?:, | and ){_NAME})+")
@@ -29,6 +29,13 @@ def what_stays(words: Iterable[str]) -> tuple[str, ...]:
 def shortened(words: str) -> str:
     """Return a phrase with its lists of layers written short."""
     return _LIST.sub(lambda found: _short(re.findall(_NAME, found[0])), words)
+
+
+def places(names: tuple[str, ...]) -> str:
+    """Return layers or dielectrics in short: `dielectrics 2 to 9`, `In2.Cu, In4.Cu and 6 more`."""
+    if names and all(name.startswith("dielectric ") for name in names):
+        return _short(names)
+    return some(names, 3)
 
 
 def _short(names: Iterable[str]) -> str:

@@ -12,6 +12,8 @@ from drc_rules.explain.workloads import accelerators, choices_for, workloads
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite, documents
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source, track_spaces
+from drc_rules.requirements.fabs.builds import build_rules
+from drc_rules.requirements.fabs.cam import CamLimits, cam_limits
 from drc_rules.requirements.forms import forms, load_form
 from drc_rules.requirements.interfaces import interface, interface_ids
 from drc_rules.requirements.profiles.profile import Requirements, assemble, load_profile, profile_names
@@ -409,7 +411,8 @@ def test_a_source_is_cited_in_words() -> None:
 
 def test_every_document_is_referred_to() -> None:
     """A document that nothing rests on is dead weight, or the sign of a misspelt key."""
-    used = {"engineering", track_space_source()}
+    used = {"engineering", track_space_source(), build_rules().source}
+    used |= {getattr(cam_limits(), name).source.document for name in CamLimits.model_fields}
     used |= {one for form in forms().values() for one in form.sources.values()}
     for one in map(interface, interface_ids()):
         used |= {*one.sources.values(), *(row.source.document for row in one.clause)}

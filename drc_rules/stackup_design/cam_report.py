@@ -1,0 +1,211 @@
+"""CAM report: what a fab would ask about a stackup, each with its value, the usual limit and where that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.requirements.documents import cite
+from drc_rules.requirements.fabs import Tier, track_space, track_space_source
+from drc_rules.requirements.fabs.builds import build_rules
+from drc_rules.requirements.fabs.cam import cam_limits
+from drc_rules.requirements.fabs.holes import HoleKind, greatest_aspect_ratio
+from drc_rules.requirements.fabs.limits import limit_of
+from drc_rules.requirements.forms import Form
+from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
+from drc_rules.stackup_design.cam_press import press_items
+from stackup_lib.synthesis import Evaluated, Goals, LineResult
+
+LIGHTEST_OZ = 0.5
+"""Tables of track and space begin here; lighter copper is etched as well."""
+
+
+def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[CamItem, ...]:
+    """Return what a fab's CAM desk looks at: first what the fab is to be asked, then what it builds as usual.
+
+    Args:
+        one: the stackup.
+        goals: what it was searched for; build rules of its own take the place of the usual ones.
+        form: form factor of the board.
+    """
+    rules = goals.build_rules if goals.build_rules.weights else build_rules()
+    found = merged(
+        (
+            *_thickness(one, goals, form),
+            *press_items(one.candidate, rules),
+            *_voltage(one, goals),
+            *_laminations(one),
+            *_drills(one, goals),
+            *_microvias(one, goals),
+            *_backdrills(one, goals),
+            *_etching(one),
+            *_impedances(one, goals),
+        )
+    )
+    return tuple(sorted(found, key=lambda item: not item.asks))
+
+
+def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamItem]:
+    limits, thickness = cam_limits(), one.candidate.thickness_mm
+    usual, figure = limits.thickness_tolerance_pct, f"{thickness:.2f} mm with solder mask"
+    wanted_pct = usual.usual if goals.thickness_mm is None else round(100 * goals.thickness_tolerance, 1)
+    words = "" if goals.thickness_mm is None else f"; {goals.thickness_mm:g} mm +-{wanted_pct:g} % required"
+    yield CamItem(
+        topic="thickness",
+        figure=figure + words,
+        limit=f"+-{usual.usual:g} %",
+        asks=round(wanted_pct) < usual.usual,
+        source=cite(usual.source),
+    )
+    most = limit_of("thickness_mm", Tier.STANDARD)
+    if most is not None and thickness > most:
+        source = source_of("fab-limits", "thickness, standard")
+        yield CamItem(topic="thickness", figure=figure, limit=f"up to {most:g} mm", asks=True, source=source)
+    side, stiff = max(form.size_mm or (0.0,)) if form else 0.0, limits.large_thickness_mm
+    if side > limits.large_side_mm.usual or goals.least_thickness_mm is not None:
+        least = max(stiff.usual, goals.least_thickness_mm or 0.0)
+        yield CamItem(
+            topic="stiffness",
+            figure=f"{thickness:.2f} mm for a board longer than {limits.large_side_mm.usual:g} mm",
+            limit=f"{least:g} mm or more",
+            asks=thickness < least,
+            source=cite(stiff.source),
+        )
+
+
+def _voltage(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+    if goals.power_gap_mm is None:
+        return
+    copper = one.candidate.copper
+    for gap, row in enumerate(one.candidate.dielectrics):
+        if "power" in (copper[gap].use, copper[gap + 1].use):
+            yield CamItem(
+                topic="voltage",
+                where=(row.name,),
+                figure=f"{row.thickness_mm:.3f} mm next to power",
+                limit=f"{goals.power_gap_mm:g} mm or more",
+                asks=row.thickness_mm < goals.power_gap_mm,
+                source=source_of("engineering", "IPC-2221, internal conductors, as quoted"),
+            )
+
+
+def _laminations(one: Evaluated) -> Iterator[CamItem]:
+    usual = cam_limits().laminations
+    yield CamItem(
+        topic="laminations",
+        figure=f"{one.laminations}, {one.candidate.order.hdi_class}",
+        limit=f"up to {usual.usual:g}",
+        asks=one.laminations > usual.usual,
+        source=cite(usual.source),
+    )
+
+
+def _drills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+    if one.candidate.order.is_any_layer:
+        return
+    least = limit_of("drill_mm", Tier.STANDARD) or 0.0
+    yield CamItem(
+        topic="drill",
+        figure=f"{goals.drill_mm:g} mm",
+        limit=f"{least:g} mm or more",
+        asks=goals.drill_mm < least,
+        source=source_of("fab-limits", "drill diameter, standard"),
+    )
+    yield _ratio("aspect ratio", "through", one.aspect_ratio, f"{goals.drill_mm:g} mm drill")
+
+
+def _ratio(topic: str, kind: HoleKind, ratio: float, what: str, where: tuple[str, ...] = ()) -> CamItem:
+    standard, advanced = (greatest_aspect_ratio(kind, tier) for tier in (Tier.STANDARD, Tier.ADVANCED))
+    better = f", advanced fabs {advanced:g}:1" if advanced > standard else ""
+    return CamItem(
+        topic=topic,
+        where=where,
+        figure=f"{ratio:.2g}:1, {what}" if ratio < 1 else f"{ratio:.1f}:1, {what}",
+        limit=f"up to {standard:g}:1{better}",
+        asks=round(ratio, 2) > standard,
+        source=source_of("fab-registration" if kind == "through" else "fab-limits", "aspect ratio, standard"),
+    )
+
+
+def _microvias(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+    order, usual = one.candidate.order, cam_limits().microvia_levels
+    if not order.build_ups:
+        return
+    for gap, row in enumerate(one.candidate.dielectrics):
+        if order.is_build_up(gap):
+            ratio = row.thickness_mm / goals.microvia_drill_mm
+            yield _ratio("microvia ratio", "microvia", ratio, f"{goals.microvia_drill_mm:g} mm microvia", (row.name,))
+    stacked = order.build_ups > 1
+    yield CamItem(
+        topic="microvia fill",
+        figure=f"{order.build_ups} build-up layers per side" + (", copper-filled where stacked" if stacked else ""),
+        limit=f"up to {usual.usual:g} levels stacked",
+        asks=order.build_ups > usual.usual,
+        source=cite(usual.source),
+    )
+
+
+def _backdrills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+    usual, stub, copper = cam_limits().backdrill_stub_mm, goals.max_stub_mm, one.candidate.copper
+    if not one.backdrilled or stub is None:
+        return
+    depths = {row.name: one.candidate.stub_mm(k) for k, row in enumerate(copper) if row.name in one.backdrilled}
+    yield CamItem(
+        topic="backdrill stub",
+        where=tuple(depths),
+        figure=f"up to {stub:g} mm",
+        limit=f"{usual.usual:g} mm or more",
+        asks=stub < usual.usual,
+        source=cite(usual.source),
+    )
+    stays = ", ".join(f"{name} at {depth:.2f} mm" for name, depth in depths.items())
+    yield CamItem(topic="backdrill", figure=f"from {copper[-1].name}; not to be cut: {stays}")
+
+
+def _etching(one: Evaluated) -> Iterator[CamItem]:
+    """Finest line or gap by copper weight; outer copper has a table of its own."""
+    copper = one.candidate.copper
+    outer = {copper[0].name, copper[-1].name}
+    weights = {row.name: "outer" if row.name in outer else f"{row.copper_oz or 0:g} oz" for row in copper}
+    ounces = {row.name: row.copper_oz for row in copper}
+    groups: dict[str, list[LineResult]] = {}
+    for line in one.lines:
+        groups.setdefault(weights[line.layer], []).append(line)
+    for weight, lines in groups.items():
+        finest = min(_finest_mm(line) for line in lines)
+        where = tuple(dict.fromkeys(line.layer for line in lines if _finest_mm(line) == finest))
+        if weight == "outer":
+            standard, source = (
+                limit_of("outer_track_mm", Tier.STANDARD),
+                source_of("fab-limits", "outer track, standard"),
+            )
+        else:
+            row = track_space(max(LIGHTEST_OZ, ounces[where[0]] or 0.0))
+            standard, source = row.standard_mm if row else None, source_of(track_space_source(), "standard")
+        yield CamItem(
+            topic="line and gap",
+            where=where,
+            figure=f"{finest:.3f} mm, {weight} copper",
+            limit=f"{standard:g} mm or more" if standard else "no table for this weight",
+            asks=standard is None or finest < standard - 1e-6,
+            source=source if standard else "",
+        )
+
+
+def _finest_mm(line: LineResult) -> float:
+    return min(line.width_mm, line.gap_mm or line.width_mm)
+
+
+def _impedances(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
+    usual, targets = cam_limits().impedance_tolerance_pct, {goal.name: goal.target.ohm for goal in goals.lines}
+    for line in one.lines:
+        target = targets[line.goal]
+        size = f"{line.width_mm:.3f}" + (f"/{line.gap_mm:.3f}" if line.gap_mm is not None else "")
+        z, room = line.impedance_ohm, target * usual.usual / 100
+        yield CamItem(
+            topic="impedance",
+            where=(line.layer,),
+            figure=f"{line.goal}: {size} mm, {z.nominal:.1f} ohm ({z.low:.1f} to {z.high:.1f})",
+            limit=f"{target:g} ohm +-{usual.usual:g} %",
+            asks=z.low < target - room or z.high > target + room,
+            source=cite(usual.source),
+        )

@@ -1,0 +1,62 @@
+"""Answers against each other: what each costs more than the cheapest, and what puts the first before the second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stackup_lib.core.words import count
+from stackup_lib.synthesis import Evaluated
+from stackup_lib.synthesis.cost import cost_word, more_pct
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+LEAST_LOSS = 0.005
+"""In dB/inch; what differs by less is shown alike."""
+
+
+def cheapest(result: Suggested) -> float:
+    """Return the cost of the cheapest answer; without an answer, of the cheapest stackup that comes near the goals."""
+    found = result.answers
+    near = (*(one.result for one in found.relaxations), *((found.nearest,) if found.nearest else ()))
+    return min(one.cost.index for one in result.entries or near)
+
+
+def cost_tier(one: Evaluated, result: Suggested) -> str:
+    """Return `lowest`, `low`, `medium` or `high`, against the cheapest answer; "" for an only one."""
+    return cost_word(one.cost.index, cheapest(result)) if len(result.entries) > 1 else ""
+
+
+def cost_words(one: Evaluated, result: Suggested) -> str:
+    """Return `lowest` or `+12 % medium`; "" for an only answer."""
+    more = more_pct(one.cost.index, cheapest(result))
+    return f"+{more} % {cost_tier(one, result)}" if more > 0 else cost_tier(one, result)
+
+
+def rank_words(result: Suggested) -> str:
+    """Return what the first new stackup has over the second, and the second over it; "" without two."""
+    if len(result.answers.ranked) < 2:
+        return ""
+    first = len(result.changes) + 1
+    return f"{first} before {first + 1}: {', '.join(_differences(*result.answers.ranked[:2]))}"
+
+
+def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
+    cost = more_pct(one.cost.index, other.cost.index)
+    loss = one.worst_loss_db_per_inch - other.worst_loss_db_per_inch
+    counts = (
+        (one.laminations - other.laminations, "lamination"),
+        (len(one.candidate.laminates) - len(other.candidate.laminates), "laminate"),
+        (len(one.backdrilled) - len(other.backdrilled), "backdrilled layer"),
+    )
+    if cost:
+        yield f"{abs(cost)} % {'cheaper' if cost < 0 else 'more expensive'}"
+    if abs(loss) >= LEAST_LOSS:
+        yield f"{abs(loss):.2f} dB/inch {'less' if loss < 0 else 'more'}"
+    for more, noun in counts:
+        if more:
+            yield f"{count(abs(more), noun)} {'fewer' if more < 0 else 'more'}"
+    if not cost and abs(loss) < LEAST_LOSS and not any(more for more, _ in counts):
+        thinner = other.candidate.thickness_mm - one.candidate.thickness_mm
+        yield f"equal cost and loss, {abs(thinner):.2f} mm {'thinner' if thinner > 0 else 'thicker'}"
