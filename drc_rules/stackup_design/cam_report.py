@@ -13,6 +13,7 @@ from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
 from drc_rules.stackup_design.cam_press import press_items
+from drc_rules.stackup_design.goals_build import LARGE_MM, STIFF_MM
 from stackup_lib.synthesis import Evaluated, Goals, LineResult
 
 LIGHTEST_OZ = 0.5
@@ -45,8 +46,8 @@ def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[
 
 
 def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamItem]:
-    limits, thickness = cam_limits(), one.candidate.thickness_mm
-    usual, figure = limits.thickness_tolerance_pct, f"{thickness:.2f} mm with solder mask"
+    usual, thickness = cam_limits().thickness_tolerance_pct, one.candidate.thickness_mm
+    figure = f"{thickness:.2f} mm with solder mask"
     wanted_pct = usual.usual if goals.thickness_mm is None else round(100 * goals.thickness_tolerance, 1)
     words = "" if goals.thickness_mm is None else f"; {goals.thickness_mm:g} mm +-{wanted_pct:g} % required"
     yield CamItem(
@@ -60,15 +61,13 @@ def _thickness(one: Evaluated, goals: Goals, form: Form | None) -> Iterator[CamI
     if most is not None and thickness > most:
         source = source_of("fab-limits", "thickness, standard")
         yield CamItem(topic="thickness", figure=figure, limit=f"up to {most:g} mm", asks=True, source=source)
-    side, stiff = max(form.size_mm or (0.0,)) if form else 0.0, limits.large_thickness_mm
-    if side > limits.large_side_mm.usual or goals.least_thickness_mm is not None:
-        least = max(stiff.usual, goals.least_thickness_mm or 0.0)
+    if form and (form.is_large or max(form.size_mm or (0.0,)) > LARGE_MM):
         yield CamItem(
             topic="stiffness",
-            figure=f"{thickness:.2f} mm for a board longer than {limits.large_side_mm.usual:g} mm",
-            limit=f"{least:g} mm or more",
-            asks=thickness < least,
-            source=cite(stiff.source),
+            figure=f"{thickness:.2f} mm for a board longer than {LARGE_MM:g} mm",
+            limit=f"{STIFF_MM:g} mm or more",
+            asks=thickness < STIFF_MM,
+            source=source_of("engineering", "stiffness of large boards"),
         )
 
 

@@ -77,7 +77,7 @@ def test_costs_are_named_against_the_cheapest_answer(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     for cost in costs:
         assert (f"+{cost['more_pct']} % {cost['tier']}" if cost["more_pct"] else "lowest") in out
-    line = next(line for line in out.splitlines() if line.startswith("  1 before 2: "))
+    line = next(line for line in out.splitlines() if "; 1 before 2: " in line)
     first, second = answers[:2]
     cheaper = round(100 * (first["cost"]["index"] / second["cost"]["index"] - 1))
     assert (f"{abs(cheaper)} % {'cheaper' if cheaper < 0 else 'more expensive'}" in line) is (cheaper != 0)

@@ -32,7 +32,6 @@ class CamLimits(Frozen):
         smooth_foil_oz: heaviest copper of VLP and HVLP foil.
         tg_apart_c: largest difference in Tg of laminates that are pressed together.
         backdrill_stub_mm: shortest stub that a backdrill leaves.
-        large_side_mm, large_thickness_mm: a longer board is at least this thick.
     """
 
     thickness_tolerance_pct: CamLimit
@@ -44,8 +43,6 @@ class CamLimits(Frozen):
     smooth_foil_oz: CamLimit
     tg_apart_c: CamLimit
     backdrill_stub_mm: CamLimit
-    large_side_mm: CamLimit
-    large_thickness_mm: CamLimit
 
 
 @cache

@@ -12,6 +12,8 @@ from stackup_lib.synthesis.cost import cost_word, more_pct
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
 
+RANKED_BY = {"cost": "cost", "loss": "loss within a cost class", "balance": "cost and loss"}
+
 LEAST_LOSS = 0.005
 """In dB/inch; what differs by less is shown alike."""
 
@@ -35,17 +37,20 @@ def cost_words(one: Evaluated, result: Suggested) -> str:
 
 
 def rank_words(result: Suggested) -> str:
-    """Return what the first new stackup has over the second, and the second over it; "" without two."""
-    if len(result.answers.ranked) < 2:
+    """Return what ranks new stackups, and what sets the first apart from the second; "" without two."""
+    ranked, first = result.answers.ranked, len(result.changes) + 1
+    if len(ranked) < 2:
         return ""
-    first = len(result.changes) + 1
-    return f"{first} before {first + 1}: {', '.join(_differences(*result.answers.ranked[:2]))}"
+    wishes = "preferred clauses, then " if len({len(one.missed_wishes) for one in ranked}) > 1 else ""
+    by = f"ranked by {wishes}{RANKED_BY[result.found.goals.rank_by]}"
+    return f"{by}; {first} before {first + 1}: {', '.join(_differences(*ranked[:2]))}"
 
 
 def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     cost = more_pct(one.cost.index, other.cost.index)
     loss = one.worst_loss_db_per_inch - other.worst_loss_db_per_inch
     counts = (
+        (len(one.missed_wishes) - len(other.missed_wishes), "missed preferred clause"),
         (one.laminations - other.laminations, "lamination"),
         (len(one.candidate.laminates) - len(other.candidate.laminates), "laminate"),
         (len(one.backdrilled) - len(other.backdrilled), "backdrilled layer"),

@@ -162,7 +162,7 @@ def _remarks(result: Suggested) -> Iterator[str]:
         reasons = (*result.change.faults_now, *result.change.why_not)
         yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
     if ranked := rank_words(result):
-        yield f"New stackups are ranked: {ranked}"
+        yield f"New stackups are {ranked}"
     answers = result.answers
     if not answers.ranked and answers.unreachable:
         yield f"No new stackup meets all goals: {answers.unreachable[0]}"
