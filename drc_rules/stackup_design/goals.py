@@ -146,15 +146,17 @@ def _fast_outside(work: GoalWork, lines: GoalLines) -> bool:
     if not lines.goals:
         return False
     if said is not None:
-        work.say("fast links on outer layers", "yes" if said else "no", From.USER, "your choice")
+        work.say("high-speed links on outer layers", "yes" if said else "no", From.USER, "your choice")
         return said
     if project is not None:
         routed = any(routed_outside(project.context, one) for one in lines.interfaces.values())
         if routed or any(project.context.nets_of(one).size for one in lines.interfaces.values()):
-            work.say("fast links on outer layers", "yes" if routed else "no", From.BOARD, "as its links are routed")
+            work.say(
+                "high-speed links on outer layers", "yes" if routed else "no", From.BOARD, "as its links are routed"
+            )
             return routed
-    how = "fan-out, AC capacitors and card fingers; --no-fast-outside keeps them inside"
-    work.say("fast links on outer layers", "yes", From.ASSUMPTION, how)
+    how = "fan-out, AC capacitors and card fingers; --no-outer-links keeps them inside"
+    work.say("high-speed links on outer layers", "yes", From.ASSUMPTION, how)
     return True
 
 

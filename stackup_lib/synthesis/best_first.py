@@ -186,7 +186,7 @@ class Search:
         else:
             wanted, least = self.goals.thickness_mm, self.goals.least_thickness_mm or 0.0
             asked = f"{least:g} mm or more" if wanted is None else f"{wanted:g} mm"
-            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {asked} asked for"
+            words = f"{span[0]:.2f} to {span[1]:.2f} mm can be built, {asked} wanted"
             self.lost.add(what, words, f"cannot be built {asked} thick")
         self.not_closed.append(f"{what}: {words}")
 

@@ -70,7 +70,7 @@ class LaminatePair(Frozen):
         return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
 
 
-class Place(NamedTuple):
+class ClosingPlace(NamedTuple):
     """Gaps that take one product: by name, with the copper around each gap and what all of them need."""
 
     name: str
@@ -161,11 +161,17 @@ def bare_mm(order: Order, goals: Goals) -> float:
 
 
 def layer_oz(order: Order, index: int, goals: Goals) -> float:
-    """Return the copper weight of a layer: the heavier of the two that share its core where cores are clad equally."""
+    """Return the copper weight of a layer: the heavier of the two that share its core where cores are clad equally.
+
+    A ground plane that shares its core with a signal layer has the signal's weight.
+    """
     own = _own_oz(order, index, goals)
     partner = order.core_partner(index)
     if partner is None or not goals.build_rules.equal_cladding:
         return own
+    kinds = {order.layers[index], order.layers[partner]}
+    if "G" in kinds and kinds & set("OFS"):
+        return SIGNAL_OZ
     return max(own, _own_oz(order, partner, goals))
 
 
@@ -276,7 +282,7 @@ def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[
         needs = GapNeeds()
         for gap in gaps:
             needs = needs.and_those(gap_needs(order, gap, goals))
-        out[place] = _fitting(family, Place(place, kind, faces, needs), goals)
+        out[place] = _fitting(family, ClosingPlace(place, kind, faces, needs), goals)
     return out
 
 
@@ -284,7 +290,7 @@ def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
     return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
 
 
-def _fitting(family: str, place: Place, goals: Goals) -> list[ClosingChoice]:
+def _fitting(family: str, place: ClosingPlace, goals: Goals) -> list[ClosingChoice]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []

@@ -126,7 +126,6 @@ EXEMPT: frozenset[str] = frozenset(
         " fast layers between grounds need them",
         " fast layers between grounds, ",
         " mm are forgiven",
-        " mm asked for",
         " presses: few fabs",
         "fast interfaces",
         "fast layers",

@@ -189,7 +189,7 @@ def suggest(
     ] = None,
     fast_outside: Annotated[
         bool | None,
-        typer.Option("--fast-outside/--no-fast-outside", help="Fast links also run on the outer layers."),
+        typer.Option("--outer-links/--no-outer-links", help="High-speed links also run on the outer layers."),
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Maximum number of stackups.")] = 5,
     pick: Annotated[

@@ -50,8 +50,38 @@ def test_b200_goals_are_the_numbers_of_its_clauses() -> None:
     assert (goals.layer_count, goals.power_copper_oz, goals.max_stub_mm) == (24, 2.0, 0.125)
     assert goals.df_limit is not None and (goals.df_limit.max, goals.df_limit.at_ghz) == (0.002, 10.0)
     assert goals.foil is FoilGrade.VLP and goals.fast_layers >= 6
-    assert goals.tg_limit is not None and goals.tg_limit.min_c == 180
+    assert goals.tg_limit is not None and goals.tg_limit.min_c == 170
+    assert "training.tg.preferred" in goals.preferred_clauses and goals.rank_by == "loss"
     assert "Megtron 7" in " ".join(goals.named_laminates)
+
+
+def test_a_workload_alone_is_built_for_the_links_that_its_boards_carry() -> None:
+    """Not for plain FR-4; and what the user names takes their place."""
+    alone = goals_of("training")
+    assert set(alone.interfaces.values()) == {"nvlink5", "pcie6"}
+    assert alone.goals.df_limit is not None and alone.goals.fast_outside
+    assert any(reason.goal == "links" and reason.origin is From.ASSUMPTION for reason in alone.reasons)
+    named = goals_for(selection_for("training", None, choices := GoalChoices(interfaces=("eth224g",))), None, choices)
+    assert set(named.interfaces.values()) == {"eth224g"}
+    assert named.goals.fast_layers >= 6 and named.goals.max_stub_mm is not None
+
+
+def test_the_build_follows_form_and_supply() -> None:
+    """A universal baseboard is stiff and insulates its 54 V; a card is neither."""
+    ubb = goals_for(selection_for("training-b200", "ubb")).goals
+    assert ubb.least_thickness_mm == 3.0 and ubb.power_gap_mm == 0.1
+    assert ubb.drill_mm * ubb.max_aspect_ratio >= 3.0
+    card = goals_for(selection_for("inference-pcie", None)).goals
+    assert card.least_thickness_mm is None and card.power_gap_mm is None
+    assert card.pair_pitch_mm == 0.25
+
+
+def test_outer_links_are_the_users_to_decide() -> None:
+    """Without them an outer dielectric may be plain."""
+    choices = GoalChoices(fast_outside=False)
+    found = goals_for(selection_for("inference-pcie", None, choices), None, choices)
+    assert not found.goals.fast_outside and not found.judge.fast_outside
+    assert all(line.where == "stripline" for line in found.goals.lines)
 
 
 @pytest.mark.slow
