@@ -182,7 +182,7 @@ def test_the_caller_judges() -> None:
 
 
 def test_tg_by_dma_counts_fifty_degrees_less() -> None:
-    """220 degrees by DMA prove 170 by DSC, as in a check, and nothing above: then the laminate is left out, with why."""
+    """220 degrees by DMA prove 170 by DSC, as in a check, and nothing above: the laminate is left out, with why."""
     goals = EDGE.model_copy(update={"laminates": ("Megtron 8(N)",)})
     lost = [
         suggest(goals.model_copy(update={"tg_limit": TgLimit(min_c=c, method=TgMethod.DSC)})).lost for c in (170, 175)
