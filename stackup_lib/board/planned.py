@@ -134,6 +134,7 @@ class PlannedRule(Frozen):
     Attributes:
         requirement: why, with its source; it goes into a comment.
         tolerance_mm: how far width and gap may lie from the given ones before KiCad reports them.
+        neck_mm: the least width and gap of a neck-down, e.g. in a BGA field; None allows none.
     """
 
     net_class: str = Field(min_length=1)
@@ -141,4 +142,22 @@ class PlannedRule(Frozen):
     width_mm: float = Field(gt=0)
     gap_mm: float | None = Field(default=None, gt=0)
     tolerance_mm: float = Field(default=0.0, ge=0)
+    neck_mm: float | None = Field(default=None, gt=0)
     requirement: str = Field(min_length=1)
+
+    @property
+    def width_range_mm(self) -> tuple[float, float]:
+        """Least and greatest width that KiCad's design rule check accepts."""
+        return self._least_mm(self.width_mm), self.width_mm + self.tolerance_mm
+
+    @property
+    def gap_range_mm(self) -> tuple[float, float] | None:
+        """Least and greatest gap; the greatest lets a pair neck down without its traces' centres moving."""
+        if self.gap_mm is None:
+            return None
+        least, most = self._least_mm(self.gap_mm), self.gap_mm + self.tolerance_mm
+        return least, max(most, self.gap_mm + self.width_mm - self.width_range_mm[0])
+
+    def _least_mm(self, value_mm: float) -> float:
+        least = max(value_mm - self.tolerance_mm, 0.0)
+        return least if self.neck_mm is None else min(least, self.neck_mm)

@@ -23,6 +23,8 @@ _NET_CLASS_FUNCTION_SINCE = 20241229
 _VERSION = re.compile(r"(?:\s|#[^\n]*\n)*\(\s*version\s+\d+\s*\)")
 _COPPER = re.compile(r"(?:F|B|In[1-9]\d?)\.Cu")
 _WIDTH = 100
+_BREAKOUT = " || ".join(f"A.intersectsCourtyard('{references}')" for references in ("U*", "J*"))
+"""Near the parts that lines neck down at: BGAs and connectors with fields of pins."""
 
 
 def replace_rules(
@@ -105,6 +107,9 @@ def _block(rules: Sequence[PlannedRule], label: str, format_version: int) -> lis
             condition += f" && {'' if is_pair else '!'}A.inDiffPair('*')"
         lines += _comment(rule.requirement)
         lines += _rule(rule, condition)
+    if format_version >= _NET_CLASS_FUNCTION_SINCE:
+        for net_class in dict.fromkeys(rule.net_class for rule in rules):
+            lines += _breakout(net_class, [rule.neck_mm for rule in rules if rule.net_class == net_class])
     return [*lines, END]
 
 
@@ -138,13 +143,26 @@ def _rule(rule: PlannedRule, condition: str) -> list[str]:
         f"(rule {quoted(f'stackwright: {rule.net_class}, {kind} on {rule.layer}')}",
         f"\t(layer {quoted(rule.layer)})",
         f"\t(condition {quoted(condition)})",
-        f"\t{_constraint('track_width', rule.width_mm, rule.tolerance_mm)}",
+        f"\t{_constraint('track_width', rule.width_mm, rule.width_range_mm)}",
     ]
-    if rule.gap_mm is not None:
-        lines.append(f"\t{_constraint('diff_pair_gap', rule.gap_mm, rule.tolerance_mm)}")
+    if rule.gap_mm is not None and rule.gap_range_mm is not None:
+        lines.append(f"\t{_constraint('diff_pair_gap', rule.gap_mm, rule.gap_range_mm)}")
     return [*lines[:-1], lines[-1] + ")"]
 
 
-def _constraint(name: str, value_mm: float, tolerance_mm: float) -> str:
-    limits = (("min", max(value_mm - tolerance_mm, 0.0)), ("opt", value_mm), ("max", value_mm + tolerance_mm))
+def _breakout(net_class: str, necks_mm: Sequence[float | None]) -> list[str]:
+    """A rule for the clearance of neck-downs: the classes' own would bar a field of pins; none without a neck-down."""
+    stated = [neck for neck in necks_mm if neck is not None]
+    if not stated:
+        return []
+    condition = f"A.hasNetclass('{net_class}') && ({_BREAKOUT})"
+    return [
+        f"(rule {quoted(f'stackwright: {net_class}, breakout')}",
+        f"\t(condition {quoted(condition)})",
+        f"\t(constraint clearance (min {length_text(max(stated))}mm)))",
+    ]
+
+
+def _constraint(name: str, value_mm: float, range_mm: tuple[float, float]) -> str:
+    limits = (("min", range_mm[0]), ("opt", value_mm), ("max", range_mm[1]))
     return f"(constraint {name} {' '.join(f'({word} {length_text(limit)}mm)' for word, limit in limits)})"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.documents import cite
+from drc_rules.requirements.fabs import Tier, track_spaces
 from drc_rules.requirements.interfaces import Interface, interface, interface_ids
 from drc_rules.requirements.interfaces.names import family_by_class, spelled_generation
 from drc_rules.stackup_design.plan_file import Plan, PlanRow
@@ -13,6 +14,9 @@ from stackup_lib.board.planned import PlannedClass, PlannedRule
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.synthesis import CandidateRow, Evaluated, Goals, LineGoal, LineResult
 from stackup_lib.transmission_lines.inverse import Target
+
+UNSTATED_OZ = 1.0
+"""Weight of copper that states none: of the usual ones the heavier, which takes the wider neck-down."""
 
 DIGITS = 4
 """Tenths of a micrometre: finer than any fab etches."""
@@ -52,10 +56,12 @@ def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) 
         interfaces: interface id by name of a line goal; a goal without one gets a class of its impedance alone.
     """
     by_name = {goal.name: goal for goal in goals.lines}
+    copper_oz = {row.name: row.copper_oz or UNSTATED_OZ for row in one.candidate.rows if row.kind is LayerKind.COPPER}
     rules: dict[tuple[str, str, bool], PlannedRule] = {}
     for line in one.lines:
         goal = by_name[line.goal]
-        rule = _rule(line, goal, interfaces.get(goal.name))
+        neck = max(neck_mm(copper_oz[line.layer]), goals.least_width_mm, goals.least_gap_mm)
+        rule = _rule(line, goal, interfaces.get(goal.name), round(neck, DIGITS))
         rules.setdefault((rule.net_class, rule.layer, rule.gap_mm is None), rule)
     inner_first = sorted(rules.values(), key=lambda r: not r.layer.startswith("In"))
     return Plan(
@@ -87,7 +93,13 @@ def _rounded(value: float | None, digits: int) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> PlannedRule:
+def neck_mm(copper_oz: float) -> float:
+    """Return the least width and gap of a neck-down: what advanced fabs etch in copper of this weight."""
+    rows = track_spaces()
+    return next((row for row in rows if row.copper_oz >= copper_oz), rows[-1]).least_mm(Tier.ADVANCED)
+
+
+def _rule(line: LineResult, goal: LineGoal, interface_id: str | None, neck: float) -> PlannedRule:
     of = interface(interface_id) if interface_id else None
     requirement = f"{goal.target} for {of.title if of else goal.name}"
     if of is not None:
@@ -97,6 +109,7 @@ def _rule(line: LineResult, goal: LineGoal, interface_id: str | None) -> Planned
         layer=line.layer,
         width_mm=round(line.width_mm, DIGITS),
         gap_mm=None if line.gap_mm is None else round(line.gap_mm, DIGITS),
+        neck_mm=neck,
         requirement=f"{requirement}; solved: {line.impedance_ohm.nominal:.1f} ohm",
     )
 
@@ -106,9 +119,13 @@ def _field(target: Target) -> str:
 
 
 def _classes(rules: list[PlannedRule]) -> Iterator[PlannedClass]:
-    """One class per name, with the sizes of its first rule: KiCad routes with them where no rule says otherwise."""
+    """One class per name, with the sizes of a rule: KiCad routes with them where no rule says otherwise.
+
+    Of pairs it is the rule with the least gap, the first of several: KiCad takes the class's gap as clearance too.
+    """
     for name in dict.fromkeys(rule.net_class for rule in rules):
-        pair = next((r for r in rules if r.net_class == name and r.gap_mm is not None), None)
+        pairs = [(r.gap_mm, r) for r in rules if r.net_class == name and r.gap_mm is not None]
+        pair = min(pairs, key=lambda gap_and_rule: gap_and_rule[0])[1] if pairs else None
         line = next((r for r in rules if r.net_class == name and r.gap_mm is None), pair)
         yield PlannedClass(
             name=name,

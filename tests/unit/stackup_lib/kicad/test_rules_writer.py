@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.write.rules_writer import BEGIN, END, replace_rules
 
 PCIE = PlannedRule(
@@ -39,6 +40,28 @@ def test_the_rules_of_a_new_file() -> None:
 {END}
 """
     )
+
+
+def test_a_rule_with_neck_downs_states_ranges() -> None:
+    """From neck-down to solved width; a pair may keep its centres; near parts the neck-down is the clearance."""
+    rule = PCIE.model_copy(update={"tolerance_mm": 0.0, "neck_mm": 0.09})
+    wider = rule.model_copy(update={"layer": "F.Cu", "neck_mm": 0.1})
+    text = replace_rules(None, [rule, wider]).decode()
+    assert "(constraint track_width (min 0.09mm) (opt 0.132mm) (max 0.132mm))" in text
+    assert "(constraint diff_pair_gap (min 0.09mm) (opt 0.2mm) (max 0.242mm))" in text
+    assert text.count("breakout") == 1
+    assert "&& (A.intersectsCourtyard('U*') || A.intersectsCourtyard('J*'))" in text
+    assert text.index("(constraint clearance (min 0.1mm))") > text.index("pair on F.Cu")
+    assert not (found := parse_design_rules(text)).doubts
+    assert found.fault is None
+    assert "breakout" not in replace_rules(None, [rule], format_version=20240108).decode()
+
+
+def test_a_neck_down_never_forbids_the_solved_width() -> None:
+    """A line that is finer than any neck-down keeps its own width and gap."""
+    fine = PCIE.model_copy(update={"width_mm": 0.08, "gap_mm": 0.08, "tolerance_mm": 0.0, "neck_mm": 0.09})
+    assert fine.width_range_mm == (0.08, 0.08)
+    assert fine.gap_range_mm == (0.08, 0.08)
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
