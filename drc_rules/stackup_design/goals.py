@@ -191,11 +191,15 @@ def _layer_count(work: GoalWork) -> int:
         count = work.project.board.layer_count + work.project.board.layer_count % 2
         work.say("layers", f"{max(count, 4)}", From.BOARD, "copper layers of the board")
         return max(count, 4)
+    form, asked = work.selection.form, int(clause.limit.min or 0) if clause else 4
+    if form is not None and form.layer_count is not None and form.layer_count > asked:
+        work.say("layers", f"{form.layer_count}", From.CLAUSE, form.layer_count_words)
+        return form.layer_count
     if clause is not None:
-        work.say("layers", f"{clause.limit.min:g}", From.CLAUSE, source_words(clause))
-        return int(clause.limit.min or 0)
-    work.say("layers", "4", From.ASSUMPTION, "no clause states a number")
-    return 4
+        work.say("layers", f"{asked}", From.CLAUSE, source_words(clause))
+    else:
+        work.say("layers", f"{asked}", From.ASSUMPTION, "no clause states a number")
+    return asked
 
 
 def _fast_layers(work: GoalWork, lines: GoalLines) -> int:

@@ -94,7 +94,7 @@ def target(tmp_path: Path) -> Path:
 
 
 def test_four_files_hold_what_the_plan_says(plan: Path, target: Path) -> None:
-    """Stackup, net class, rules per layer, and the facts that KiCad has no field for; no net, no part, no outline."""
+    """Stackup, net class, rules per layer, facts that KiCad has no field for; no net, no part; a stand-in outline."""
     assert run(["new", *EDGE, "--plan", str(plan), str(target)]) == 0
     assert sorted(p.name for p in target.parent.iterdir()) == [
         "card.kicad_dru",
@@ -118,7 +118,8 @@ def test_four_files_hold_what_the_plan_says(plan: Path, target: Path) -> None:
         "signal",
     ]
     assert board.thickness_mm == pytest.approx(1.3704)
-    assert (board.nets, len(board.tracks), len(board.pads), board.outline.size_mm) == (("",), 0, 0, None)
+    assert (board.nets, len(board.tracks), len(board.pads)) == (("",), 0, 0)
+    assert board.outline.size_mm == pytest.approx((100, 100))
     project = read_project(target.with_suffix(".kicad_pro"), ())
     assert project.classes[CLASS].diff_pair_width_mm == 0.118
     assert project.classes[CLASS].diff_pair_gap_mm == 0.15
@@ -186,22 +187,32 @@ def foil_of(path: Path, layer: str) -> Fact[FoilGrade]:
 
 
 @pytest.mark.parametrize(
-    ("form", "size_mm"),
+    ("wanted", "asked"),
     [
-        ("pcie-fhhl", (167.65, 111.15)),
-        ("oam", (102.0, 165.0)),
-        ("ocp-nic3-sff", None),  # known to engineers, found in no document
-        ("hgx", None),  # nobody publishes it
+        (("edge", "pcie-fhhl"), (167.65, 111.15, "the maximum of the form; PCI-SIG:")),
+        (("edge", "oam"), (102, 165, "a plain rectangle, without card edge or notches; Open Compute")),
+        (("edge", "ocp-nic3-sff"), (76, 115, "OCP NIC 3.0 sizes")),
+        (("edge", "com-hpc-d"), (160, 160, "usual, no document that was read states it")),
+        (("edge", "jetson-carrier"), (100, 100, "no size of carrier board for a Jetson module is published")),
+        (("training-b200", "hgx"), (400, 400, "a stand-in, because KiCad requires an outline")),
+        (("inference", None), (100, 100, "no form factor is stated; draw yours on Edge.Cuts")),
     ],
 )
-def test_an_outline_only_where_a_document_states_the_size(
-    form: str, size_mm: tuple[float, float] | None, plan: Path, target: Path
+def test_the_outline_and_where_its_size_is_from(
+    wanted: tuple[str, str | None],
+    asked: tuple[float, float, str],
+    plan: Path,
+    target: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A rectangle of the form factor's size, on a sheet that holds it; else the outline is the user's to draw."""
-    new_board(target, NewRequest("edge", form=form, plan=plan))
-    found = read_board(target).outline.size_mm
-    assert found == (None if size_mm is None else pytest.approx(size_mm))
-    assert load_config(target.with_name("stackwright.toml")).form == form
+    """The form factor's size; without one a stand-in with sides that the profile takes, and it says so."""
+    (profile, form), (width_mm, height_mm, said) = wanted, asked
+    new_board(target, NewRequest(profile, form=form, plan=plan))
+    assert read_board(target).outline.size_mm == pytest.approx((width_mm, height_mm))
+    settings = target.with_name("stackwright.toml")
+    assert load_config(settings).form == form
+    assert f"# Outline: {width_mm:g} x {height_mm:g} mm, a " in settings.read_text(encoding="utf-8")
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_form_that_the_profile_implies_is_written_down(plan: Path, target: Path) -> None:
@@ -374,6 +385,21 @@ def test_a_large_outline_gets_a_large_sheet() -> None:
 
 
 # --- from a suggestion ------------------------------------------------------------------------------------------------
+
+
+def test_a_jetson_carrier_starts_with_the_layers_of_nvidias_guide(
+    target: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight, with the guide's words that six cost less; what the user says goes first, without the guide's words."""
+    new_board(target, NewRequest("edge", form="jetson-carrier", interfaces=("pcie4",)))
+    assert read_board(target).layer_count == 8
+    out = " ".join(capsys.readouterr().out.split())
+    assert "layers 8: form jetson-carrier: NVIDIA: Jetson AGX Xavier Series OEM Product Design Guide" in out
+    (target.parent / "six").mkdir()
+    six = target.parent / "six" / target.name
+    new_board(six, NewRequest("edge", form="jetson-carrier", interfaces=("pcie4",), layers=6))
+    assert read_board(six).layer_count == 6
+    assert "NVIDIA" not in capsys.readouterr().out
 
 
 WAITS = re.compile(

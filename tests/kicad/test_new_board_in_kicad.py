@@ -15,6 +15,7 @@ import pytest
 
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.declared import Overrides
+from drc_rules.requirements.forms import forms
 from drc_rules.stackup_design.plan_file import parse_plan
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedStackup, planned_from
@@ -33,10 +34,11 @@ OURS = b'\t(generator "stackwright")\n'
 KICADS = b'\t(generator "pcbnew")\n\t(generator_version "10.0")\n'
 
 
-def begun(folder: Path, form: str | None = "oam") -> Path:
+def begun(folder: Path, form: str | None = "oam", neck_mm: float | None = None) -> Path:
     """A new board of six layers with everything beside it."""
     plan = folder / "six.stackwright-plan.toml"
-    plan.write_text(SIX_LAYERS, encoding="utf-8")
+    necks = SIX_LAYERS.replace("tolerance_mm = 0.002", f"neck_mm = {neck_mm}") if neck_mm else SIX_LAYERS
+    plan.write_text(necks, encoding="utf-8")
     (folder / "card").mkdir()
     board = folder / "card" / "card.kicad_pcb"
     new_board(board, NewRequest("edge", form=form, interfaces=("pcie4",), plan=plan))
@@ -98,13 +100,19 @@ def pair(name: str, layer: str, y_mm: float, width_mm: float, gap_mm: float) -> 
     )
 
 
-def violations(path: Path, kicad_cli: KicadCli) -> list[tuple[str, str]]:
-    """Kind and words of what KiCad's design rule check finds in widths, gaps and clearances."""
+def all_violations(path: Path, kicad_cli: KicadCli) -> list[tuple[str, str]]:
+    """Kind and words of all that KiCad's design rule check finds."""
     report = path.with_suffix(".drc.json")
     kicad_cli("pcb", "drc", "--format", "json", "--severity-all", "-o", report, path)
-    found = json.loads(report.read_text(encoding="utf-8"))["violations"]
+    found = json.loads(report.read_text(encoding="utf-8"))
+    rows = [*found["violations"], *found["unconnected_items"], *found["schematic_parity"]]
+    return sorted({(v["type"], v["description"]) for v in rows})
+
+
+def violations(path: Path, kicad_cli: KicadCli) -> list[tuple[str, str]]:
+    """Of these what is about widths, gaps and clearances."""
     kinds = ("track_width", "diff_pair_gap_out_of_range", "clearance")
-    return sorted({(v["type"], v["description"]) for v in found if v["type"] in kinds})
+    return [found for found in all_violations(path, kicad_cli) if found[0] in kinds]
 
 
 def test_kicad_reports_what_only_our_rules_forbid(tmp_path: Path, kicad_cli: KicadCli) -> None:
@@ -128,6 +136,59 @@ def test_kicad_reports_what_only_our_rules_forbid(tmp_path: Path, kicad_cli: Kic
     assert f"stackwright: {CLASS}, pair on In2.Cu" in found[1][1]
     path.with_suffix(".kicad_dru").unlink()
     assert violations(path, kicad_cli) == []
+
+
+@pytest.mark.parametrize("form", forms())
+def test_kicads_check_has_no_violation(form: str, tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Of no kind and no severity, for any form factor, with project and design rules beside the board."""
+    assert all_violations(begun(tmp_path, form), kicad_cli) == []
+
+
+def field_of_pads(pitch_mm: float, pad_mm: float) -> str:
+    """A BGA of 6 by 6 balls with a courtyard, each on a net of its own, its first ball at 80, 80."""
+    pads = "".join(
+        f'(pad "{x}{y}" smd circle (at {x * pitch_mm:g} {y * pitch_mm:g}) (size {pad_mm} {pad_mm})'
+        f' (layers "F.Cu" "F.Mask") (net "/B{x}{y}") (uuid "{uuid.uuid5(uuid.NAMESPACE_DNS, f"{x} {y}")}"))'
+        for x in range(6)
+        for y in range(6)
+    )
+    outside = f"(start {-pitch_mm} {-pitch_mm}) (end {6 * pitch_mm:g} {6 * pitch_mm:g})"
+    return (
+        f'(footprint "x:bga" (layer "F.Cu") (uuid "{uuid.uuid5(uuid.NAMESPACE_DNS, "bga")}") (at 80 80)'
+        f' (property "Reference" "U1" (at 0 0 0) (layer "F.SilkS") (uuid "{uuid.uuid5(uuid.NAMESPACE_DNS, "U1")}"))'
+        f' (attr smd) (fp_rect {outside} (stroke (width 0.05) (type default)) (fill no) (layer "F.CrtYd")'
+        f' (uuid "{uuid.uuid5(uuid.NAMESPACE_DNS, "courtyard")}")) {pads})'
+    )
+
+
+def test_a_neck_down_in_a_bga_field_is_no_violation(tmp_path: Path, kicad_cli: KicadCli) -> None:
+    """Between balls of 0.65 mm pitch a line, of 1 mm a pair as narrow as the rule allows; outside it needs more space.
+
+    Narrower than the neck-down, wider than solved, and a pair that spreads: KiCad names our rule.
+    """
+    path = begun(tmp_path, neck_mm=0.09)
+    project = path.with_suffix(".kicad_pro")
+    classes = [PlannedClass(name=CLASS, patterns=("/TX*",))]
+    project.write_bytes(set_net_classes(project.read_bytes(), classes).content)
+    empty = path.read_bytes()
+
+    def found(*items: str) -> list[tuple[str, str]]:
+        path.write_bytes(empty.replace(b"\t(embedded_fonts no)", "".join(items).encode() + b"\t(embedded_fonts no)"))
+        return violations(path, kicad_cli)
+
+    assert found(field_of_pads(0.65, 0.32), segment("/TX0_P", "F.Cu", 80 + 2.5 * 0.65, 0.09)) == []
+    through = pair("TX0", "F.Cu", 82.41, 0.09, 0.09)
+    assert found(field_of_pads(1.0, 0.5), through) == []
+    elsewhere = found(field_of_pads(1.0, 0.5).replace('"U1"', '"X1"'), through)
+    assert {kind for kind, _ in elsewhere} == {"clearance"}
+    assert any("netclass 'Default'" in words for _, words in elsewhere)
+    assert all("rule" not in words for _, words in elsewhere)
+    assert found(pair("TX1", "F.Cu", 60, 0.118, 0.15), pair("TX2", "F.Cu", 70, 0.09, 0.178)) == []
+    odd = [pair("TX1", "F.Cu", 60, 0.08, 0.15), pair("TX2", "F.Cu", 70, 0.125, 0.15), pair("TX3", "F.Cu", 75, 0.1, 0.2)]
+    named = f"stackwright: {CLASS}, pair on F.Cu"
+    faults = found(*odd)
+    assert [kind for kind, _ in faults] == ["diff_pair_gap_out_of_range", "track_width", "track_width"]
+    assert all(named in words for _, words in faults)
 
 
 def test_the_picture_that_kicad_makes_of_it(tmp_path: Path, kicad_cli: KicadCli) -> None:

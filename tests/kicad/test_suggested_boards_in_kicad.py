@@ -20,7 +20,7 @@ from stackwright.commands.apply.new import NewRequest, new_board
 from stackwright.commands.apply.new_plan import plan_of_answer
 from tests.cli.test_new_command import REMARKS
 from tests.conftest import KicadCli
-from tests.kicad.test_new_board_in_kicad import KICADS, OURS, pair, segment, violations
+from tests.kicad.test_new_board_in_kicad import KICADS, OURS, all_violations, pair, segment, violations
 from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
 
 pytestmark = pytest.mark.kicad
@@ -81,9 +81,10 @@ def test_every_suggestion_opens_and_fails_no_clause(name: str, tmp_path: Path, k
 def test_a_board_of_every_profile_opens_and_its_rules_are_read(
     profile: str, tmp_path: Path, kicad_cli: KicadCli
 ) -> None:
-    """Saved as it is; where the profile carries interfaces, a track off the first rule is reported by its name."""
+    """Saved as it is, without a violation; where it carries interfaces, a track off the first rule is reported."""
     board = tmp_path / "board.kicad_pcb"
     new_board(board, NewRequest(profile))
+    assert all_violations(board, kicad_cli) == []
     ours = board.read_bytes()
     kicad_cli("pcb", "upgrade", "--force", board)
     saved = board.read_bytes()

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from drc_rules.requirements.clauses import Clause, Limit, Severity, Source
 from drc_rules.requirements.data_files import read_model
+from drc_rules.requirements.documents import cite
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.frozen import Frozen
 
@@ -29,6 +30,9 @@ class Form(Frozen):
         thickness_row: where the range stands in its document.
         is_large: longer than 400 mm, though no one size is stated.
         supply_v: highest supply that it distributes.
+        layer_count: copper layers that the platform's own guide asks for; None where none does. A board starts with
+            them, no check asks for them.
+        layer_count_row: where that stands in its document.
         max_power_w: power that the connector or the standard gives.
         sources: field name -> document; a field without one is engineering knowledge.
     """
@@ -44,6 +48,8 @@ class Form(Frozen):
     connector: str = ""
     is_large: bool = False
     supply_v: float | None = None
+    layer_count: int | None = Field(default=None, ge=2)
+    layer_count_row: str = ""
     max_power_w: float | None = None
     sources: Mapping[str, str] = Field(default_factory=dict)
     note: str = ""
@@ -51,6 +57,12 @@ class Form(Frozen):
     def document_of(self, field: str) -> str:
         """Return the key of the document that a number stands in, `engineering` when none was found."""
         return self.sources.get(field, ENGINEERING)
+
+    @property
+    def layer_count_words(self) -> str:
+        """Where the number of layers stands."""
+        source = Source(document=self.document_of("layer_count"), row=self.layer_count_row)
+        return f"form {self.name}: {cite(source)}"
 
     def clauses(self) -> tuple[Clause, ...]:
         """Return what it asks of a board; warnings only, because edges can be milled and outlines cut."""

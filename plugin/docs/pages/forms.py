@@ -45,6 +45,7 @@ def _page(form: Form) -> Page:
         ("size", f"{_size(form)} mm{tolerance}" if form.size_mm else "", ("size_mm",)),
         ("thickness", f"{_number(form.thickness_mm)} mm" if form.thickness_mm else "", ("thickness_mm",)),
         ("thickness range", f"{_range(form)} mm" if form.thickness_range_mm else "", ("thickness_range_mm",)),
+        ("layers to start with", f"{form.layer_count}" if form.layer_count else "", ("layer_count",)),
         ("connector", prose(form.connector), ("connector",)),
         ("power", f"{_number(form.max_power_w)} W" if form.max_power_w else "", ("max_power_w",)),
     ]

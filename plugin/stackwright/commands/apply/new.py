@@ -19,7 +19,7 @@ from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackup_lib.synthesis import suggest
-from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, outline_mm, paths_of
+from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
@@ -53,10 +53,10 @@ class NewRequest:
 
 @dataclass(frozen=True)
 class Begun:
-    """What the board begins from: a plan, and what nobody stated and was assumed for it."""
+    """What the board begins from: a plan, and where its goals come from; nothing of a plan that was given."""
 
     plan: Plan
-    assumed: tuple[Reason, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 def new_board(target: Path, wanted: NewRequest) -> int:
@@ -75,7 +75,7 @@ def new_board(target: Path, wanted: NewRequest) -> int:
         plan = plan.model_copy(update={"copper_finish": wanted.finish})
     files = files_of(plan, target, purpose)
     apply_together([FileEdit(path, content, None) for path, content in files.items()], backup=False)
-    page = _page(plan, target, purpose, tuple(files), check_board(target))
+    page = _page(Begun(plan, begun.reasons), target, purpose, tuple(files), check_board(target))
     _assumptions(page, begun)
     page.gap()
     page.line("next:")
@@ -127,7 +127,7 @@ def _suggested(selection: Selection, choices: GoalChoices, pick: int) -> Begun:
         step = f"give --pick 1 to {len(answers.ranked)}" if len(answers.ranked) > 1 else "leave --pick out"
         raise ConfigError("--pick", f"there is no suggestion {pick}", step)
     plan = plan_of_answer(answers.ranked[pick - 1], found.goals, found.interfaces)
-    return Begun(plan, tuple(reason for reason in found.reasons if reason.origin is From.ASSUMPTION))
+    return Begun(plan, found.reasons)
 
 
 @contextmanager
@@ -155,21 +155,21 @@ def _refuse_target(target: Path) -> None:
         raise NotWrittenError(str(there[0]), "is there already, and is not replaced", step)
 
 
-def _page(plan: Plan, target: Path, purpose: NewBoardPurpose, written: tuple[Path, ...], report: Report) -> Page:
+def _page(begun: Begun, target: Path, purpose: NewBoardPurpose, written: tuple[Path, ...], report: Report) -> Page:
     page = Page()
-    planned = plan.planned
+    plan, planned = begun.plan, begun.plan.planned
     layers, thickness = len(planned.copper_names), number(planned.thickness_mm, "mm")
     page.line(styled("New board", "bold"), f"  {target.name}: {layers} copper layers, {thickness}")
     laminates = dict.fromkeys(p.laminate or p.material or "" for row in plan.rows for p in row.sheets if p.material)
     form = purpose.form_found
-    size = outline_mm(form)
-    outline = f"{size[0]:g} x {size[1]:g} mm, a rectangle" if size else "none: draw it on Edge.Cuts"
+    stated = (r for r in begun.reasons if r.goal == "layers" and r.origin is not From.ASSUMPTION)
     page.rows(
         [Column(), Column(wraps=True)],
         [
             ("for", f"{purpose.profile.name} ({purpose.profile.title})"),
             ("form", f"{form.name} ({form.title})" if form else "none stated"),
-            ("outline", outline),
+            ("outline", purpose.outline.words),
+            *(("layers", f"{reason.value}: {reason.source}") for reason in stated),
             ("laminate", ", ".join(laminates)),
             ("finish", plan.copper_finish or "none chosen: KiCad's Board Setup > Board Finish"),
         ],
@@ -182,16 +182,19 @@ def _page(plan: Plan, target: Path, purpose: NewBoardPurpose, written: tuple[Pat
 
 
 def _assumptions(page: Page, begun: Begun) -> None:
-    if begun.assumed:
+    assumed = [(r.goal, r.value, r.source) for r in begun.reasons if r.origin is From.ASSUMPTION]
+    if assumed:
         page.heading("assumed", "not specified")
-        page.rows([Column(), Column(), Column(wraps=True)], [(r.goal, r.value, r.source) for r in begun.assumed])
+        page.rows([Column(), Column(), Column(wraps=True)], assumed)
 
 
 def _classes(page: Page, plan: Plan) -> None:
     if not plan.net_class:
         page.heading("net classes", "none: no interface is known; name what it carries, e.g. --interface pcie5")
         return
-    page.heading("net classes", "width/gap in mm; the rules hold each layer's own")
+    necks = [rule.neck_mm for rule in plan.rule if rule.neck_mm is not None]
+    down = f"; neck-downs to {number(min(necks), 'mm')} pass KiCad's check" if necks else ""
+    page.heading("net classes", f"width/gap in mm; the rules hold each layer's own{down}")
     rows = []
     for one in plan.net_class:
         width, gap = one.diff_pair_width_mm or one.track_width_mm, one.diff_pair_gap_mm

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from drc_rules.requirements.clauses import Source
+from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import ENGINEERING, Form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import Profile, load_form
@@ -23,6 +25,8 @@ from stackwright.commands.apply.new_plan import interface_of_class
 from stackwright.text.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
+STAND_IN_MM = 100.0
+"""Sides of an outline that nobody states: KiCad's design rule check reports a board without one."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +49,45 @@ class NewBoardPurpose:
         name = self.form or self.profile.form
         return load_form(name) if name else None
 
+    @property
+    def outline(self) -> DrawnOutline:
+        """The form factor's outline; where it has no size, a stand-in whose sides the profile takes."""
+        form = self.form_found
+        if form is not None and form.size_mm is not None:
+            return DrawnOutline(form.size_mm, _where_from(form))
+        asked = [clause.limit for clause in self.profile.clauses if clause.kind == "board_size"]
+        side = max([STAND_IN_MM, *(limit.min for limit in asked if limit.min is not None)])
+        why = f"no size of {form.title} is published" if form else "no form factor is stated"
+        return DrawnOutline(
+            (side, side), f"a stand-in, because KiCad requires an outline: {why}; draw yours on Edge.Cuts"
+        )
+
+
+@dataclass(frozen=True)
+class DrawnOutline:
+    """Width and height of the rectangle that is drawn, and why."""
+
+    size_mm: tuple[float, float]
+    why: str
+
+    @property
+    def words(self) -> str:
+        """Both in words."""
+        return f"{self.size_mm[0]:g} x {self.size_mm[1]:g} mm, {self.why}"
+
+
+def _where_from(form: Form) -> str:
+    document = form.document_of("size_mm")
+    stated = (
+        "usual, no document that was read states it" if document == ENGINEERING else cite(Source(document=document))
+    )
+    most = "the maximum of the form; " if form.size_is_greatest else ""
+    return f"a plain rectangle, without card edge or notches; {most}{stated}"
+
 
 def paths_of(board: Path) -> tuple[Path, ...]:
     """Return where the files of a board go, the board first."""
     return board, board.with_suffix(PROJECT), board.with_suffix(RULES), board.with_name(FILE_NAME)
-
-
-def outline_mm(form: Form | None) -> tuple[float, float] | None:
-    """Return width and height of a form factor whose size a document states, else None."""
-    if form is None or form.size_mm is None or form.document_of("size_mm") == ENGINEERING:
-        return None
-    return form.size_mm
 
 
 def files_of(plan: Plan, board: Path, purpose: NewBoardPurpose) -> dict[Path, bytes]:
@@ -65,7 +97,7 @@ def files_of(plan: Plan, board: Path, purpose: NewBoardPurpose) -> dict[Path, by
         NotWrittenError: the plan makes no stackup, or its classes or rules cannot be written.
     """
     pcb, project, rules, settings = paths_of(board)
-    text = empty_board(plan.planned, size_mm=outline_mm(purpose.form_found), label=str(board))
+    text = empty_board(plan.planned, size_mm=purpose.outline.size_mm, label=str(board))
     read = read_board(pcb, text=text)
     prove_laminates(plan, read, str(board))
     digest = read.stackup.digest if read.stackup else ""
@@ -84,7 +116,7 @@ def _widths_mm(plan: Plan) -> Iterator[float]:
     """Every track width that is planned."""
     for one in plan.net_class:
         yield from (width for width in (one.track_width_mm, one.diff_pair_width_mm) if width is not None)
-    yield from (rule.width_mm - rule.tolerance_mm for rule in plan.rule)
+    yield from (rule.width_range_mm[0] for rule in plan.rule)
 
 
 def settings_text(plan: Plan, digest: str, purpose: NewBoardPurpose, board: Path) -> str:
@@ -110,6 +142,7 @@ def _head(purpose: NewBoardPurpose, digest: str, board: Path) -> Iterator[str]:
     else:
         yield f"# Form factor: {form.title}{'' if purpose.form else ', which the workload implies'}."
         yield f"form = {toml_value(form.name)}"
+    yield f"# Outline: {purpose.outline.words}."
     yield ""
     yield "[declared]"
     yield "# What is declared below holds for the stackup with this hash; when it changes, it counts as unknown."
