@@ -91,7 +91,8 @@ def test_a_board_of_every_profile_opens_and_its_rules_are_read(
     assert saved == ours.replace(OURS, KICADS)
     assert not any("stale" in note for note in check_board(board).notes)
     rules_file = board.with_suffix(".kicad_dru")
-    assert rules_file.exists() == bool(load_profile(profile).must_carry)
+    one = load_profile(profile)
+    assert rules_file.exists() == bool(one.must_carry or one.design_for)
     if not rules_file.exists():
         return
     first, *_ = parse_design_rules(rules_file.read_text(encoding="utf-8")).rules
