@@ -23,8 +23,12 @@ from stackup_lib.vias.build_ups import build_ups
 LETTERS: Mapping[Use, str] = {"outer": "O", "ground": "G", "fast": "F", "signal": "S", "power": "P"}
 
 
-def candidate_of(ctx: Context) -> CandidateStackup:
+def candidate_of(ctx: Context, *, any_laminate: bool = False) -> CandidateStackup:
     """Return the stackup that a board has.
+
+    Args:
+        ctx: the board.
+        any_laminate: take laminates that are not known too, for changes that need none: copper and mirrored rows.
 
     Raises:
         MissingFact: no stackup is stated, a row lacks thickness or laminate, or the zones are not filled.
@@ -41,7 +45,7 @@ def candidate_of(ctx: Context) -> CandidateStackup:
         if row.kind is LayerKind.COPPER:
             rows.append(_copper(ctx, row.name, uses[row.name]))
         elif row.is_dielectric:
-            rows.append(_dielectric(plies[row.name]))
+            rows.append(_unknown(plies[row.name]) if any_laminate else _dielectric(plies[row.name]))
         elif row.kind is LayerKind.MASK and row.thickness_mm:
             rows.append(CandidateRow(kind=row.kind, name=row.name, thickness_mm=row.thickness_mm))
     order = Order(
@@ -116,4 +120,18 @@ def _dielectric(plies: list[DielectricPly]) -> CandidateRow:
         df=first.df_at(DF_GHZ).value,
         df_ghz=DF_GHZ,
         source=first.laminate.source,
+    )
+
+
+def _unknown(plies: list[DielectricPly]) -> CandidateRow:
+    """Return a dielectric of which the thickness has to be known, and nothing else."""
+    first = plies[0]
+    return CandidateRow(
+        kind=first.kind,
+        name=first.row,
+        thickness_mm=round(sum(ply.thickness.need() for ply in plies), 6),
+        laminate=first.laminate.value.family if first.laminate.value else "",
+        construction=" + ".join(dict.fromkeys(ply.stated for ply in plies)),
+        plies=len(plies),
+        dk=first.dk_at(DK_GHZ).value,
     )

@@ -67,20 +67,21 @@ def plan_of_answer(one: Evaluated, goals: Goals, interfaces: Mapping[str, str]) 
     return Plan(
         note=one.candidate.name,
         impedance_controlled=True,
-        rows=tuple(_row(row) for row in one.candidate.rows),
+        rows=tuple(plan_row(row) for row in one.candidate.rows),
         net_class=tuple(_classes(inner_first)),
         rule=tuple(rules.values()),
     )
 
 
-def _row(row: CandidateRow) -> PlanRow:
+def plan_row(row: CandidateRow) -> PlanRow:
+    """Return the row of a plan; a laminate that is not known is named by its material alone."""
     stated: dict[str, object] = {"kind": row.kind.value, "name": row.name, "thickness_mm": row.thickness_mm}
     if row.kind is LayerKind.COPPER:
         layer_type = "power" if row.use in ("ground", "power") else "signal"
         stated |= {"copper_oz": row.copper_oz, "foil": row.foil or None, "layer_type": layer_type}
     elif row.is_dielectric:
         dk, df = _rounded(row.dk, DK_DIGITS), _rounded(row.df, DF_DIGITS)
-        sheet = {"material": row.construction, "laminate": row.laminate, "dk": dk, "df": df}
+        sheet = {"material": row.construction or None, "laminate": row.laminate or None, "dk": dk, "df": df}
         if row.plies == 1:
             stated |= {**sheet, "at_ghz": None if df is None else row.df_ghz}
         else:

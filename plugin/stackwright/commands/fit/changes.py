@@ -15,7 +15,8 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis import Evaluated
 from stackwright.commands.suggest.compare import cost_tier
-from stackwright.commands.suggest.model import Suggested, proposed_rows, suggestion_for
+from stackwright.commands.suggest.least import proposed_rows
+from stackwright.commands.suggest.model import Suggested, suggestion_for
 
 LAYERS = frozenset({"layer_count", "even_layer_count"})
 """Clauses that only another number of layers meets."""

@@ -17,8 +17,9 @@ from stackup_lib.synthesis import CandidateRow, Evaluated
 from stackup_lib.synthesis.candidates import Use
 from stackup_lib.synthesis.evaluate import Evaluator
 from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.least import with_plan
 from stackwright.commands.suggest.lines import line_words
-from stackwright.commands.suggest.model import Suggested, with_plan
+from stackwright.commands.suggest.model import Suggested
 from stackwright.commands.suggest.words import what_changes, what_stays
 from stackwright.drawing import columns
 from stackwright.results.stackup_choices import Count, SideBySide, StackupChoice

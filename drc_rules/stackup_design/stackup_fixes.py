@@ -1,0 +1,156 @@
+"""What may be changed in a stackup for each clause that it fails: laminate, copper weight, mirrored rows, foil."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from drc_rules.analysis.power.power_rails import PowerRails
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Finding
+from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.fabs.builds import build_rules
+from drc_rules.stackup_design.stackup_tg import tg_steps
+from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE
+from stackup_lib.materials import catalogue, copper_weights
+from stackup_lib.synthesis import CandidateStackup, Goals
+from stackup_lib.synthesis.change_steps import Step, in_foil, in_laminate, in_weight, mirrored, rows_touched
+from stackup_lib.synthesis.constructions import why_nothing
+from stackup_lib.synthesis.cost import laminate_factor
+
+MOST = 6
+"""Combinations of fixes that are gone into."""
+
+OWN = ("tg", "power_copper_oz", "stackup_symmetry")
+"""Kinds whose fixes come before the search for laminate and foil."""
+
+
+@dataclass(frozen=True)
+class FailedClause:
+    """A clause that a stackup fails or cannot prove, with its findings."""
+
+    clause: Clause
+    findings: tuple[Finding, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Rows and layers of the findings; of `dielectric 3, ply 2` the row."""
+        return tuple(dict.fromkeys(name.partition(",")[0] for one in self.findings for name in one.objects))
+
+
+@dataclass(frozen=True)
+class Fix:
+    """Steps taken together: what they change in words, and the stackup then; `cautions` as of `Step`."""
+
+    words: tuple[str, ...]
+    candidate: CandidateStackup
+    cautions: tuple[str, ...] = ()
+
+
+Steps = Callable[[CandidateStackup], Iterator[Step]]
+
+
+def fixes(current: CandidateStackup, failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> tuple[Fix, ...]:
+    """Return the ways to fix what fails of Tg, copper weight and symmetry, those of the fewest rows first."""
+    found = [Fix((), current)]
+    for steps in (steps_for(one, ctx, goals) for one in _once(failed) if one.clause.kind in OWN):
+        more = [
+            Fix((*fix.words, step.words), step.candidate, (*fix.cautions, *step.cautions))
+            for fix in found
+            for step in steps(fix.candidate)
+            if step.candidate is not None and step.words
+        ]
+        found = sorted(more, key=lambda fix: (len(fix.cautions), rows_touched(current, fix.candidate)))[:MOST] or found
+    return tuple(found)
+
+
+def _once(failed: Sequence[FailedClause]) -> list[FailedClause]:
+    """Return one of each kind: the one with the most findings, of copper weight the greatest minimum."""
+    ranked = sorted(failed, key=lambda one: (one.clause.limit.min or 0.0, len(one.findings)), reverse=True)
+    by_kind: dict[str, FailedClause] = {}
+    for one in ranked:
+        by_kind.setdefault(one.clause.kind, one)
+    return list(by_kind.values())
+
+
+def single_steps(failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> Iterator[tuple[FailedClause, Steps]]:
+    """Yield what may be tried for each clause that fails, alone: copper and symmetry first, laminates last."""
+    order = ("stackup_symmetry", "power_copper_oz", "foil", "tg", "laminate_df", "laminate_class")
+    ours = [one for one in _once(failed) if one.clause.kind in order]
+    for one in sorted(ours, key=lambda one: order.index(one.clause.kind)):
+        yield one, steps_for(one, ctx, goals)
+
+
+def steps_for(failed: FailedClause, ctx: Context, goals: Goals) -> Steps:
+    """Return the steps that may make a stackup meet a clause; the caller judges them."""
+
+    def steps(candidate: CandidateStackup) -> Iterator[Step]:
+        kind = failed.clause.kind
+        if kind == "tg":
+            yield from tg_steps(candidate, goals.tg_limit)
+        elif kind == "power_copper_oz":
+            yield from _weights(candidate, failed, ctx)
+        elif kind == "stackup_symmetry":
+            pairs = [(one.objects, one) for one in failed.findings]
+            yield from mirrored(candidate, _pairs(candidate, [names for names, _ in pairs]))
+        elif kind == "foil" and goals.foil is not None:
+            yield in_foil(candidate, failed.names, goals.foil)
+        elif kind in ("laminate_df", "laminate_class"):
+            for family in _allowed(candidate, goals):
+                yield in_laminate(candidate, failed.names, family)
+
+    return steps
+
+
+def _pairs(candidate: CandidateStackup, found: Sequence[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Return the rows of findings of symmetry as (upper, lower)."""
+    order = {row.name: k for k, row in enumerate(candidate.rows)}
+    pairs = {tuple(sorted((name for name in names if name in order), key=lambda name: order[name])) for names in found}
+    return sorted(((pair[0], pair[1]) for pair in pairs if len(pair) == 2), key=lambda pair: order[pair[0]])
+
+
+def _weights(candidate: CandidateStackup, failed: FailedClause, ctx: Context) -> Iterator[Step]:
+    """Yield heavier copper: of declared rails for the planes of the findings together, else for all power planes."""
+    least = failed.clause.limit.min
+    if least is None:
+        return
+    inner = {row.name: row for row in candidate.copper[1:-1]}
+    named = [name for name in failed.names if name in inner]
+    all_planes = [use.name for use in ctx.uses if use.power_share >= PLANE_MIN_COVERAGE / 2 and use.name in inner]
+    ways = [dict.fromkeys(all_planes, _listed_oz(least))]
+    if PowerRails(ctx).declared:
+        ways.insert(0, _together(named, least))
+    for wanted in ways:
+        if wanted:
+            yield from in_weight(candidate, wanted, build_rules())
+
+
+def _together(names: Sequence[str], least_oz: float) -> dict[str, float]:
+    """Return equal weights that make planes in parallel heavy enough."""
+    return dict.fromkeys(names, _listed_oz(least_oz / len(names))) if names else {}
+
+
+def _listed_oz(least_oz: float) -> float:
+    """Return the lightest usual foil of at least this weight."""
+    return min((w.oz for w in copper_weights() if w.oz >= least_oz - 1e-9), default=least_oz)
+
+
+def _allowed(candidate: CandidateStackup, goals: Goals) -> list[str]:
+    """Return families for rows of too high a Df: those of the stackup first, then the cheapest."""
+    sold = [
+        x.family
+        for x in catalogue().laminates
+        if not why_nothing(x)
+        and x.family not in goals.excluded_laminates
+        and (not goals.laminates or x.family in goals.laminates)
+        and _is_good(x.family, goals)
+    ]
+    return sorted(sold, key=lambda family: (family not in candidate.laminates, laminate_factor(family), family))
+
+
+def _is_good(family: str, goals: Goals) -> bool:
+    limit, laminate = goals.df_limit, catalogue().get(family)
+    if limit is None or family in goals.named_laminates:
+        return True
+    df = laminate.df_at(limit.at_ghz).value if laminate else None
+    return df is not None and limit.is_met_by(df)

@@ -1,0 +1,274 @@
+"""The least change of a board's stackup that helps and worsens nothing, judged on the board itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
+from drc_rules.report.model import Verdict
+from drc_rules.requirements.clauses import Severity
+from drc_rules.stackup_design.change_effects import ROUTED, JudgedStackup, judged, lower_yields, worse_clauses
+from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
+from drc_rules.stackup_design.goals_judge import DECIDED
+from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
+from drc_rules.stackup_design.routed_fit import routed_sizes, width_words
+from drc_rules.stackup_design.stackup_candidate import candidate_of
+from drc_rules.stackup_design.stackup_fixes import FailedClause, fixes, single_steps
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
+from stackwright.commands.apply.apply import PlanParts, Proposal, propose
+from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
+from stackwright.commands.suggest.words import shortened
+from stackwright.results.stackup_choices import Count
+
+LIMIT = 3
+"""Changes at most."""
+
+NOTHING = "nothing has to change"
+NOTHING_OF_STACKUP = "nothing in the stackup has to change"
+ONLY_TRACKS = "no row of the stackup changes"
+
+
+@dataclass(frozen=True)
+class PartialChange:
+    """What helps a stackup that no change brings all the way; nothing that counts is worse for it.
+
+    Attributes:
+        words: one phrase per step.
+        then: what the clauses say after it.
+        still_open: ids of the clauses that count and that still fail or cannot be verified.
+        plan: the rows that change.
+    """
+
+    words: tuple[str, ...]
+    then: Count
+    still_open: tuple[str, ...]
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class LeastFound:
+    """Changes of a board's stackup with their plans; see `Suggested`."""
+
+    now: Count
+    why_none: str = ""
+    change: LeastChange | None = None
+    then: tuple[Count, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    partial: PartialChange | None = None
+
+
+@dataclass
+class _Work:
+    """A board, its goals and verdicts, and what was found so far."""
+
+    selection: Selection
+    found: GoalsFound
+    project: BoardProject
+    board_path: Path
+    before: JudgedStackup
+    why_not: list[str] = field(default_factory=list)
+
+    def after(self, plan: Plan) -> JudgedStackup:
+        context = with_plan(self.selection, plan, self.board_path, self.project.settings_path)
+        return judged(context, self.selection.clauses, self.found.judge.counts)
+
+    def count(self, stackup: JudgedStackup) -> Count:
+        shown = [one for one in stackup.outcome.verdicts if one.clause.kind in DECIDED or one.clause.kind == ROUTED]
+
+        def ids(verdict: Verdict) -> tuple[str, ...]:
+            return tuple(one.clause.id for one in shown if one.verdict is verdict)
+
+        decided = (one.clause for one in shown if one.clause.kind in DECIDED)
+        counts = frozenset(clause.id for clause in decided if self.found.judge.counts(clause))
+        return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts)
+
+    def to_fix(self) -> list[FailedClause]:
+        """Return what counts and fails, and a Tg that cannot be proven."""
+        found = [FailedClause(clause, tuple(findings)) for clause, findings in self.before.failing()]
+        open_tg = [
+            FailedClause(one.clause, ())
+            for one in self.before.outcome.verdicts
+            if one.verdict is Verdict.NOT_VERIFIABLE and one.clause.kind == "tg"
+        ]
+        return [one for one in (*found, *open_tg) if self.found.judge.counts(one.clause)]
+
+    def harm(self, after: JudgedStackup) -> str:
+        """Return what a change would make worse; "" where nothing is.
+
+        A yield may fall, and is told, where an error is fixed; no clause may fail that did not, or by more.
+        """
+        worse = worse_clauses(self.before, after, self.found.judge.counts)
+        if worse:
+            return worse[0][1]
+        fixed = _failed(self.before, Severity.ERROR) - _failed(after, Severity.ERROR)
+        return "" if fixed else next(iter(lower_yields(self.before.context, after.context)), "")
+
+
+def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:
+    """Return what to change in a board's stackup: as few rows as will do, and nothing that does harm."""
+    before = judged(project.context, selection.clauses, found.judge.counts)
+    work = _Work(selection, found, project, board_path, before)
+    now = work.count(before)
+    try:
+        current = candidate_of(project.context)
+    except MissingFact as fact:
+        why = f"{fact.name} is not known: {fact.how_to_give}"
+        return LeastFound(now, why, partial=_without_laminates(work))
+    changes, then, plans, faults = _whole_changes(work, current)
+    kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
+    partial = None if changes else _partial(work, current)
+    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial)
+
+
+def _whole_changes(
+    work: _Work, current: CandidateStackup
+) -> tuple[list[Change], list[Count], list[Plan], tuple[str, ...]]:
+    """Return the changes after which nothing fails that a stackup decides."""
+    goals, interfaces = work.found.goals, work.found.interfaces
+    now = work.count(work.before)
+    routed = routed_sizes(work.project.context, interfaces)
+    changes: list[Change] = []
+    counts: list[Count] = []
+    plans: list[Plan] = []
+    faults: tuple[str, ...] | None = None
+    for fix in fixes(current, work.to_fix(), work.project.context, goals):
+        least = least_change(fix.candidate, goals, LIMIT)
+        faults = least.faults_now if faults is None else faults
+        work.why_not += [_labelled(fix.words, why) for why in least.why_not[: 1 if fix.words else None]]
+        for one in least.changes:
+            widths = width_words(one.result, goals, interfaces, routed)
+            steps = (*fix.words, *one.words)
+            rows = steps or (_nothing(work, widths),)
+            clauses = tuple(work.found.judge(one.result.candidate))
+            judged_result = one.result.model_copy(update={"clauses": clauses})
+            words = tuple(shortened(each) for each in (*rows, *fix.cautions, *widths))
+            change = one.model_copy(update={"words": words, "result": judged_result})
+            plan = _plan_of_change(current, change, work)
+            after = work.before if not steps else work.after(plan)
+            count = work.count(after)
+            if objection := _objection(now, count) or (work.harm(after) if steps else ""):
+                work.why_not.append(_labelled(words, objection))
+                continue
+            changes.append(change)
+            counts.append(count)
+            plans.append(plan)
+        if len(changes) >= LIMIT or (any(not one.words for one in least.changes) and changes):
+            break
+    return changes[:LIMIT], counts[:LIMIT], plans[:LIMIT], faults or ()
+
+
+def _nothing(work: _Work, widths: Sequence[str]) -> str:
+    """Return how to say that no row changes: what else fails is another matter, and is not hidden."""
+    if any(" -> " in words for words in widths):
+        return ONLY_TRACKS
+    fails = [one.id for one, _ in work.before.failing() if work.found.judge.counts(one)]
+    return f"{NOTHING_OF_STACKUP}; of the rest fails {', '.join(fails)}" if fails else NOTHING
+
+
+def _labelled(words: Sequence[str], why: str) -> str:
+    return f"{'; '.join(words)}: {why}" if words else why
+
+
+def _failed(stackup: JudgedStackup, severity: Severity) -> set[str]:
+    return {one.id for one, _ in stackup.failing() if one.severity is severity}
+
+
+def _objection(now: Count, then: Count) -> str:
+    """Return why a change is no answer; "" where it is one."""
+    failed = [one for one in then.failed if one in then.rules_out]
+    doubt = [one for one in then.not_verifiable if one in then.rules_out and one not in now.not_verifiable]
+    if failed:
+        return f"still fails {', '.join(failed)}"
+    return f"would leave {', '.join(doubt)} not verifiable" if doubt else ""
+
+
+def _without_laminates(work: _Work) -> PartialChange | None:
+    """Return what helps a board whose laminates are not all known; None where its rows are not known either."""
+    try:
+        current = candidate_of(work.project.context, any_laminate=True)
+    except MissingFact:
+        return None
+    return _partial(work, current)
+
+
+def _partial(work: _Work, current: CandidateStackup) -> PartialChange | None:
+    """Try what may help each clause that fails, and keep what leaves fewer of them and worsens nothing."""
+    stackup, best = current, None
+    words: list[str] = []
+    left = _open(work, work.before)
+    for failed, steps in single_steps(work.to_fix(), work.project.context, work.found.goals):
+        for step in steps(stackup):
+            if step.candidate is None or not step.words:
+                work.why_not += [f"{failed.clause.id}: {step.words}"] if step.words else []
+                continue
+            said = tuple(shortened(each) for each in (*words, step.words, *step.cautions))
+            plan = _plan_of_rows(current, step.candidate, work, said)
+            after = work.after(plan)
+            still = _open(work, after)
+            if failed.clause.id in still:
+                continue
+            if harm := work.harm(after):
+                work.why_not.append(_labelled((step.words,), harm))
+                continue
+            stackup, words, left = step.candidate, [*words, step.words, *step.cautions], still
+            best = PartialChange(said, work.count(after), tuple(left), plan)
+            break
+    return best
+
+
+def _open(work: _Work, stackup: JudgedStackup) -> list[str]:
+    """Return the clauses that a stackup decides, or its lines, that count and that are not met."""
+    return [
+        one.clause.id
+        for one in stackup.outcome.verdicts
+        if one.verdict in (Verdict.FAILED, Verdict.NOT_VERIFIABLE)
+        and (one.clause.kind in DECIDED or one.clause.kind == ROUTED)
+        and work.found.judge.counts(one.clause)
+    ]
+
+
+def _plan_of_change(current: CandidateStackup, change: Change, work: _Work) -> Plan:
+    """Return the board's own plan with the rows that change, and with the widths where tracks change."""
+    plan = _plan_of_rows(current, change.result.candidate, work, change.words)
+    if not any(" -> " in words for words in change.words):
+        return plan
+    new = plan_of_answer(change.result, work.found.goals, work.found.interfaces)
+    return plan.model_copy(update={"net_class": new.net_class, "rule": new.rule})
+
+
+def _plan_of_rows(current: CandidateStackup, changed: CandidateStackup, work: _Work, words: Iterable[str]) -> Plan:
+    """Return the board's own plan with the rows that change, so that nothing else is touched."""
+    base = plan_of(work.project.board, work.project.config)
+    was = {row.name: row for row in current.rows}
+    new = {row.name: plan_row(row) for row in changed.rows if row != was.get(row.name)}
+    thicknesses = {row.name: row.thickness_mm for row in current.rows}
+
+    def planned(row: PlanRow) -> PlanRow:
+        other = new.get(row.name)
+        if other is None or row.kind != "copper":
+            return other or row
+        update: dict[str, object] = {"foil": other.foil}
+        if other.thickness_mm != thicknesses[row.name]:
+            update |= {"thickness_mm": other.thickness_mm}
+            update |= {"copper_oz": other.copper_oz} if row.copper_oz is not None else {}
+        return row.model_copy(update=update)
+
+    return base.model_copy(update={"rows": tuple(map(planned, base.rows)), "note": "; ".join(words)})
+
+
+def proposed_rows(plan: Plan, board_path: Path, settings_path: Path | None) -> Proposal:
+    """Return what the rows of a plan alone make of a board's files."""
+    only_rows = plan.model_copy(update={"net_class": (), "rule": ()})
+    return propose(only_rows, board_path, PlanParts(), settings_path)
+
+
+def with_plan(selection: Selection, plan: Plan, board_path: Path, settings_path: Path | None) -> Context:
+    """Return the board with the rows of a plan, judged as the board was."""
+    proposal = proposed_rows(plan, board_path, settings_path)
+    names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
+    return prepare(proposal.after, proposal.settings_after, Overrides(*names))[0]
