@@ -25,6 +25,9 @@ from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
 from stackwright.commands.suggest.words import shortened
 from stackwright.results.stackup_choices import Count
 
+WITHOUT_LAMINATE = frozenset({"stackup_symmetry", "power_copper_oz", "foil"})
+"""Kinds that can be met whatever the laminates are."""
+
 LIMIT = 3
 """Changes at most."""
 
@@ -73,8 +76,17 @@ class _Work:
     before: JudgedStackup
     why_not: list[str] = field(default_factory=list)
 
-    def after(self, plan: Plan) -> JudgedStackup:
-        context = with_plan(self.selection, plan, self.board_path, self.project.settings_path)
+    def after(self, plan: Plan) -> Context:
+        """Return the board with the rows of a plan."""
+        return with_plan(self.selection, plan, self.board_path, self.project.settings_path)
+
+    def decided(self, context: Context) -> JudgedStackup:
+        """Judge what a stackup alone decides: quick, and most changes end here."""
+        clauses = [clause for clause in self.selection.clauses if clause.kind in DECIDED]
+        return judged(context, clauses, self.found.judge.counts)
+
+    def judged(self, context: Context) -> JudgedStackup:
+        """Judge all that a stackup may move."""
         return judged(context, self.selection.clauses, self.found.judge.counts)
 
     def count(self, stackup: JudgedStackup) -> Count:
@@ -121,7 +133,7 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
         return LeastFound(now, why, partial=_without_laminates(work))
     changes, then, plans, faults = _whole_changes(work, current)
     kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
-    partial = None if changes else _partial(work, current)
+    partial = None if changes else _partial(work, current, DECIDED)
     return LeastFound(now, "", kept, tuple(then), tuple(plans), partial)
 
 
@@ -130,15 +142,14 @@ def _whole_changes(
 ) -> tuple[list[Change], list[Count], list[Plan], tuple[str, ...]]:
     """Return the changes after which nothing fails that a stackup decides."""
     goals, interfaces = work.found.goals, work.found.interfaces
-    now = work.count(work.before)
     routed = routed_sizes(work.project.context, interfaces)
     changes: list[Change] = []
     counts: list[Count] = []
     plans: list[Plan] = []
-    faults: tuple[str, ...] | None = None
+    faults: tuple[str, ...] = ()
     for fix in fixes(current, work.to_fix(), work.project.context, goals):
         least = least_change(fix.candidate, goals, LIMIT)
-        faults = least.faults_now if faults is None else faults
+        faults = faults or (() if fix.words else least.faults_now)
         work.why_not += [_labelled(fix.words, why) for why in least.why_not[: 1 if fix.words else None]]
         for one in least.changes:
             widths = width_words(one.result, goals, interfaces, routed)
@@ -149,17 +160,29 @@ def _whole_changes(
             words = tuple(shortened(each) for each in (*rows, *fix.cautions, *widths))
             change = one.model_copy(update={"words": words, "result": judged_result})
             plan = _plan_of_change(current, change, work)
-            after = work.before if not steps else work.after(plan)
-            count = work.count(after)
-            if objection := _objection(now, count) or (work.harm(after) if steps else ""):
+            after, objection = _judged_change(work, plan if steps else None)
+            if objection:
                 work.why_not.append(_labelled(words, objection))
                 continue
             changes.append(change)
-            counts.append(count)
+            counts.append(work.count(after))
             plans.append(plan)
         if len(changes) >= LIMIT or (any(not one.words for one in least.changes) and changes):
             break
-    return changes[:LIMIT], counts[:LIMIT], plans[:LIMIT], faults or ()
+    return changes[:LIMIT], counts[:LIMIT], plans[:LIMIT], faults
+
+
+def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
+    """Return the board after a change, judged, and why it is no answer; without a plan nothing changes."""
+    now = work.count(work.before)
+    if plan is None:
+        return work.before, _objection(now, now)
+    context = work.after(plan)
+    quick = work.decided(context)
+    if objection := _objection(now, work.count(quick)):
+        return quick, objection
+    after = work.judged(context)
+    return after, work.harm(after)
 
 
 def _nothing(work: _Work, widths: Sequence[str]) -> str:
@@ -193,29 +216,29 @@ def _without_laminates(work: _Work) -> PartialChange | None:
         current = candidate_of(work.project.context, any_laminate=True)
     except MissingFact:
         return None
-    return _partial(work, current)
+    return _partial(work, current, WITHOUT_LAMINATE)
 
 
-def _partial(work: _Work, current: CandidateStackup) -> PartialChange | None:
+def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> PartialChange | None:
     """Try what may help each clause that fails, and keep what leaves fewer of them and worsens nothing."""
     stackup, best = current, None
     words: list[str] = []
-    left = _open(work, work.before)
-    for failed, steps in single_steps(work.to_fix(), work.project.context, work.found.goals):
+    failing = [one for one in work.to_fix() if one.clause.kind in kinds]
+    for failed, steps in single_steps(failing, work.project.context, work.found.goals):
         for step in steps(stackup):
             if step.candidate is None or not step.words:
                 work.why_not += [f"{failed.clause.id}: {step.words}"] if step.words else []
                 continue
             said = tuple(shortened(each) for each in (*words, step.words, *step.cautions))
             plan = _plan_of_rows(current, step.candidate, work, said)
-            after = work.after(plan)
-            still = _open(work, after)
-            if failed.clause.id in still:
+            context = work.after(plan)
+            if failed.clause.id in _open(work, work.decided(context)):
                 continue
+            after = work.judged(context)
             if harm := work.harm(after):
                 work.why_not.append(_labelled((step.words,), harm))
                 continue
-            stackup, words, left = step.candidate, [*words, step.words, *step.cautions], still
+            stackup, words, left = step.candidate, [*words, step.words, *step.cautions], _open(work, after)
             best = PartialChange(said, work.count(after), tuple(left), plan)
             break
     return best
