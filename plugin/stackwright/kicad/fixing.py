@@ -125,6 +125,7 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
     from drc_rules.facts.declared import Overrides
     from drc_rules.stackup_design.goals import project_of
     from stackup_lib.kicad import read_board
+    from stackwright.commands.suggest.least import NO_ROW
     from stackwright.commands.suggest.model import suggestion_for
 
     where = "the stackup"
@@ -140,7 +141,7 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
         why = found.change.why_not[0] if found.change and found.change.why_not else "no change was found"
         step = "`stackwright suggest` looks for a new stackup"
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
-    if found.changes[0].words[:1] == ("nothing has to change",):
+    if found.changes[0].words[0].startswith(NO_ROW):
         raise StackwrightError(where, "has not to change", "see the findings for what else has")
     return found
 

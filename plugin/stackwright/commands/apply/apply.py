@@ -125,7 +125,7 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
     new = replace_stackup(content, plan.planned, label=str(board_path), change_layers=parts.layers)
     after = before if new == content else read_board(board_path, text=new)
     prove_laminates(plan, after, str(board_path))
-    settings, config, retired = _settings(plan, before, after, board_path, settings_path)
+    settings, config, retired = planned_settings(plan, before, after, board_path, settings_path)
     files, remarks = (
         [FileChange(board_path, content, new)],
         [f"{one} is a comment now: its row changed" for one in retired],
@@ -171,9 +171,10 @@ def _refuse_other_layers(plan: Plan, board: Board, parts: PlanParts) -> None:
     raise NotWrittenError(str(board.path), what, step)
 
 
-def _settings(
+def planned_settings(
     plan: Plan, before: Board, after: Board, board_path: Path, given: Path | None
 ) -> tuple[FileChange, Config, tuple[str, ...]]:
+    """Return the settings file with what a plan declares, what it says then, and the facts that no longer hold."""
     path = config_file(board_path, given)
     config = find_config(board_path, given)
     old = read_bytes(path) if path.exists() else None

@@ -38,6 +38,7 @@ def json_text(result: Suggested) -> str:
         ],
         "changes": changes,
         "why_no_change": result.why_no_change,
+        "partial_change": _partial(result),
         "answers": [_answer(one, result) for one in result.entries],
         "lost": [{"reason": group.reason, "names": list(group.names)} for group in answers.lost_groups],
         "unreachable": list(answers.unreachable),
@@ -48,6 +49,14 @@ def json_text(result: Suggested) -> str:
         "nearest": _answer(answers.nearest, result) if answers.nearest else None,
     }
     return json.dumps(content, indent=2) + "\n"
+
+
+def _partial(result: Suggested) -> dict[str, object] | None:
+    one = result.partial
+    if one is None:
+        return None
+    then = {"failed": list(one.then.failed), "passed": one.then.passed}
+    return {"words": list(one.words), "check_then": then, "still_open": list(one.still_open)}
 
 
 def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
@@ -13,14 +14,16 @@ from drc_rules.report.model import Verdict
 from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.change_effects import ROUTED, JudgedStackup, judged, lower_yields, worse_clauses
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
-from drc_rules.stackup_design.goals_judge import DECIDED
+from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words
 from drc_rules.stackup_design.stackup_candidate import candidate_of
-from drc_rules.stackup_design.stackup_fixes import FailedClause, fixes, single_steps
+from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
-from stackwright.commands.apply.apply import PlanParts, Proposal, propose
+from stackwright.commands.apply.apply import PlanParts, Proposal, planned_settings, propose
 from stackwright.commands.apply.new_plan import plan_of_answer, plan_row
 from stackwright.commands.suggest.words import shortened
 from stackwright.results.stackup_choices import Count
@@ -28,12 +31,16 @@ from stackwright.results.stackup_choices import Count
 WITHOUT_LAMINATE = frozenset({"stackup_symmetry", "power_copper_oz", "foil"})
 """Kinds that can be met whatever the laminates are."""
 
+TRIAL = Path("change.kicad_pcb")
+
 LIMIT = 3
 """Changes at most."""
 
 NOTHING = "nothing has to change"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"
+NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
+"""How the words of a change begin that leaves the stackup as it is."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +82,16 @@ class _Work:
     board_path: Path
     before: JudgedStackup
     why_not: list[str] = field(default_factory=list)
+    refused: list[CandidateStackup] = field(default_factory=list)
 
     def after(self, plan: Plan) -> Context:
-        """Return the board with the rows of a plan."""
-        return with_plan(self.selection, plan, self.board_path, self.project.settings_path)
+        """Return the board with the rows of a plan, in memory: large boards take seconds to write and read."""
+        before, given = self.project.board, self.project.settings_path
+        small = read_board(TRIAL, text=empty_board(plan.planned, size_mm=SIZE_MM, label="the change"))
+        after = replace(before, stackup=small.stackup, thickness_mm=small.thickness_mm)
+        _, settings, _ = planned_settings(plan, before, after, self.board_path, given)
+        context = prepare(after, settings, _names(self.selection))[0]
+        return context.under(context.purpose, self.project.context.assignment)
 
     def decided(self, context: Context) -> JudgedStackup:
         """Judge what a stackup alone decides: quick, and most changes end here."""
@@ -163,6 +176,7 @@ def _whole_changes(
             after, objection = _judged_change(work, plan if steps else None)
             if objection:
                 work.why_not.append(_labelled(words, objection))
+                work.refused.append(one.result.candidate)
                 continue
             changes.append(change)
             counts.append(work.count(after))
@@ -225,9 +239,10 @@ def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> P
     words: list[str] = []
     failing = [one for one in work.to_fix() if one.clause.kind in kinds]
     for failed, steps in single_steps(failing, work.project.context, work.found.goals):
-        for step in steps(stackup):
-            if step.candidate is None or not step.words:
-                work.why_not += [f"{failed.clause.id}: {step.words}"] if step.words else []
+        for step in islice(steps(stackup), MOST):
+            if step.candidate is None:
+                work.why_not.append(f"{failed.clause.id}: {step.words}")
+            if step.candidate is None or not step.words or step.candidate in work.refused:
                 continue
             said = tuple(shortened(each) for each in (*words, step.words, *step.cautions))
             plan = _plan_of_rows(current, step.candidate, work, said)
@@ -293,5 +308,9 @@ def proposed_rows(plan: Plan, board_path: Path, settings_path: Path | None) -> P
 def with_plan(selection: Selection, plan: Plan, board_path: Path, settings_path: Path | None) -> Context:
     """Return the board with the rows of a plan, judged as the board was."""
     proposal = proposed_rows(plan, board_path, settings_path)
-    names = selection.profile.name if selection.profile else None, selection.form.name if selection.form else None
-    return prepare(proposal.after, proposal.settings_after, Overrides(*names))[0]
+    return prepare(proposal.after, proposal.settings_after, _names(selection))[0]
+
+
+def _names(selection: Selection) -> Overrides:
+    profile, form = selection.profile, selection.form
+    return Overrides(profile.name if profile else None, form.name if form else None)

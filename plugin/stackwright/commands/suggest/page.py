@@ -71,6 +71,7 @@ def _changes(page: Page, result: Suggested) -> None:
             page.line(styled(f"failed {clause}", "yellow"), indent=4)
     if result.why_no_change:
         page.line(styled(f"cannot be worked out: {result.why_no_change}", "yellow"), indent=2)
+        _partial(page, result)
         return
     for index, one in enumerate(result.changes, start=1):
         words = "; ".join(one.words) or "nothing: the stackup meets the goals as it stands"
@@ -79,6 +80,7 @@ def _changes(page: Page, result: Suggested) -> None:
             page.line(f"check then: {result.checked_then[index - 1].in_words}", indent=5)
             for clause in result.checked_then[index - 1].failed:
                 page.line(styled(f"fails {clause}", "yellow"), indent=5)
+    _partial(page, result)
     if not result.changes and result.change:
         page.line("no small change will do:", indent=2)
         reasons = list(dict.fromkeys((*result.change.faults_now, *result.change.why_not)))
@@ -86,6 +88,18 @@ def _changes(page: Page, result: Suggested) -> None:
             page.line(why, indent=4)
         if len(reasons) > LOST_SHOWN:
             page.line(styled(f"and {count(len(reasons) - LOST_SHOWN, 'more reason')}", "dim"), indent=4)
+
+
+def _partial(page: Page, result: Suggested) -> None:
+    """Show what helps and is not enough."""
+    if result.partial is None:
+        return
+    page.line("helps, and makes nothing worse:", indent=2)
+    for words in result.partial.words:
+        page.line(words, indent=4)
+    page.line(f"check then: {result.partial.then.in_words}", indent=5)
+    if result.partial.still_open:
+        page.line(styled(f"still open: {', '.join(result.partial.still_open)}", "yellow"), indent=5)
 
 
 def _answers(page: Page, result: Suggested) -> None:

@@ -162,6 +162,9 @@ def _remarks(result: Suggested) -> Iterator[str]:
     elif result.board and not result.changes and result.change:
         reasons = (*result.change.faults_now, *result.change.why_not)
         yield "No small change of the board's own stackup will do" + (f": {reasons[0]}" if reasons else "")
+    if result.partial:
+        then = f", still open: {', '.join(result.partial.still_open)}" if result.partial.still_open else ""
+        yield f"This helps and makes nothing worse: {'; '.join(result.partial.words)}{then}."
     if ranked := rank_words(result):
         yield f"New stackups are {ranked}"
     answers = result.answers
