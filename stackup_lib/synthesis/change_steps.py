@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
@@ -72,7 +73,7 @@ def in_laminate(candidate: CandidateStackup, names: Collection[str], family: str
 
 def _nearest(candidate: CandidateStackup, row: CandidateRow, family: str) -> CandidateRow | None:
     fits = [(t, one) for t, one in _pressed(candidate, row, family) if abs(t / row.thickness_mm - 1) <= SAME_THICKNESS]
-    best = min(fits, key=lambda fit: _unlike(row, *fit), default=None)
+    best = min(fits, key=lambda fit: _unlike(candidate, row, *fit), default=None)
     return dielectric_row(best[1], best[0], row.name) if best else None
 
 
@@ -83,13 +84,25 @@ def _pressed(candidate: CandidateStackup, row: CandidateRow, family: str) -> lis
     return [(t, one) for one in offers if (t := one.pressed_mm(faces)) is not None]
 
 
-def _unlike(row: CandidateRow, thickness_mm: float, sold: CatalogueProduct) -> tuple[float, ...]:
-    """Order offers for a row: its glass style, its number of plies, the nearest Dk, the nearest thickness."""
+def _unlike(
+    candidate: CandidateStackup, row: CandidateRow, thickness_mm: float, sold: CatalogueProduct
+) -> tuple[float, ...]:
+    """Order offers for a row: its glass style and number of plies, one that the stackup has, nearest Dk, thickness."""
     styles = catalogue().find(row.construction).styles
     other_style = bool(styles) and sold.row is not None and sold.row.style not in styles
     off_dk = abs(sold.dk / row.dk - 1) if row.dk else 0.0
     off_mm = abs(thickness_mm / row.thickness_mm - 1)
-    return other_style, sold.plies != row.plies, round(off_dk / SAME_DK), off_mm, sold.plies
+    is_new = sold.row is not None and _product(sold.text) not in {
+        _product(d.construction) for d in candidate.dielectrics
+    }
+    return other_style, sold.plies != row.plies, is_new, round(off_dk / SAME_DK), off_mm, sold.plies
+
+
+@cache
+def _product(text: str) -> tuple[object, ...]:
+    """Return what makes two texts one prepreg: family, glass style, resin content."""
+    match = catalogue().find(text)
+    return match.laminate.family if match.laminate else text, match.styles, match.resin_content_pct
 
 
 def in_foil(candidate: CandidateStackup, names: Collection[str], grade: FoilGrade) -> Step:
@@ -213,8 +226,9 @@ def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRul
             weight = f"{max(weights):g} oz"
             return Step(words=f"{row.laminate or 'its laminate'} has no {row.kind.value} for {weight} as {row.name}")
         rows[row.name] = new
-        is_repressed = row.kind is LayerKind.PREPREG and (new.construction, new.plies) == (row.construction, row.plies)
-        if new != row and not is_repressed:
+        if new.kind is LayerKind.PREPREG and (new.construction, new.plies) == (row.construction, row.plies):
+            words += [f"{row.name} to {new.thickness_mm:g} mm as pressed"] if new != row else []
+        elif new != row:
             sheets = f"{new.plies} x " if new.plies > 1 else ""
             words.append(f"{row.name} to {sheets}{new.construction} {new.thickness_mm:g} mm")
     changed, _ = replaced(after, lambda row: rows.get(row.name))
@@ -247,7 +261,7 @@ def _thicker(candidate: CandidateStackup, row: CandidateRow, needs: GapNeeds) ->
         for t, one in _pressed(candidate, row, row.laminate)
         if t >= least_mm - EPS_MM and (row.kind is LayerKind.CORE or one.plies >= needs.plies)
     ]
-    best = min(fits, key=lambda fit: (abs(fit[0] - row.thickness_mm), _unlike(row, *fit)), default=None)
+    best = min(fits, key=lambda fit: (abs(fit[0] - row.thickness_mm), _unlike(candidate, row, *fit)), default=None)
     return dielectric_row(best[1], best[0], row.name) if best else None
 
 

@@ -283,17 +283,18 @@ def _plan_of_rows(current: CandidateStackup, changed: CandidateStackup, work: _W
     """Return the board's own plan with the rows that change, so that nothing else is touched."""
     base = plan_of(work.project.board, work.project.config)
     was = {row.name: row for row in current.rows}
-    new = {row.name: plan_row(row) for row in changed.rows if row != was.get(row.name)}
-    thicknesses = {row.name: row.thickness_mm for row in current.rows}
+    new = {row.name: row for row in changed.rows if row != was.get(row.name)}
 
     def planned(row: PlanRow) -> PlanRow:
         other = new.get(row.name)
         if other is None or row.kind != "copper":
-            return other or row
-        update: dict[str, object] = {"foil": other.foil}
-        if other.thickness_mm != thicknesses[row.name]:
-            update |= {"thickness_mm": other.thickness_mm}
-            update |= {"copper_oz": other.copper_oz} if row.copper_oz is not None else {}
+            return plan_row(other) if other else row
+        update: dict[str, object] = {}
+        if other.foil != was[row.name].foil:
+            update["foil"] = other.foil or None
+        if other.thickness_mm != was[row.name].thickness_mm:
+            update["thickness_mm"] = other.thickness_mm
+            update["copper_oz"] = other.copper_oz if row.copper_oz is not None else None
         return row.model_copy(update=update)
 
     return base.model_copy(update={"rows": tuple(map(planned, base.rows)), "note": "; ".join(words)})
