@@ -61,7 +61,7 @@ class GoalLines:
 
     @property
     def with_outer(self) -> tuple[LineGoal, ...]:
-        """The goals, and each on the outer layers for its width alone: fan-outs are short. A board has its own there."""
+        """The goals, and each on the outer layers for its width alone: fan-outs are short, a board has its own."""
         plain = {"nyquist_ghz": None, "longest_mm": None, "loss_budget_db": None}
         outer = (g.model_copy(update={"name": outer_name(g.name), "where": "outer", **plain}) for g in self.goals)
         return (*self.goals, *outer)

@@ -121,6 +121,7 @@ def _asked(name: str, goals: Goals) -> str:
     limit, tg = goals.df_limit, goals.tg_limit
     return {
         "thickness": f"a thickness of {goals.thickness_mm or 0:g} mm",
+        "least thickness": f"a thickness of {goals.least_thickness_mm or 0:g} mm or more",
         "power copper": f"{goals.power_copper_oz:g} oz power planes",
         "ground copper": f"{goals.ground_copper_oz:g} oz ground planes",
         "layers": f"{goals.layer_count or least_layers(goals)} layers",
@@ -157,6 +158,11 @@ def _thickness(goals: Goals) -> Iterator[_Eased]:
     elif spans and max(high for _, high in spans) < wanted:
         yield _eased(goals, words, thickness_mm=round(max(high for _, high in spans), 2))
     yield _eased(goals, words, thickness_mm=None)
+
+
+def _least_thickness(goals: Goals) -> Iterator[_Eased]:
+    if goals.thickness_mm is None and goals.least_thickness_mm is not None:
+        yield _eased(goals, f"no least thickness instead of {goals.least_thickness_mm:g} mm", least_thickness_mm=None)
 
 
 def _power_copper(goals: Goals) -> Iterator[_Eased]:
@@ -245,6 +251,7 @@ def _eased(goals: Goals, words: str, **update: object) -> _Eased:
 
 _EASING: Mapping[str, Callable[[Goals], Iterator[_Eased]]] = {
     "thickness": _thickness,
+    "least thickness": _least_thickness,
     "power copper": _power_copper,
     "ground copper": _ground_copper,
     "layers": _layers,
