@@ -14,7 +14,7 @@ from drc_rules.stackup_design.stackup_tg import tg_steps
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE
 from stackup_lib.materials import catalogue, copper_weights
 from stackup_lib.synthesis import CandidateStackup, Goals
-from stackup_lib.synthesis.change_steps import Step, in_foil, in_laminate, in_weight, mirrored, rows_touched
+from stackup_lib.synthesis.change_steps import ChangeStep, in_foil, in_laminate, in_weight, mirrored, rows_touched
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import laminate_factor
 
@@ -40,14 +40,14 @@ class FailedClause:
 
 @dataclass(frozen=True)
 class Fix:
-    """Steps taken together: what they change in words, and the stackup then; `cautions` as of `Step`."""
+    """Steps taken together: what they change in words, and the stackup then; `cautions` as of `ChangeStep`."""
 
     words: tuple[str, ...]
     candidate: CandidateStackup
     cautions: tuple[str, ...] = ()
 
 
-Steps = Callable[[CandidateStackup], Iterator[Step]]
+Steps = Callable[[CandidateStackup], Iterator[ChangeStep]]
 
 
 def fixes(current: CandidateStackup, failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> tuple[Fix, ...]:
@@ -84,7 +84,7 @@ def single_steps(failed: Sequence[FailedClause], ctx: Context, goals: Goals) -> 
 def steps_for(failed: FailedClause, ctx: Context, goals: Goals) -> Steps:
     """Return the steps that may make a stackup meet a clause; the caller judges them."""
 
-    def steps(candidate: CandidateStackup) -> Iterator[Step]:
+    def steps(candidate: CandidateStackup) -> Iterator[ChangeStep]:
         kind = failed.clause.kind
         if kind == "tg":
             yield from tg_steps(candidate, goals.tg_limit)
@@ -109,7 +109,7 @@ def _pairs(candidate: CandidateStackup, found: Sequence[tuple[str, ...]]) -> lis
     return sorted(((pair[0], pair[1]) for pair in pairs if len(pair) == 2), key=lambda pair: order[pair[0]])
 
 
-def _weights(candidate: CandidateStackup, failed: FailedClause, ctx: Context) -> Iterator[Step]:
+def _weights(candidate: CandidateStackup, failed: FailedClause, ctx: Context) -> Iterator[ChangeStep]:
     """Yield heavier copper: of declared rails for the planes of the findings together, else for all power planes."""
     least = failed.clause.limit.min
     if least is None:

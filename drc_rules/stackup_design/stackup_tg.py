@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stackup_lib.materials import catalogue
 from stackup_lib.synthesis import CandidateStackup, TgLimit
-from stackup_lib.synthesis.change_steps import Step, in_laminate
+from stackup_lib.synthesis.change_steps import ChangeStep, in_laminate
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import laminate_factor
 
@@ -21,7 +21,7 @@ def with_tg(current: CandidateStackup, limit: TgLimit | None) -> tuple[Candidate
     return (current, ()) if first is None or first.candidate is None else (first.candidate, (first.words,))
 
 
-def tg_steps(current: CandidateStackup, limit: TgLimit | None) -> Iterator[Step]:
+def tg_steps(current: CandidateStackup, limit: TgLimit | None) -> Iterator[ChangeStep]:
     """Yield the swaps that give every row enough Tg, as `with_tg` orders them; none where every row has it."""
     low = [row.name for row in current.dielectrics if limit and not _holds(row.laminate, limit)]
     if limit is None or not low:

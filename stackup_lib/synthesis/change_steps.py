@@ -23,7 +23,7 @@ SAME_DK = 0.05
 EPS_MM = 1e-6
 
 
-class Step(Frozen):
+class ChangeStep(Frozen):
     """What a step changes in words, and the stackup then; without one, the words tell why there is none.
 
     Attributes:
@@ -53,7 +53,7 @@ def replaced(
     return candidate.model_copy(update={"rows": tuple(rows)}), names
 
 
-def in_laminate(candidate: CandidateStackup, names: Collection[str], family: str) -> Step:
+def in_laminate(candidate: CandidateStackup, names: Collection[str], family: str) -> ChangeStep:
     """Swap dielectrics for as thick ones of a family: the same glass style, plies and Dk as far as they are sold."""
     missing: list[str] = []
 
@@ -67,8 +67,8 @@ def in_laminate(candidate: CandidateStackup, names: Collection[str], family: str
 
     changed, swapped = replaced(candidate, other)
     if missing:
-        return Step(words=missing[0])
-    return Step(words=f"{listed(swapped)} to {family}" if swapped else "", candidate=changed)
+        return ChangeStep(words=missing[0])
+    return ChangeStep(words=f"{listed(swapped)} to {family}" if swapped else "", candidate=changed)
 
 
 def _nearest(candidate: CandidateStackup, row: CandidateRow, family: str) -> CandidateRow | None:
@@ -105,7 +105,7 @@ def _product(text: str) -> tuple[object, ...]:
     return match.laminate.family if match.laminate else text, match.styles, match.resin_content_pct
 
 
-def in_foil(candidate: CandidateStackup, names: Collection[str], grade: FoilGrade) -> Step:
+def in_foil(candidate: CandidateStackup, names: Collection[str], grade: FoilGrade) -> ChangeStep:
     """Give copper layers a foil grade where theirs is rougher or not declared."""
 
     def better(row: CandidateRow) -> CandidateRow | None:
@@ -116,10 +116,10 @@ def in_foil(candidate: CandidateStackup, names: Collection[str], grade: FoilGrad
         return row.model_copy(update={"foil": grade.value})
 
     changed, layers = replaced(candidate, better)
-    return Step(words=f"{grade.value} on {listed(layers)}" if layers else "", candidate=changed)
+    return ChangeStep(words=f"{grade.value} on {listed(layers)}" if layers else "", candidate=changed)
 
 
-def in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules) -> Iterator[Step]:
+def in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules) -> Iterator[ChangeStep]:
     """Give planes more copper, with their mirrors where these weigh the same now.
 
     First as fabs press it: the other side of a core gets the same weight, and a dielectric that they do not press
@@ -137,10 +137,10 @@ def in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules
         yield step
 
 
-def _in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules) -> Step:
+def _in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules) -> ChangeStep:
     ounces, why = _spread(candidate, wanted_oz, rules)
     if why:
-        return Step(words=why)
+        return ChangeStep(words=why)
 
     def heavier(row: CandidateRow) -> CandidateRow | None:
         oz = ounces.get(row.name)
@@ -155,8 +155,8 @@ def _in_weight(candidate: CandidateStackup, wanted_oz: Mapping[str, float], rule
     words = "; ".join(f"{oz:g} oz copper on {listed(layers)}" for oz, layers in sorted(by_oz.items()))
     filled = _refilled(candidate, changed, rules)
     if filled.candidate is None:
-        return Step(words=f"{words}: {filled.words}")
-    return Step(words="; ".join(part for part in (words, filled.words) if part), candidate=filled.candidate)
+        return ChangeStep(words=f"{words}: {filled.words}")
+    return ChangeStep(words="; ".join(part for part in (words, filled.words) if part), candidate=filled.candidate)
 
 
 def _cautions(before: CandidateStackup, after: CandidateStackup, rules: BuildRules) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _odd_gaps(candidate: CandidateStackup, rules: BuildRules) -> dict[str, list[
         if row.kind is LayerKind.CORE and row.thickness_mm < needs.core_mm - EPS_MM:
             found.setdefault(f"below {needs.core_mm:g} mm under {max(weights):g} oz", []).append(row.name)
         if row.kind is LayerKind.PREPREG and row.plies < needs.plies:
-            found.setdefault(f"of fewer than {needs.plies} plies at {max(weights):g} oz", []).append(row.name)
+            found.setdefault(f"of fewer than {needs.plies} sheets at {max(weights):g} oz", []).append(row.name)
     return found
 
 
@@ -211,7 +211,7 @@ def _spread(
     return ounces, ""
 
 
-def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRules) -> Step:
+def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRules) -> ChangeStep:
     """Change what lies between heavier copper as far as its weight asks for it."""
     rows = {row.name: row for row in after.dielectrics}
     words: list[str] = []
@@ -224,7 +224,9 @@ def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRul
         new = _kept(before, after, row, needs) or _thicker(after, row, needs)
         if new is None:
             weight = f"{max(weights):g} oz"
-            return Step(words=f"{row.laminate or 'its laminate'} has no {row.kind.value} for {weight} as {row.name}")
+            return ChangeStep(
+                words=f"{row.laminate or 'its laminate'} has no {row.kind.value} for {weight} as {row.name}"
+            )
         rows[row.name] = new
         if new.kind is LayerKind.PREPREG and (new.construction, new.plies) == (row.construction, row.plies):
             words += [f"{row.name} to {new.thickness_mm:g} mm as pressed"] if new != row else []
@@ -232,7 +234,7 @@ def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRul
             sheets = f"{new.plies} x " if new.plies > 1 else ""
             words.append(f"{row.name} to {sheets}{new.construction} {new.thickness_mm:g} mm")
     changed, _ = replaced(after, lambda row: rows.get(row.name))
-    return Step(words="; ".join(_merged(words)), candidate=changed)
+    return ChangeStep(words="; ".join(_merged(words)), candidate=changed)
 
 
 def _kept(before: CandidateStackup, after: CandidateStackup, row: CandidateRow, needs: GapNeeds) -> CandidateRow | None:
@@ -265,7 +267,7 @@ def _thicker(candidate: CandidateStackup, row: CandidateRow, needs: GapNeeds) ->
     return dielectric_row(best[1], best[0], row.name) if best else None
 
 
-def mirrored(candidate: CandidateStackup, pairs: Collection[tuple[str, str]]) -> Iterator[Step]:
+def mirrored(candidate: CandidateStackup, pairs: Collection[tuple[str, str]]) -> Iterator[ChangeStep]:
     """Copy upper rows to their mirrors, or lower ones; first what leaves fewer cores with two weights."""
     rows = {row.name: row for row in candidate.rows}
     steps = []
@@ -282,10 +284,10 @@ def mirrored(candidate: CandidateStackup, pairs: Collection[tuple[str, str]]) ->
         changed, _ = replaced(candidate, copied)
         words = [f"{name} as its mirror {model.name}, {_described(model)}" for name, model in source.items()]
         if words:
-            steps.append(Step(words="; ".join(words), candidate=changed))
+            steps.append(ChangeStep(words="; ".join(words), candidate=changed))
     was_mm = candidate.thickness_mm
 
-    def order(step: Step) -> tuple[float, ...]:
+    def order(step: ChangeStep) -> tuple[float, ...]:
         new = step.candidate or candidate
         return unequal_cores(new), abs(new.thickness_mm - was_mm)
 

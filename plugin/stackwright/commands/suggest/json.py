@@ -39,6 +39,7 @@ def json_text(result: Suggested) -> str:
         "changes": changes,
         "why_no_change": result.why_no_change,
         "partial_change": _partial(result),
+        "other_ways": list(result.other_ways),
         "answers": [_answer(one, result) for one in result.entries],
         "lost": [{"reason": group.reason, "names": list(group.names)} for group in answers.lost_groups],
         "unreachable": list(answers.unreachable),

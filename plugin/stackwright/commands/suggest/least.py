@@ -15,6 +15,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.change_effects import ROUTED, JudgedStackup, judged, lower_yields, worse_clauses
 from drc_rules.stackup_design.goals import BoardProject, GoalsFound, Selection
 from drc_rules.stackup_design.goals_judge import DECIDED, SIZE_MM
+from drc_rules.stackup_design.other_ways import other_ways
 from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words
 from drc_rules.stackup_design.stackup_candidate import candidate_of
@@ -70,6 +71,7 @@ class LeastFound:
     then: tuple[Count, ...] = ()
     plans: tuple[Plan, ...] = ()
     partial: PartialChange | None = None
+    other_ways: tuple[str, ...] = ()
 
 
 @dataclass
@@ -143,11 +145,12 @@ def least_changes(selection: Selection, found: GoalsFound, project: BoardProject
         current = candidate_of(project.context)
     except MissingFact as fact:
         why = f"{fact.name} is not known: {fact.how_to_give}"
-        return LeastFound(now, why, partial=_without_laminates(work))
+        return _without_laminates(work, LeastFound(now, why))
     changes, then, plans, faults = _whole_changes(work, current)
     kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
     partial = None if changes else _partial(work, current, DECIDED)
-    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial)
+    ways = other_ways(current, work.to_fix(), project.context, found.goals)
+    return LeastFound(now, "", kept, tuple(then), tuple(plans), partial, ways)
 
 
 def _whole_changes(
@@ -224,13 +227,15 @@ def _objection(now: Count, then: Count) -> str:
     return f"would leave {', '.join(doubt)} not verifiable" if doubt else ""
 
 
-def _without_laminates(work: _Work) -> PartialChange | None:
-    """Return what helps a board whose laminates are not all known; None where its rows are not known either."""
+def _without_laminates(work: _Work, found: LeastFound) -> LeastFound:
+    """Add what helps a board whose laminates are not all known; nothing where its rows are not known either."""
+    context = work.project.context
     try:
-        current = candidate_of(work.project.context, any_laminate=True)
+        current = candidate_of(context, any_laminate=True)
     except MissingFact:
-        return None
-    return _partial(work, current, WITHOUT_LAMINATE)
+        return found
+    ways = other_ways(current, work.to_fix(), context, work.found.goals)
+    return replace(found, partial=_partial(work, current, WITHOUT_LAMINATE), other_ways=ways)
 
 
 def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> PartialChange | None:

@@ -54,6 +54,7 @@ class Suggested:
         settings_path: the board's settings file where it is not the one beside it.
         checked_now, checked_then: what the clauses say of the board now, and after each change.
         partial: where no change meets all: what helps and worsens nothing.
+        other_ways: what helps and what the layout has to follow, in words.
     """
 
     selection: Selection
@@ -67,6 +68,7 @@ class Suggested:
     plans: tuple[Plan, ...] = ()
     settings_path: Path | None = None
     partial: PartialChange | None = None
+    other_ways: tuple[str, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -143,4 +145,5 @@ def _least_changes(
         least.plans,
         project.settings_path,
         least.partial,
+        least.other_ways,
     )

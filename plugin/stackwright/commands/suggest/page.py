@@ -91,7 +91,9 @@ def _changes(page: Page, result: Suggested) -> None:
 
 
 def _partial(page: Page, result: Suggested) -> None:
-    """Show what helps and is not enough."""
+    """Show what helps and is not enough, and what helps where the layout follows."""
+    for way in result.other_ways:
+        page.line(f"or lay out anew: {way}", indent=2)
     if result.partial is None:
         return
     page.line("helps, and makes nothing worse:", indent=2)

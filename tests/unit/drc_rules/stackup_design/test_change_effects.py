@@ -1,0 +1,87 @@
+"""What a change makes worse: clauses that begin to fail or miss by more, and yields that fall."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from drc_rules.engine.check import find_config, prepare
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
+from drc_rules.requirements.clauses import Clause, Severity
+from drc_rules.requirements.profiles.profile import load_profile
+from drc_rules.stackup_design.change_effects import JudgedStackup, judged, lower_yields, worse_clauses
+from drc_rules.stackup_design.goals import selection_for
+from stackup_lib.board.board import Board
+from stackup_lib.kicad import read_board
+
+BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
+FIT = "edge_jetson_carrier_fit"
+
+
+def counts(clause: Clause) -> bool:
+    """All but information."""
+    return clause.severity is not Severity.INFO
+
+
+@cache
+def board(name: str = FIT) -> Board:
+    """A fixture board."""
+    return read_board(BOARDS / name / f"{name}.kicad_pcb")
+
+
+def with_prepreg(thickness_mm: float) -> Board:
+    """The fit board with another prepreg under its outer layers, which carry its pairs."""
+    stackup = board().stackup
+    assert stackup is not None
+    rows = tuple(
+        row.model_copy(update={"plies": tuple(p.model_copy(update={"thickness_mm": thickness_mm}) for p in row.plies)})
+        if row.name in ("dielectric 1", "dielectric 5")
+        else row
+        for row in stackup.layers
+    )
+    return replace(board(), stackup=stackup.model_copy(update={"layers": rows}))
+
+
+def context_of(one: Board) -> Context:
+    """The board under the settings of the fit one, for edge."""
+    return prepare(one, find_config(BOARDS / FIT / f"{FIT}.kicad_pcb", None), Overrides("edge"))[0]
+
+
+def state_of(one: Board) -> JudgedStackup:
+    """A board as a change leaves it."""
+    clauses = selection_for("edge", load_profile("edge").form).clauses
+    return judged(context_of(one), clauses, counts)
+
+
+def ids_worse(before: Board, after: Board) -> set[str]:
+    """Clauses that get worse."""
+    worse = worse_clauses(state_of(before), state_of(after), counts)
+    return {words.partition(":")[0] for _, words in worse}
+
+
+def test_a_clause_that_begins_to_fail_is_harm_and_the_way_back_is_none() -> None:
+    """Copper of another weight than its mirror fails; to mirror it again worsens nothing."""
+    odd = board("edge_unmirrored_copper")
+    assert ids_worse(board(), odd) == {"board.stackup.symmetry"}
+    assert ids_worse(odd, board()) == set()
+    assert ids_worse(odd, odd) == set()
+
+
+def test_a_miss_that_grows_is_harm_and_one_that_shrinks_is_none() -> None:
+    """Pairs of 90 ohm that are below their tolerance on a thin prepreg, and further on a thinner one."""
+    thin, thinner = with_prepreg(0.055), with_prepreg(0.045)
+    assert "board.impedance.routed" in ids_worse(board(), thin)
+    assert "board.impedance.routed" in ids_worse(thin, thinner)
+    assert ids_worse(thinner, thin) == set()
+
+
+def test_a_yield_falls_where_the_impedance_moves_away_from_its_target() -> None:
+    """93.6 ohm for 90 at 0.119 mm: more prepreg leaves fewer within 10 %, less prepreg does not."""
+    before = context_of(board())
+    fewer = lower_yields(before, context_of(with_prepreg(0.13)))
+    assert fewer and all("F.Cu" in words or "B.Cu" in words for words in fewer)
+    assert all("would fall from" in words for words in fewer)
+    assert lower_yields(before, before) == ()
+    assert not [words for words in lower_yields(before, context_of(with_prepreg(0.112))) if "90" in words]
