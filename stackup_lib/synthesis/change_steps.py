@@ -223,10 +223,8 @@ def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRul
         needs = rules.needs(*weights, outer=gap in (0, len(after.order.gaps) - 1))
         new = _kept(before, after, row, needs) or _thicker(after, row, needs)
         if new is None:
-            weight = f"{max(weights):g} oz"
-            return ChangeStep(
-                words=f"{row.laminate or 'its laminate'} has no {row.kind.value} for {weight} as {row.name}"
-            )
+            family, oz = row.laminate or "its laminate", max(weights)
+            return ChangeStep(words=f"{family} has no {row.kind.value} for {oz:g} oz as {row.name}")
         rows[row.name] = new
         if new.kind is LayerKind.PREPREG and (new.construction, new.plies) == (row.construction, row.plies):
             words += [f"{row.name} to {new.thickness_mm:g} mm as pressed"] if new != row else []
