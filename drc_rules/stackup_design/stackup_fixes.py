@@ -13,7 +13,7 @@ from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.stackup_design.stackup_tg import tg_steps
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE
 from stackup_lib.materials import catalogue, copper_weights
-from stackup_lib.synthesis import CandidateStackup, Goals
+from stackup_lib.synthesis import CandidateStackup, Goals, TgLimit
 from stackup_lib.synthesis.change_steps import ChangeStep, in_foil, in_laminate, in_weight, mirrored, rows_touched
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import laminate_factor
@@ -87,7 +87,9 @@ def steps_for(failed: FailedClause, ctx: Context, goals: Goals) -> Steps:
     def steps(candidate: CandidateStackup) -> Iterator[ChangeStep]:
         kind = failed.clause.kind
         if kind == "tg":
-            yield from tg_steps(candidate, goals.tg_limit)
+            wanted = [TgLimit(min_c=failed.clause.limit.min)] if failed.clause.limit.min else []
+            for limit in dict.fromkeys((*wanted, *([goals.tg_limit] if goals.tg_limit else []))):
+                yield from tg_steps(candidate, limit)
         elif kind == "power_copper_oz":
             yield from _weights(candidate, failed, ctx)
         elif kind == "stackup_symmetry":

@@ -191,12 +191,12 @@ def _whole_changes(
 
 def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
     """Return the board after a change, judged, and why it is no answer; without a plan nothing changes."""
-    now = work.count(work.before)
+    now, wishes = work.count(work.before), work.found.judge.wishes
     if plan is None:
-        return work.before, _objection(now, now)
+        return work.before, _objection(now, now, wishes)
     context = work.after(plan)
     quick = work.decided(context)
-    if objection := _objection(now, work.count(quick)):
+    if objection := _objection(now, work.count(quick), wishes):
         return quick, objection
     after = work.judged(context)
     return after, work.harm(after)
@@ -218,11 +218,12 @@ def _failed(stackup: JudgedStackup, severity: Severity) -> set[str]:
     return {one.id for one, _ in stackup.failing() if one.severity is severity}
 
 
-def _objection(now: Count, then: Count) -> str:
-    """Return why a change is no answer; "" where it is one."""
+def _objection(now: Count, then: Count, wishes: Sequence[str]) -> str:
+    """Return why a change is no answer; "" where it is one. One that meets what is required may leave a wish."""
     failed = [one for one in then.failed if one in then.rules_out]
     doubt = [one for one in then.not_verifiable if one in then.rules_out and one not in now.not_verifiable]
-    if failed:
+    fixed = {one for one in now.failed if one in now.rules_out} - set(failed)
+    if not set(failed) <= set(wishes) or (failed and not fixed):
         return f"still fails {', '.join(failed)}"
     return f"would leave {', '.join(doubt)} not verifiable" if doubt else ""
 
