@@ -110,7 +110,8 @@ def goals_for(
     for words in lines.reasons:
         work.say(words.goal, words.value, From(words.origin), words.source)
     _say_the_rest(work)
-    return GoalsFound(goals, tuple(work.reasons), judge, dict(lines.interfaces))
+    ids = {line.name: lines.interfaces[line.name] for line in goals.lines}
+    return GoalsFound(goals, tuple(work.reasons), judge, ids)
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
