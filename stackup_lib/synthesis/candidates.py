@@ -123,7 +123,8 @@ class CandidateStackup(Frozen):
 
     def stub_mm(self, index: int) -> float:
         """Return the via stub below a layer that is reached from the top, without backdrill."""
-        at = next(k for k, r in enumerate(self.rows) if r.name == self.copper[index].name)
+        name = self.copper[index].name
+        at = next(k for k, r in enumerate(self.rows) if r.name == name)
         return sum(r.thickness_mm for r in self.rows[at + 1 :] if r.kind is not LayerKind.MASK)
 
 
