@@ -20,6 +20,7 @@ from drc_rules.stackup_design.plan_file import Plan, PlanRow, plan_of
 from drc_rules.stackup_design.routed_fit import routed_sizes, width_words
 from drc_rules.stackup_design.stackup_candidate import candidate_of
 from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
+from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
@@ -83,6 +84,7 @@ class _Work:
     project: BoardProject
     board_path: Path
     before: JudgedStackup
+    base: Plan
     why_not: list[str] = field(default_factory=list)
     refused: list[CandidateStackup] = field(default_factory=list)
 
@@ -103,16 +105,6 @@ class _Work:
     def judged(self, context: Context) -> JudgedStackup:
         """Judge all that a stackup may move."""
         return judged(context, self.selection.clauses, self.found.judge.counts)
-
-    def count(self, stackup: JudgedStackup) -> Count:
-        shown = [one for one in stackup.outcome.verdicts if one.clause.kind in DECIDED or one.clause.kind == ROUTED]
-
-        def ids(verdict: Verdict) -> tuple[str, ...]:
-            return tuple(one.clause.id for one in shown if one.verdict is verdict)
-
-        decided = (one.clause for one in shown if one.clause.kind in DECIDED)
-        counts = frozenset(clause.id for clause in decided if self.found.judge.counts(clause))
-        return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts)
 
     def to_fix(self) -> list[FailedClause]:
         """Return what counts and fails, and a Tg that cannot be proven."""
@@ -136,20 +128,40 @@ class _Work:
         return "" if fixed else next(iter(lower_yields(self.before.context, after.context)), "")
 
 
+def _count(stackup: JudgedStackup, found: GoalsFound) -> Count:
+    """Count the verdicts that a stackup decides, and that of its routed lines."""
+    shown = [one for one in stackup.outcome.verdicts if one.clause.kind in DECIDED or one.clause.kind == ROUTED]
+
+    def ids(verdict: Verdict) -> tuple[str, ...]:
+        return tuple(one.clause.id for one in shown if one.verdict is verdict)
+
+    decided = (one.clause for one in shown if one.clause.kind in DECIDED)
+    counts = frozenset(clause.id for clause in decided if found.judge.counts(clause))
+    return Count(ids(Verdict.FAILED), ids(Verdict.NOT_VERIFIABLE), len(ids(Verdict.PASSED)), counts)
+
+
 def least_changes(selection: Selection, found: GoalsFound, project: BoardProject, board_path: Path) -> LeastFound:
     """Return what to change in a board's stackup: as few rows as will do, and nothing that does harm."""
     before = judged(project.context, selection.clauses, found.judge.counts)
-    work = _Work(selection, found, project, board_path, before)
-    now = work.count(before)
+    now = _count(before, found)
+    why, current = "", None
     try:
         current = candidate_of(project.context)
     except MissingFact as fact:
         why = f"{fact.name} is not known: {fact.how_to_give}"
-        return _without_laminates(work, LeastFound(now, why))
+    try:
+        base = plan_of(project.board, project.config)
+        work = _Work(selection, found, project, board_path, before, base)
+        return _changes(work, current, now) if current else _without_laminates(work, LeastFound(now, why))
+    except StackwrightError as error:  # a row, or a name in it, that no plan can state
+        return LeastFound(now, why or str(error))
+
+
+def _changes(work: _Work, current: CandidateStackup, now: Count) -> LeastFound:
     changes, then, plans, faults = _whole_changes(work, current)
     kept = LeastChange(changes=tuple(changes), faults_now=faults, why_not=tuple(dict.fromkeys(work.why_not)))
     partial = None if changes else _partial(work, current, DECIDED)
-    ways = other_ways(current, work.to_fix(), project.context, found.goals)
+    ways = other_ways(current, work.to_fix(), work.project.context, work.found.goals)
     return LeastFound(now, "", kept, tuple(then), tuple(plans), partial, ways)
 
 
@@ -182,7 +194,7 @@ def _whole_changes(
                 work.refused.append(one.result.candidate)
                 continue
             changes.append(change)
-            counts.append(work.count(after))
+            counts.append(_count(after, work.found))
             plans.append(plan)
         if len(changes) >= LIMIT or (any(not one.words for one in least.changes) and changes):
             break
@@ -191,12 +203,12 @@ def _whole_changes(
 
 def _judged_change(work: _Work, plan: Plan | None) -> tuple[JudgedStackup, str]:
     """Return the board after a change, judged, and why it is no answer; without a plan nothing changes."""
-    now, wishes = work.count(work.before), work.found.judge.wishes
+    now, wishes = _count(work.before, work.found), work.found.judge.wishes
     if plan is None:
         return work.before, _objection(now, now, wishes)
     context = work.after(plan)
     quick = work.decided(context)
-    if objection := _objection(now, work.count(quick), wishes):
+    if objection := _objection(now, _count(quick, work.found), wishes):
         return quick, objection
     after = work.judged(context)
     return after, work.harm(after)
@@ -260,7 +272,7 @@ def _partial(work: _Work, current: CandidateStackup, kinds: frozenset[str]) -> P
                 work.why_not.append(_labelled((step.words,), harm))
                 continue
             stackup, words, left = step.candidate, [*words, step.words, *step.cautions], _open(work, after)
-            best = PartialChange(said, work.count(after), tuple(left), plan)
+            best = PartialChange(said, _count(after, work.found), tuple(left), plan)
             break
     return best
 
@@ -287,7 +299,6 @@ def _plan_of_change(current: CandidateStackup, change: Change, work: _Work) -> P
 
 def _plan_of_rows(current: CandidateStackup, changed: CandidateStackup, work: _Work, words: Iterable[str]) -> Plan:
     """Return the board's own plan with the rows that change, so that nothing else is touched."""
-    base = plan_of(work.project.board, work.project.config)
     was = {row.name: row for row in current.rows}
     new = {row.name: row for row in changed.rows if row != was.get(row.name)}
 
@@ -303,7 +314,7 @@ def _plan_of_rows(current: CandidateStackup, changed: CandidateStackup, work: _W
             update["copper_oz"] = other.copper_oz if row.copper_oz is not None else None
         return row.model_copy(update=update)
 
-    return base.model_copy(update={"rows": tuple(map(planned, base.rows)), "note": "; ".join(words)})
+    return work.base.model_copy(update={"rows": tuple(map(planned, work.base.rows)), "note": "; ".join(words)})
 
 
 def proposed_rows(plan: Plan, board_path: Path, settings_path: Path | None) -> Proposal:
