@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -236,18 +236,15 @@ def _power_planes(work: GoalWork, count: int) -> int:
     return planes
 
 
-RANKED_BY: Mapping[str, tuple[Literal["cost", "loss", "balance"], str]] = {
-    "training": ("loss", "least loss among stackups of one cost class (within 10 %, 25 %, above)"),
-    "edge": ("cost", "least cost"),
-}
-
-
-def _rank_by(work: GoalWork) -> Literal["cost", "loss", "balance"]:
+def _rank_by(work: GoalWork) -> Literal["cost", "loss"]:
     """Return by what answers are ranked: what such boards are bought for."""
     workload = work.selection.profile.workload if work.selection.profile else None
-    how, words = RANKED_BY.get(workload or "", ("balance", "cost and loss alike"))
+    if workload == "edge":
+        work.say("ranked by", "least cost", From.ASSUMPTION, "usual for edge")
+        return "cost"
+    words = "least loss among stackups of one cost class (within 10 %, 25 %, above)"
     work.say("ranked by", words, From.ASSUMPTION, f"usual for {workload or 'any board'}")
-    return how
+    return "loss"
 
 
 def _tg(work: GoalWork) -> TgLimit | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -226,20 +227,27 @@ class Search:
 
 
 def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tuple[float | int | str, ...]]:
-    """Return the key that ranks the front: missed wishes first, then what the goals rank by."""
+    """Return the key that ranks the front: missed wishes first, then what the goals rank by.
+
+    Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any.
+    """
     worst = max(e.merits[0] for e in front) or 1.0
-    cheapest = min(e.merits[1] for e in front)
-    dearest = max(e.merits[1] for e in front)
+    budgets = any(line.loss_budget_db is not None for line in goals.lines)
+    cheapest: dict[float, float] = {}
+    for entry in front:
+        _, cost, *_, missed = entry.merits
+        cheapest[missed] = min(cost, cheapest.get(missed, cost))
 
     def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
         loss, cost, *_, missed = entry.merits
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
+        more = cost / cheapest[missed]
         if goals.rank_by == "cost":
-            order: tuple[float, ...] = (round(cost / cheapest + apart, 4), loss)
-        elif goals.rank_by == "loss":
-            order = (bisect(COST_CLASSES, cost / cheapest), round(loss / worst + apart, 4))
+            order: tuple[float, ...] = (round(more + apart, 4), loss)
         else:
-            order = (round(0.5 * cost / dearest + 0.5 * loss / worst + apart, 4), 0.0)
+            margin = entry.known.least_margin_db
+            by_loss = -(math.inf if margin is None else margin) if budgets else loss / worst + apart
+            order = (bisect(COST_CLASSES, more), round(by_loss, 2 if budgets else 4))
         return missed, *order, drills, cost, entry.name
 
     return key

@@ -49,6 +49,7 @@ class LineResult(Frozen):
         impedance_ohm: nominal as solved; the ends are first-order estimates.
         loss_db_per_inch: at Nyquist, None where the goal has none.
         longest_legal_mm: within the budget at the worst loss.
+        margin_db: what is left of the budget over the longest link at the worst loss.
     """
 
     goal: str
@@ -59,6 +60,7 @@ class LineResult(Frozen):
     loss_db_per_inch: Interval | None = None
     longest_legal_mm: float | None = None
     meets_budget: bool | None = None
+    margin_db: float | None = None
 
 
 class Evaluated(Frozen):
@@ -83,6 +85,11 @@ class Evaluated(Frozen):
     def worst_loss_db_per_inch(self) -> float:
         """Nominal, of the worst line; 0 where no line has a frequency."""
         return max((r.loss_db_per_inch.nominal for r in self.lines if r.loss_db_per_inch), default=0.0)
+
+    @property
+    def least_margin_db(self) -> float | None:
+        """Of all lines with a budget; None without one."""
+        return min((r.margin_db for r in self.lines if r.margin_db is not None), default=None)
 
 
 class TooWideError(StackwrightError):
@@ -209,8 +216,18 @@ class Evaluator:
             return result
         loss = self._loss(candidate, site, index, solved, goal.nyquist_ghz)
         legal = None if goal.loss_budget_db is None else goal.loss_budget_db / loss.high * 25.4
-        meets = None if legal is None or goal.longest_mm is None else goal.longest_mm <= legal
-        return result.model_copy(update={"loss_db_per_inch": loss, "longest_legal_mm": legal, "meets_budget": meets})
+        meets, margin = None, None
+        if legal is not None and goal.longest_mm is not None and goal.loss_budget_db is not None:
+            meets = goal.longest_mm <= legal
+            margin = goal.loss_budget_db - loss.high * goal.longest_mm / 25.4
+        return result.model_copy(
+            update={
+                "loss_db_per_inch": loss,
+                "longest_legal_mm": legal,
+                "meets_budget": meets,
+                "margin_db": None if margin is None else round(margin, 4),
+            }
+        )
 
     def _solve(self, site: LineSite, goal: LineGoal) -> Solved:
         limits = self._limits()

@@ -132,7 +132,7 @@ class Goals(Frozen):
         power_gap_mm: thinnest dielectric next to a power plane, for its voltage.
         build_rules: what fabs press.
         preferred_clauses: clauses of the caller that are wishes: an unmet one ranks behind and rules nothing out.
-        rank_by: `cost`; `loss`, among stackups of one cost class; or both in `balance`.
+        rank_by: `cost`, or `loss` among stackups of one cost class.
         finish: etching, plating and solder mask of the fab.
     """
 
@@ -171,7 +171,7 @@ class Goals(Frozen):
     power_gap_mm: float | None = None
     build_rules: BuildRules = BuildRules()
     preferred_clauses: tuple[str, ...] = ()
-    rank_by: Literal["cost", "loss", "balance"] = "balance"
+    rank_by: Literal["cost", "loss"] = "loss"
     finish: LineFinish = LineFinish()
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from stackup_lib.synthesis.cost import cost_word, more_pct
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
 
-RANKED_BY = {"cost": "cost", "loss": "loss within a cost class", "balance": "cost and loss"}
+RANKED_BY = {"cost": "cost", "loss": "loss within a cost class"}
 
 LEAST_LOSS = 0.005
 """In dB/inch; what differs by less is shown alike."""
@@ -57,7 +57,10 @@ def _differences(one: Evaluated, other: Evaluated) -> Iterator[str]:
     )
     if cost:
         yield f"{abs(cost)} % {'cheaper' if cost < 0 else 'more expensive'}"
-    if abs(loss) >= LEAST_LOSS:
+    if one.least_margin_db is not None and other.least_margin_db is not None:
+        margin = one.least_margin_db - other.least_margin_db
+        yield f"{abs(margin):.2f} dB {'more' if margin >= 0 else 'less'} margin"
+    elif abs(loss) >= LEAST_LOSS:
         yield f"{abs(loss):.2f} dB/inch {'less' if loss < 0 else 'more'}"
     for more, noun in counts:
         if more:

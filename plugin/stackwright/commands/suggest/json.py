@@ -69,6 +69,7 @@ def _answer(one: Evaluated, result: Suggested) -> dict[str, object]:
         "hdi_class": candidate.order.hdi_class,
         "thickness_mm": candidate.thickness_mm,
         "loss_db_per_inch": round(one.worst_loss_db_per_inch, 4) or None,
+        "margin_db": one.least_margin_db,
         "cost": {
             "index": one.cost.index,
             "tier": cost_word(one.cost.index, least),

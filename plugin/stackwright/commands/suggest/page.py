@@ -106,24 +106,31 @@ def _partial(page: Page, result: Suggested) -> None:
 
 def _answers(page: Page, result: Suggested) -> None:
     page.heading("answers", "loss at the highest Nyquist frequency, typical; cost against the cheapest")
-    words = ("", "laminates", "dB/inch", "cost", "mm", "laminations", "aspect", "backdrill")
-    rows: list[Sequence[str | Text]] = [tuple(styled(word, "dim") for word in words)]
-    for index, one in enumerate(result.entries, start=1):
+    margins = [one.least_margin_db for one in result.entries]
+    with_margin = any(margin is not None for margin in margins)
+    words = ["", "laminates", "dB/inch", "margin dB", "cost", "mm", "laminations", "aspect", "backdrill"]
+    right = Column(right=True)
+    columns = [right, Column(wraps=True), right, right, Column(), right, right, right, Column()]
+    rows: list[Sequence[str | Text]] = [[styled(word, "dim") for word in words]]
+    for index, (one, margin) in enumerate(zip(result.entries, margins, strict=True), start=1):
         loss = one.worst_loss_db_per_inch
         rows.append(
-            (
+            [
                 styled(f"{index}", "bold"),
                 " + ".join(one.candidate.laminates),
                 f"{loss:.2f}" if loss else "-",
+                "-" if margin is None else f"{margin:.2f}",
                 cost_words(one, result) or f"{one.cost.index:.0f}",
                 f"{one.candidate.thickness_mm:.2f}",
                 f"{one.laminations}",
                 f"{one.aspect_ratio:.1f}",
                 count(len(one.backdrilled), "layer") if one.backdrilled else "none",
-            )
+            ]
         )
-    right = Column(right=True)
-    page.rows([right, Column(wraps=True), right, Column(), right, right, right, Column()], rows)
+    if not with_margin:
+        at = words.index("margin dB")
+        columns, rows = columns[:at] + columns[at + 1 :], [[*row[:at], *row[at + 1 :]] for row in rows]
+    page.rows(columns, rows)
     if ranked := rank_words(result):
         page.line(styled(ranked, "dim"), indent=2)
 
