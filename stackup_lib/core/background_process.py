@@ -7,6 +7,7 @@ there, the work is done here instead, and says itself what is wrong. A copy ends
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
@@ -139,6 +140,7 @@ def _copied(work: Callable[[], T]) -> _Copy | None:
 def _work_as_copy(work: Callable[[], T], file: BinaryIO, watched: int, end: int) -> NoReturn:
     """Do the work in the copy, which must neither return nor write anything else."""
     code = 1
+    gc.freeze()  # what the copy inherited, such as sockets, is its parent's to close
     try:
         os.close(end)  # the parent's alone
         end_with_pipe(watched)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -60,6 +61,7 @@ def _begin() -> None:
 
     Only the parent hears Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
     """
+    gc.freeze()  # what this process inherited, such as sockets, is its parent's to close
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
