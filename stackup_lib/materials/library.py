@@ -29,7 +29,9 @@ class Catalogue:
 
     def find(self, text: str) -> Match:
         """Resolve what somebody typed into family, glass style and resin content; never guesses silently."""
-        return resolve(text, self._index)
+        if text not in self._found:
+            self._found[text] = resolve(text, self._index)
+        return self._found[text]
 
     def search(self, query: str) -> list[Laminate]:
         """Return the laminates that a query may mean: part of a name, an alias, a maker or a loss class; all for ""."""
@@ -38,6 +40,10 @@ class Catalogue:
         hits = [x for x in self.laminates if any(key in key_of(word) for word in _words(x))]
         first = [match.laminate] if match.laminate else [x for x in map(self.get, match.alternatives) if x]
         return list({x.family: x for x in [*first, *hits]}.values()) if key else list(self.laminates)
+
+    @cached_property
+    def _found(self) -> dict[str, Match]:
+        return {}
 
     @cached_property
     def _index(self) -> AliasIndex:

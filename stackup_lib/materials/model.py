@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
@@ -15,6 +16,9 @@ Quantity = Literal["dk", "df"]
 
 RESIN_SLACK_PCT = 3.0
 """A construction answers for a resin content that differs from its own by at most this much."""
+
+CACHED_READINGS = 2048
+"""Readings of Dk and Df that are kept: a search asks for the same few hundred again and again."""
 
 DISPUTE = 0.15
 """Another sheet of the maker that differs by more than this share puts a typical value in dispute."""
@@ -163,6 +167,9 @@ class Laminate(Frozen):
     source: MaterialSource
     note: str = ""
 
+    def __hash__(self) -> int:
+        return hash((self.maker, self.family))
+
     def df_at(
         self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
     ) -> Fact[float]:
@@ -214,6 +221,7 @@ class Laminate(Frozen):
             name=name, value=self.loss_class, origin=Origin.CATALOGUE, source=source.text, confidence=confidence
         )
 
+    @lru_cache(maxsize=CACHED_READINGS)  # noqa: B019 - laminates live as long as the program
     def _value(
         self,
         quantity: Quantity,
@@ -273,6 +281,7 @@ class Laminate(Frozen):
             return ()
         return tuple(c for c in rows if off.get(id(c)) == min(off.values()))
 
+    @lru_cache(maxsize=CACHED_READINGS)  # noqa: B019 - as above
     def _range(self, quantity: Quantity, frequency_ghz: float) -> Fact[Spread]:
         name = f"spread of {quantity.capitalize()} of {self.family} at {frequency_ghz:g} GHz"
         shapes = (self._typical(quantity), *self._shapes(quantity))

@@ -57,7 +57,8 @@ class Stage(IntEnum):
 
     BOUNDED = 0
     INNER = 1
-    WHOLE = 2
+    JUDGED = 2
+    WHOLE = 3
 
 
 @dataclass
@@ -147,14 +148,16 @@ class Search:
 
     def _advance(self, entry: SearchEntry, finally_by: Evaluator) -> bool:
         """Take a candidate, or the one that is tried after it, a stage further; False where all of them fail."""
-        inner = entry.stage is Stage.BOUNDED
-        if inner:
-            known = self.coarse.evaluate_inner(entry.candidate)
+        if entry.stage is Stage.BOUNDED:
+            after, known = Stage.INNER, self.coarse.evaluate_inner(entry.candidate)
+        elif entry.stage is Stage.INNER and self.judge is not None:
+            clauses = tuple(self.judge(entry.candidate))
+            after, known = Stage.JUDGED, self.coarse.judged(entry.known, clauses)
         else:
-            known = finally_by.evaluate(entry.candidate, self.judge)
+            after, known = Stage.WHOLE, finally_by.evaluate(entry.candidate, entry.known.clauses)
         if not known.faults:
-            entry.stage = Stage.INNER if inner else Stage.WHOLE
-            loss = max(known.worst_loss_db_per_inch, entry.merits[0] if inner else 0.0)
+            entry.stage = after
+            loss = max(known.worst_loss_db_per_inch, entry.merits[0] if after < Stage.WHOLE else 0.0)
             entry.known, entry.merits = known, objectives_of(known, loss, self.goals)
             return True
         others = entry.others
@@ -163,11 +166,11 @@ class Search:
         if not others:
             self._fail(known)
             return False
-        after = self._entered(others[0], others[1:])
-        if after is None:
+        next_one = self._entered(others[0], others[1:])
+        if next_one is None:
             return False
-        entry.candidate, entry.others, entry.known = after.candidate, after.others, after.known
-        entry.merits, entry.stage = after.merits, Stage.BOUNDED
+        entry.candidate, entry.others, entry.known = next_one.candidate, next_one.others, next_one.known
+        entry.merits, entry.stage = next_one.merits, Stage.BOUNDED
         return True
 
     def _fail(self, known: Evaluated) -> None:

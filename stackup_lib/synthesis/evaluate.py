@@ -115,12 +115,12 @@ class Evaluator:
     tolerance: float = FINE
     solutions: Solutions = field(default_factory=Solutions)
 
-    def evaluate(self, candidate: CandidateStackup, judge: Judge | None = None) -> Evaluated:
+    def evaluate(self, candidate: CandidateStackup, clauses: tuple[Judgement, ...] = ()) -> Evaluated:
         """Solve every line goal on every layer that carries it, and count what the stackup costs."""
-        found = self._with_lines(candidate, self.goals.lines)
-        if judge is None:
-            return found
-        clauses = tuple(judge(candidate))
+        return self.judged(self._with_lines(candidate, self.goals.lines), clauses)
+
+    def judged(self, found: Evaluated, clauses: tuple[Judgement, ...]) -> Evaluated:
+        """Return what is known of a candidate with what a judge says of it: required clauses are faults."""
         wishes = self.goals.preferred_clauses
         unmet = tuple(f"{clause}: {words}" for clause, met, words in clauses if not met and clause not in wishes)
         missed = tuple(clause for clause, met, _ in clauses if not met and clause in wishes)

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from drc_rules.engine.check import check_board
+from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.stackup_design.goals_judge import DECIDED
 from drc_rules.stackup_design.plan_file import read_plan
@@ -161,6 +162,26 @@ def test_an_option_that_makes_no_sense_is_refused_with_a_cure(words: list[str], 
     with pytest.raises(StackwrightError) as refused:
         run(["suggest", *words])
     assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_change_that_helps_in_part_has_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Too few layers stay too few; what the rows can mend is written by --pick 0, and applied it passes."""
+    board, plan = copied("edge_unmirrored_copper", tmp_path), tmp_path / "a.stackwright-plan.toml"
+    words = ["suggest", str(board), "--profile", "inference", "--limit", "1", "--pick", "0", "--plan", str(plan)]
+    assert run(words) == 0
+    assert "helps, and makes nothing worse" in capsys.readouterr().out
+    before = failed(check_board(board, overrides=Overrides("inference")))
+    assert run(["apply", str(plan), str(board), "--write", "--change-stackup"]) == 0
+    assert set(before) == {"board.stackup.symmetry", "inference.layers.min", "inference.tg.preferred"}
+    assert failed(check_board(board, overrides=Overrides("inference"))) == ["inference.layers.min"]
+
+
+def test_there_is_no_plan_of_a_partial_change_where_none_is_offered(tmp_path: Path) -> None:
+    """Without a board nothing can help in part."""
+    plan = tmp_path / "a.stackwright-plan.toml"
+    with pytest.raises(StackwrightError, match="helps in part"):
+        run(["suggest", "--profile", "edge", "--pick", "0", "--plan", str(plan)])
+    assert not plan.exists()
 
 
 def test_a_pick_beyond_the_answers_writes_nothing(tmp_path: Path) -> None:

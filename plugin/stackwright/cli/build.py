@@ -193,7 +193,13 @@ def suggest(
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=20, help="Maximum number of stackups.")] = 5,
     pick: Annotated[
-        int, typer.Option(metavar="N", min=1, max=20, help="Number of the stackup to draw and to write with --plan.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=20,
+            help="Number of the stackup to draw and to write with --plan; 0 writes the change that helps in part.",
+        ),
     ] = 1,
     plan: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from rich.console import Console
 
@@ -12,11 +13,12 @@ from drc_rules.stackup_design.goals import (
     goals_for,
     selection_for,
 )
-from drc_rules.stackup_design.plan_file import write_plan
+from drc_rules.stackup_design.plan_file import Plan, write_plan
 from stackup_lib.core.errors import ConfigError
 from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.commands.request import HTML, JSON
 from stackwright.commands.suggest.json import json_text
+from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.model import Suggested, SuggestRequest, names_of, project_for, search
 from stackwright.commands.suggest.page import page_of
 from stackwright.run.paths import find_board
@@ -70,6 +72,11 @@ def _written(result: Suggested, project: BoardProject | None, request: SuggestRe
 def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> None:
     if request.plan is None:
         return
+    if request.pick == PARTIAL:
+        if result.partial is None:
+            raise ConfigError(f"--pick {PARTIAL}", "there is no change that helps in part", "pick one of the answers")
+        _write_plan(request.plan, result.partial.plan, result, former)
+        return
     if not result.entries:
         return
     if request.pick > len(result.entries):
@@ -79,5 +86,9 @@ def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> 
         plan = result.plans[index]
     else:
         plan = plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces)
+    _write_plan(request.plan, plan, result, former)
+
+
+def _write_plan(path: Path, plan: Plan, result: Suggested, former: bytes | None) -> None:
     title = result.board.name if result.board else (result.selection.profile.name if result.selection.profile else "")
-    write_over(request.plan, write_plan(plan, title=title), former=former)
+    write_over(path, write_plan(plan, title=title), former=former)

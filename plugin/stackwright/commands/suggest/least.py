@@ -38,6 +38,9 @@ TRIAL = Path("change.kicad_pcb")
 LIMIT = 3
 """Changes at most."""
 
+PARTIAL = 0
+"""What `--pick` calls the change that helps in part."""
+
 NOTHING = "nothing has to change"
 NOTHING_OF_STACKUP = "nothing in the stackup has to change"
 ONLY_TRACKS = "no row of the stackup changes"

@@ -34,7 +34,7 @@ class SuggestRequest(BoardRequest):
         choices: goals in place of those of the settings.
         limit: maximum number of stackups.
         plan: file to write one of them to.
-        pick: number of the answer that `plan` is written of, as the table numbers them.
+        pick: number of the answer that `plan` is written of, as the table numbers them; `PARTIAL` for that in part.
     """
 
     board: Path | None = None

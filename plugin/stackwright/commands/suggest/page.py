@@ -12,6 +12,7 @@ from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
 from stackup_lib.synthesis import CandidateRow, Evaluated, LostGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
+from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
 from stackwright.commands.suggest.words import places
 from stackwright.text.page import Column, Page, styled
@@ -38,7 +39,7 @@ def page_of(result: Suggested, pick: int, plan: Path | None, typed: Path | None)
         return page
     _changes(page, result)
     _answers(page, result)
-    chosen = min(pick, len(result.entries))
+    chosen = min(max(pick, 1), len(result.entries))
     one = result.entries[chosen - 1]
     _stackup(page, one, chosen)
     _lines(page, one, result)
@@ -102,6 +103,8 @@ def _partial(page: Page, result: Suggested) -> None:
     page.line(f"check then: {result.partial.then.in_words}", indent=5)
     if result.partial.still_open:
         page.line(styled(f"still open: {', '.join(result.partial.still_open)}", "yellow"), indent=5)
+    if result.partial.plan.rows:
+        page.line(f"the same command with --pick {PARTIAL} --plan FILE writes the plan of it", indent=5)
 
 
 def _answers(page: Page, result: Suggested) -> None:
