@@ -182,7 +182,8 @@ class Pads:
     absolute rotation on the board; `footprint` is an index into `Board.footprints`. `shift_*` is where the copper's
     middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
     corners do not tell the shape (custom, trapezoid, chamfered, another one on other layers). `tie` numbers the net-tie
-    groups of the board: pads with the same number may join their nets, -1 is none.
+    groups of the board: pads with the same number may join their nets, -1 is none. `die_length_mm` and `die_delay_ps`
+    are KiCad's pad-to-die length and delay inside the package, 0 where none is stated.
     """
 
     number: Text
@@ -205,6 +206,8 @@ class Pads:
     remove_unused: Flags
     keep_end: Flags
     tie: Ints
+    die_length_mm: Floats
+    die_delay_ps: Floats
     uuid: Text
     offset: Ints
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.routed import References, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.hole_loss import HoleLosses
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
-from drc_rules.analysis.nets.board_links import board_links
+from drc_rules.analysis.nets.board_links import board_links, complete_routes
 from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.via.fast_vias import grouped_stubs
 from drc_rules.facts.context import Context
@@ -25,15 +26,9 @@ from drc_rules.settings.config import InterfaceDeclaration
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interval import ZERO, Interval
-from stackup_lib.nets.links import Link, Links, PadRole
-from stackup_lib.nets.routes import Route, RoutePiece
+from stackup_lib.nets.links import Link, Links
+from stackup_lib.nets.routes import Route
 from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
-
-RARE = 0.05
-"""Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
-
-LineKey = tuple[int, float, float | None, References | None]
-"""Layer, width, gap and planes of a stretch, as `Lines.loss` takes them."""
 
 
 @dataclass(frozen=True)
@@ -200,9 +195,9 @@ class LinkLosses:
         return bool(roles) and all(role.family != one.family for role in roles)
 
     def _loss(self, one: Interface, traces: tuple[Link, ...], holes: HoleLosses) -> LinkLoss:
-        routes = [route for trace in traces for route in self._complete_routes(trace)]
+        routes = [route for trace in traces for route in complete_routes(self.ctx, trace)]
         nets = tuple(net for trace in traces for net in trace.nets)
-        geometry = _Geometry(self.ctx, nets)
+        geometry = LinkGeometry(self.ctx, nets)
         share = 1 / len(traces)
         lengths: dict[LineKey, float] = {}
         for route in routes:
@@ -236,7 +231,7 @@ class LinkLosses:
             StackwrightError: a line cannot be solved there.
         """
         one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
-        routes = [route for trace in link.traces for route in self._complete_routes(trace)]
+        routes = [route for trace in link.traces for route in complete_routes(self.ctx, trace)]
         holes_db, _ = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
         stretches = tuple(self._stretch(one, s.key, s.length_mm) for s in link.stretches)
         return replace(link, interface=one, stretches=stretches, holes_db=holes_db)
@@ -250,15 +245,6 @@ class LinkLosses:
                 if other.index != trace.index and ends:
                     name, where = self.ctx.board.nets[net], ", ".join(sorted(ends))
                     yield f"{name} leads to {where} too: counted as if the parts on that way were not fitted"
-
-    def _complete_routes(self, link: Link) -> tuple[Route, ...]:
-        routes = self.links.routes(link)
-        for route in routes:
-            name = self.ctx.board.nets[route.net]
-            open_ends = [row for row in route.unreached_pads if self.links.pad_role[row] <= PadRole.SERIES]
-            if route.start_pad is None or open_ends:
-                raise MissingFact(f"the whole route of {name}", "route it from pad to pad, then check again")
-        return routes
 
     def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> LossStretch:
         layer, width, gap, references = key
@@ -317,38 +303,3 @@ def _long_branches(ctx: Context, one: Interface, routes: Sequence[Route]) -> Ite
         longest = max((branch.reach_mm for branch in route.branches), default=0.0)
         if longest > lumped_mm:
             yield f"the branch of {longest:.1f} mm on {ctx.board.nets[route.net]} is not counted"
-
-
-class _Geometry:
-    """In which gaps and between which planes a link's pieces run."""
-
-    def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
-        self.names = [layer.name for layer in ctx.board.copper_layers]
-        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
-        self.total_mm = sum(line.length_mm for line in self.lines)
-        self.notes: list[str] = []
-
-    def spread(self, piece: RoutePiece) -> Iterator[tuple[LineKey, float]]:
-        """Yield the lines of a piece of the path, each with its length."""
-        width = round(piece.width_mm, 4)
-        alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
-        total = sum(line.length_mm for line in alike)
-        if not total:  # all of it lies on pads
-            yield self._key(piece.layer, width, None), piece.length_mm
-        for line in alike:
-            yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total
-
-    def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
-        if line is None or line.references == (None, None) or line.length_mm < RARE * self.total_mm:
-            usual = self._usual(layer)
-            if usual is not None:
-                near = abs(usual.width_mm - width) < 1e-6 or line is None or line.length_mm < RARE * self.total_mm
-                return layer, usual.width_mm if near else width, usual.gap_mm, usual.references
-            self.notes.append(f"no copper above or below it on {self.names[layer]}: counted as over the nearest plane")
-            return layer, width, line.gap_mm if line else None, None
-        return layer, width, line.gap_mm, line.references
-
-    def _usual(self, layer: int) -> RoutedLine | None:
-        """Return in what most of the link runs on a layer, over copper."""
-        here = [line for line in self.lines if line.layer == layer and line.references != (None, None)]
-        return max(here, key=lambda line: line.length_mm, default=None)

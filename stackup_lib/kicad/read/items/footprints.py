@@ -127,6 +127,7 @@ class _Pad(NamedTuple):
     shift: tuple[float, float]
     corner: float
     unused: tuple[int, int]
+    die: tuple[float, float]
     uuid: str
 
 
@@ -163,6 +164,8 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
         remove_unused=flags([r.unused[0] for r in rows]),
         keep_end=flags([r.unused[1] for r in rows]),
         tie=tie_groups(source, items, row_of, owner, numbers),
+        die_length_mm=floats([r.die[0] for r in rows]),
+        die_delay_ps=floats([r.die[1] for r in rows]),
         uuid=texts([r.uuid for r in rows]),
         offset=source.blocks.children.start[chosen],
     )
@@ -228,6 +231,7 @@ def _pad(source: BoardText, node: tree.Node) -> _Pad:
         shift=(0.0, 0.0) if shift is None else tree.pair(shift),
         corner=_corner(node, words[2], size),
         unused=unused_pads(node),
+        die=(tree.value(node, "die_length") or 0.0, tree.value(node, "die_delay") or 0.0),
         uuid=_uuid(node),
     )
 

@@ -1,0 +1,1 @@
+"""Delay of routes: what sets the two traces of a pair apart."""

@@ -1,0 +1,50 @@
+"""What the pieces of a route are as lines: layer, width, gap and planes, each with its length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
+from drc_rules.facts.context import Context
+from stackup_lib.nets.routes import RoutePiece
+
+RARE = 0.05
+"""Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
+
+LineKey = tuple[int, float, float | None, References | None]
+"""Layer, width, gap and planes of a stretch, as `Lines.loss` takes them."""
+
+
+class LinkGeometry:
+    """In which gaps and between which planes a link's pieces run; `notes` tell what was assumed."""
+
+    def __init__(self, ctx: Context, nets: tuple[int, ...]) -> None:
+        self.names = [layer.name for layer in ctx.board.copper_layers]
+        self.lines = routed_lines(ctx.board, ctx.copper, ctx.pairs, nets)
+        self.total_mm = sum(line.length_mm for line in self.lines)
+        self.notes: list[str] = []
+
+    def spread(self, piece: RoutePiece) -> Iterator[tuple[LineKey, float]]:
+        """Yield the lines of a piece of the path, each with its length."""
+        width = round(piece.width_mm, 4)
+        alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
+        total = sum(line.length_mm for line in alike)
+        if not total:  # all of it lies on pads
+            yield self._key(piece.layer, width, None), piece.length_mm
+        for line in alike:
+            yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total
+
+    def _key(self, layer: int, width: float, line: RoutedLine | None) -> LineKey:
+        if line is None or line.references == (None, None) or line.length_mm < RARE * self.total_mm:
+            usual = self._usual(layer)
+            if usual is not None:
+                near = abs(usual.width_mm - width) < 1e-6 or line is None or line.length_mm < RARE * self.total_mm
+                return layer, usual.width_mm if near else width, usual.gap_mm, usual.references
+            self.notes.append(f"no copper above or below it on {self.names[layer]}: counted as over the nearest plane")
+            return layer, width, line.gap_mm if line else None, None
+        return layer, width, line.gap_mm, line.references
+
+    def _usual(self, layer: int) -> RoutedLine | None:
+        """Return in what most of the link runs on a layer, over copper."""
+        here = [line for line in self.lines if line.layer == layer and line.references != (None, None)]
+        return max(here, key=lambda line: line.length_mm, default=None)

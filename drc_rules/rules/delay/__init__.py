@@ -1,0 +1,1 @@
+"""Rules on delay: pairs and buses whose signals do not arrive together."""

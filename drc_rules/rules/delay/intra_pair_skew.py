@@ -1,0 +1,196 @@
+"""One trace of a high-speed pair is longer than the other.
+
+What it checks
+--------------
+Every routed pair of a high-speed interface, from end to end through its coupling capacitors, tuning patterns as drawn.
+Each stretch counts with the delay of its own cross section from the field solver, each via with the height that the
+signal climbs, each package with the pad-to-die length or delay stored at the pads. The difference between the two
+traces is compared with the limit that a document states for the interface; where none does, with 15 % of the unit
+interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of the unit
+interval is information.
+
+Why it matters
+--------------
+Skew turns part of the signal into common mode: the eye closes, the pair radiates, and coupled noise no longer cancels.
+
+How to fix
+----------
+Lengthen the shorter trace next to where the lengths part: at the breakout, at the connector or in the bend. The finding
+names the layer and the length to add.
+
+What it cannot see
+------------------
+Glass weave (FAB011 estimates it), the package where KiCad has no pad-to-die length, connectors and cables. Lengths run
+from pad centre to pad centre. Meanders count as long as drawn; tight ones are faster by some percent.
+
+Sources
+-------
+Each interface's own document, named in the finding. 15 % of the bit: HDMI source limit in the TMDS1204 data sheet,
+taken for interfaces without a published figure. 2 % of the unit interval: MIPI D-PHY in SPRACP4A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
+from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity, Source
+from drc_rules.requirements.documents import cite
+from drc_rules.requirements.interfaces import Interface
+from drc_rules.requirements.interfaces.model import ENGINEERING
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Standing
+
+HARMLESS_SHARE = 0.02
+"""Of the unit interval: less is information, whatever a document states."""
+
+PLACES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class SkewLimit:
+    """The limit of an interface for pairs of some delay per length, and the document that states it."""
+
+    ps: float
+    stated: str
+    document: str
+
+
+def _groups(ctx: Context, _clause: Clause) -> Iterator[FastGroup]:
+    return (group for group in ctx.get(_with_pairs))
+
+
+def _with_pairs(ctx: Context) -> tuple[FastGroup, ...]:
+    """Groups of which at least one pair leads somewhere."""
+    return tuple(group for group in ReturnPaths(ctx).groups if (found := skews_of(ctx, group)).known or found.missing)
+
+
+FORMULA = """
+|t_P - t_N| ≤ t_max
+
+t_P: delay of the positive trace [ps]
+t_N: delay of the negative trace [ps]
+t_max: limit of the interface [ps]
+dL: difference of the lengths along the tracks [mm]
+"""
+
+
+@rule("SKW001", kinds=("pair_skew",), over=_groups, formula=FORMULA, reads_fills=True)
+def intra_pair_skew(ctx: Context, clause: Clause, group: FastGroup) -> Iterator[DraftFinding]:
+    """Yield one finding for the pairs of an interface whose traces surely differ by more than its limit."""
+    ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
+    found = skews_of(ctx, group)
+    share = (clause.limit.max or 0.0) / 100
+    limits = {one: _limit(group, one, share) for one in found.known}
+    if found.known:
+        worst = max(found.known, key=lambda one: one.size_ps.nominal / limits[one].ps)
+        ctx.shows(
+            f"{group.title}, {worst.name}",
+            t_P=worst.skew_ps.nominal,
+            t_N=0.0,
+            t_max=limits[worst].ps,
+            dL=worst.length_mm[0] - worst.length_mm[1],
+        )
+    over = [one for one in found.known if one.size_ps.against(maximum=limits[one].ps) is Standing.BEYOND]
+    if over:
+        yield _draft(ctx, group, sorted(over, key=lambda one: -one.size_ps.nominal / limits[one].ps), limits)
+        return
+    for fact in found.missing:
+        raise fact
+    open_ones = [one for one in found.known if one.size_ps.nominal > limits[one].ps]
+    if open_ones:
+        raise _doubt(group, open_ones[0], limits[open_ones[0]])
+
+
+def _limit(group: FastGroup, one: PairSkew, share: float) -> SkewLimit:
+    """Return the widest limit of the generations that a pair may be of."""
+    return max((_limit_of(choice, one, share) for choice in group.choices), key=lambda limit: limit.ps)
+
+
+def _limit_of(choice: Interface, one: PairSkew, share: float) -> SkewLimit:
+    for field, value, factor, unit in (
+        ("skew_ps", choice.skew_ps, 1.0, "ps"),
+        ("skew_mm", choice.skew_mm, one.ps_per_mm, "mm"),
+    ):
+        document = choice.document_of(field)
+        if value is not None and document != ENGINEERING:
+            return SkewLimit(value * factor, f"{value:g} {unit}", document)
+    return SkewLimit(share * _unit_interval_ps(choice), f"{100 * share:g} % of the unit interval", ENGINEERING)
+
+
+def _unit_interval_ps(choice: Interface) -> float:
+    """Half a period of Nyquist: of NRZ a bit, of PAM4 a symbol."""
+    return 500 / (choice.nyquist_ghz or 1.0)
+
+
+def _draft(ctx: Context, group: FastGroup, over: list[PairSkew], limits: dict[PairSkew, SkewLimit]) -> DraftFinding:
+    worst = over[0]
+    limit, skew = limits[worst], worst.size_ps.nominal
+    slowest = group.choices[0]
+    harmless = max(one.size_ps.nominal for one in over) < HARMLESS_SHARE * _unit_interval_ps(slowest)
+    more = f" (and {len(over) - 1} more)" if len(over) > 1 else ""
+    at_least = "" if len(group.choices) == 1 else ", widest limit of the family"
+    return DraftFinding(
+        title=(
+            f"intra-pair skew {skew:.1f} ps ({_lengths(worst)}), maximum {limit.ps:.1f} ps: "
+            f"{group.title}, {worst.name}{more}"
+        ),
+        why=(
+            f"{100 * skew / _unit_interval_ps(slowest):.0f} % of the unit interval of {slowest.title}. "
+            f"Limit {limit.stated}{at_least}: {_source(limit)}. {_parts(ctx, worst)}"
+        ),
+        fix=_fix(ctx, worst),
+        ids=(group.id,),
+        measured=Measured(value=round(skew, 2), unit="ps"),
+        limit_value=round(limit.ps, 2),
+        limit_unit="ps",
+        places=tuple(
+            Place(
+                layer=ctx.board.copper_layers[one.layer].name if one.layer is not None else "", net=ctx.board.nets[net]
+            )
+            for one in over[:PLACES_SHOWN]
+            for net in one.nets
+        ),
+        severity=Severity.INFO if harmless else None,
+        inferred=not group.declared,
+    )
+
+
+def _lengths(one: PairSkew) -> str:
+    apart = one.length_mm[0] - one.length_mm[1]
+    return f"{'P' if apart > 0 else 'N'} longer by {abs(apart):.2f} mm" if abs(apart) >= 0.005 else "lengths equal"
+
+
+def _source(limit: SkewLimit) -> str:
+    if limit.document == ENGINEERING:
+        return "no document states a figure; HDMI allows as much at its source"
+    return cite(Source(document=limit.document))
+
+
+def _parts(ctx: Context, one: PairSkew) -> str:
+    """Return where the difference is: `In2.Cu +3.1 mm, vias 0.2 ps, package 1.0 ps`."""
+    parts = []
+    if one.layer is not None:
+        parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
+    parts += [f"{what} {ps:+.1f} ps" for what, ps in (("vias", one.vias_ps), ("package", one.package_ps)) if ps]
+    return f"P against N: {', '.join(parts)}"
+
+
+def _fix(ctx: Context, one: PairSkew) -> str:
+    late, early = ("P", "N") if one.skew_ps.nominal > 0 else ("N", "P")
+    add = one.size_ps.nominal / one.ps_per_mm
+    net = ctx.board.nets[one.nets[1] if early == "N" else one.nets[0]]
+    return f"Add {add:.2f} mm to {net}, close to where {late} gets longer, or shorten {late}"
+
+
+def _doubt(group: FastGroup, one: PairSkew, limit: SkewLimit) -> MissingFact:
+    size = one.size_ps
+    spread = f"{size.low:.1f} to {size.high:.1f} ps, maximum {limit.ps:.1f} ps"
+    what = f"whether {group.title} {one.name} meets its skew limit: {spread}"
+    how = one.unsure.how_to_give if one.unsure else "match the lengths of the two traces"
+    return MissingFact(what, how)
