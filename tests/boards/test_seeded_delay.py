@@ -1,4 +1,4 @@
-"""One trace of a pair on each of KiCad's demo boards is made longer inside its package: that pair is found, no other."""
+"""One trace of a pair on each of three KiCad demo boards is made longer in its package: that pair alone is found."""
 
 from __future__ import annotations
 
