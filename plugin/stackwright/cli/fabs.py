@@ -1,0 +1,124 @@
+"""The command line of stackups that fabs offer by name: `fabs`, `match`, `retarget`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stackwright.cli.options import (
+    ConfigOption,
+    JsonFlag,
+    LayersOption,
+    NeededBoardArg,
+    OutputOption,
+    ThicknessOption,
+    VerboseOption,
+    format_option,
+    one_format,
+)
+
+FabOption = Annotated[
+    str | None, typer.Option("--fab", metavar="FAB", help="Only this fab; `stackwright fabs` lists them.")
+]
+CopperOption = Annotated[
+    str | None, typer.Option("--copper", metavar="OZ", help="Copper weights, outer/inner, e.g. 1/0.5.")
+]
+
+FABS_EPILOG = """
+\b
+Examples:
+  stackwright fabs
+  stackwright fabs --layers 6 --thickness-mm 1.6 --copper 1/0.5
+  stackwright fabs show JLC06161H-3313
+  stackwright fabs show JLC06161H-3313 --format json
+
+\b
+Exit codes:
+  0  the fabs or stackups were shown
+  1  no stackup fits, or several have the name; the output lists them
+  2  there is no such fab or stackup
+"""
+
+
+MATCH_EPILOG = """
+\b
+Examples:
+  stackwright match card.kicad_pcb
+  stackwright match card.kicad_pcb --fab jlcpcb
+  stackwright match card.kicad_pcb --with JLC06161H-3313 --verbose
+
+\b
+Exit codes:
+  0  the board's stackup is a named one, as far as both state their rows
+  1  it is none of them; the nearest are shown
+  2  the board cannot be read, states no stackup, or there is no such fab or stackup
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    app.command(short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)(fabs)
+    app.command(short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)(match)
+
+
+def fabs(
+    show: Annotated[
+        list[str] | None, typer.Argument(metavar="[show NAME]", help="Show the rows of this stackup.")
+    ] = None,
+    *,
+    fab: FabOption = None,
+    layers: LayersOption = None,
+    thickness_mm: ThicknessOption = None,
+    copper: CopperOption = None,
+    format_: Annotated[str | None, format_option("text", "json")] = None,
+    json: JsonFlag = False,
+    output: OutputOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """List the fabs with named stackups, the stackups that pass the filters, or the rows of one stackup."""
+    from stackwright.commands.fab.fabs import FabsRequest, show_fabs
+
+    words = list(show or ())
+    if words[:1] == ["show"] and len(words) == 1:
+        raise typer.BadParameter("show what? Name a stackup, e.g. stackwright fabs show JLC06161H-3313")
+    name = " ".join(words[1:] if words[:1] == ["show"] else words) or None
+    request = FabsRequest(
+        name=name,
+        fab=fab,
+        layers=layers,
+        thickness_mm=thickness_mm,
+        copper=copper,
+        verbose=verbose,
+        format=one_format(format_, json=json),
+        output=output,
+    )
+    return show_fabs(request)
+
+
+def match(
+    board: NeededBoardArg,
+    *,
+    fab: FabOption = None,
+    with_: Annotated[
+        str | None, typer.Option("--with", metavar="NAME", help="Compare with this stackup instead of the nearest.")
+    ] = None,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "json")] = None,
+    json: JsonFlag = False,
+    output: OutputOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """Show which named stackup of a fab the board's is or is nearest to, row by row, in ohm and dB of its lines."""
+    from stackwright.commands.fab.match import MatchRequest, match_board
+
+    request = MatchRequest(
+        fab=fab,
+        name=with_,
+        verbose=verbose,
+        config=config,
+        format=one_format(format_, json=json),
+        output=output,
+    )
+    return match_board(board, request)
