@@ -13,7 +13,7 @@ from stackup_lib.board.planned import PlannedRow, PlannedStackup, planned_from
 from stackup_lib.board.stackup import LayerKind, Ply, StackupLayer
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import catalogue
+from stackup_lib.materials import Laminate, catalogue
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 
 SAME_MM = 0.001
@@ -183,14 +183,13 @@ def _apart(mine: float | None, theirs: float | None, same: float) -> bool:
 
 def _other_product(plies: Sequence[DielectricPly], theirs: Sequence[NamedSheet]) -> bool:
     """Tell whether both name a product, and another one; a kind of material such as FR4 contradicts none."""
-    mine = {ply.match.laminate.family for ply in plies if _is_product(ply)}
-    found = (catalogue().find(sheet.material).laminate for sheet in theirs)
-    fab = {laminate.family for laminate in found if laminate is not None and not laminate.generic}
+    mine = _products(ply.match.laminate for ply in plies if ply.match)
+    fab = _products(catalogue().find(sheet.material).laminate for sheet in theirs)
     return bool(mine and fab and mine != fab)
 
 
-def _is_product(ply: DielectricPly) -> bool:
-    return ply.match is not None and ply.match.laminate is not None and not ply.match.laminate.generic
+def _products(laminates: Iterable[Laminate | None]) -> set[str]:
+    return {one.family for one in laminates if one is not None and not one.generic}
 
 
 def planned_from_named(board: Board, stackup: NamedStackup) -> PlannedStackup:

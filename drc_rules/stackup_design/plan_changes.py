@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from drc_rules.requirements.fabs.presets import presets
 from drc_rules.settings.config import Config
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, facts_of
@@ -124,7 +125,7 @@ def declared_facts(plan: Plan, before: Board, after: Board, config: Config) -> t
     old = before.stackup.digest if before.stackup else None
     new = after.stackup.digest if after.stackup else None
     facts = facts_of(plan, new or "")
-    retire = [] if old == new else list(_outdated(before, after))
+    retire = [*([] if old == new else _outdated(before, after)), *_of_another_fab(plan, config)]
     hashed = declared.stackup_hash is not None
     stated = {key: value for key, value in facts.items() if key[1] != "stackup_hash"}
     open_facts = {key: value for key, value in stated.items() if _declared(config, key) != value}
@@ -136,8 +137,19 @@ def declared_facts(plan: Plan, before: Board, after: Board, config: Config) -> t
     return {(("declared",), "stackup_hash"): new or "", **stated}, retire
 
 
+def _of_another_fab(plan: Plan, config: Config) -> Iterator[Key]:
+    """Keys of `[process]` that the plan's preset states too: they would win over the fab that the plan is for."""
+    if plan.process is None or plan.process == config.process.preset:
+        return
+    for key in presets()[plan.process].values:
+        if getattr(config.process, key) is not None:
+            yield ("process",), key
+
+
 def _declared(config: Config, key: Key) -> object:
     path, name = key
+    if path == ("process",):
+        return getattr(config.process, name)
     if len(path) == 1:
         return getattr(config.declared, name)
     row = getattr(config.declared, path[1]).get(path[2])

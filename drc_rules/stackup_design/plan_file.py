@@ -10,13 +10,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from drc_rules.requirements.data_files import parse_model
+from drc_rules.requirements.fabs.presets import presets
 from drc_rules.settings.config import Config
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board, LayerKind
-from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedStackup, planned_from
+from stackup_lib.board.planned import (
+    PlannedClass,
+    PlannedRow,
+    PlannedRule,
+    PlannedStackup,
+    PlannedTuning,
+    planned_from,
+)
 from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.files.plain_file import read_plain_text
@@ -86,7 +94,9 @@ class Plan(Frozen):
         note: for the reader.
         copper_finish, impedance_controlled, edge_connector, edge_plating: options; left out, they stay as they are.
         impedance_tolerance_pct: for `stackwright.toml`.
+        process: preset of `[process]`, for `stackwright.toml`.
         net_class, rule: what `--classes` and `--rules` write.
+        tuning: sizes of the project's tuning profiles, which `--classes` writes too.
     """
 
     format: Literal["stackwright-plan"] = "stackwright-plan"
@@ -97,9 +107,18 @@ class Plan(Frozen):
     edge_connector: Literal["yes", "bevelled", "no"] | None = None
     edge_plating: bool | None = None
     impedance_tolerance_pct: float | None = Field(default=None, ge=1, le=50)
+    process: str | None = None
     rows: tuple[PlanRow, ...] = Field(min_length=3)
     net_class: tuple[PlannedClass, ...] = ()
     rule: tuple[PlannedRule, ...] = ()
+    tuning: tuple[PlannedTuning, ...] = ()
+
+    @field_validator("process")
+    @classmethod
+    def _is_a_preset(cls, name: str | None) -> str | None:
+        if name is not None and name not in presets():
+            raise ValueError(f'no preset "{name}"; {did_you_mean(name, presets())}')
+        return name
 
     @property
     def planned(self) -> PlannedStackup:
@@ -143,10 +162,11 @@ def parse_plan(text: str, where: str, *, is_json: bool = False) -> Plan:
         if row.foil is not None and find_foil(row.foil).grade is None:
             names = ("STD", "RTF", "LP", "VLP", "HVLP", *find_foil(row.foil).alternatives)
             raise ConfigError(label, f'"{row.foil}" is no known foil or grade', did_you_mean(row.foil, names))
-    for item in (*plan.net_class, *plan.rule):
+    for item in (*plan.net_class, *plan.rule, *plan.tuning):
         for key, value in item.model_dump().items():
             if key.endswith("_mm") and value is not None and not value < MOST_MM:
-                label = f"{where}, {getattr(item, 'name', '') or getattr(item, 'net_class', '')}"
+                named = next(getattr(item, name) for name in ("name", "net_class", "profile") if hasattr(item, name))
+                label = f"{where}, {named}"
                 raise ConfigError(label, f'"{key}" is {value}', f"write millimetres, less than {MOST_MM:g}")
     return plan
 
@@ -263,12 +283,12 @@ def write_plan(plan: Plan, *, title: str = "a board") -> str:
         f'format = "{FORMAT}"',
         "version = 1",
     ]
-    options = plan.model_dump(exclude_none=True, exclude_defaults=True, exclude={"rows", "net_class", "rule"})
+    options = plan.model_dump(exclude_none=True, exclude_defaults=True, exclude={"rows", "net_class", "rule", "tuning"})
     lines += [f"{key} = {_value(value)}" for key, value in options.items() if key not in ("format", "version")]
     lines += ["", "rows = ["]
     lines += [f"  {_inline(row.model_dump(exclude_none=True, exclude_defaults=True))}," for row in plan.rows]
     lines += ["]"]
-    for key, items in (("net_class", plan.net_class), ("rule", plan.rule)):
+    for key, items in (("net_class", plan.net_class), ("rule", plan.rule), ("tuning", plan.tuning)):
         for item in items:
             lines += ["", f"[[{key}]]"]
             lines += [

@@ -53,7 +53,8 @@ def facts_of(plan: Plan, digest: str) -> dict[Key, Value]:
         if row.at_ghz is not None and row.df is not None:
             found[dielectric, "df"] = row.df
             found[dielectric, "at_ghz"] = row.at_ghz
-    return {(("declared",), "stackup_hash"): digest, **found} if found else {}
+    declared: dict[Key, Value] = {(("declared",), "stackup_hash"): digest, **found} if found else {}
+    return declared if plan.process is None else {**declared, (("process",), "preset"): plan.process}
 
 
 def edit_settings(

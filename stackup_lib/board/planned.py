@@ -128,6 +128,15 @@ class PlannedClass(Frozen):
     patterns: tuple[str, ...] = ()
 
 
+class PlannedTuning(Frozen):
+    """Width, and of a pair the gap, of one layer of a KiCad tuning profile that the project has."""
+
+    profile: str = Field(min_length=1)
+    layer: str = Field(min_length=1)
+    width_mm: float = Field(gt=0)
+    gap_mm: float | None = Field(default=None, gt=0)
+
+
 class PlannedRule(Frozen):
     """Width, and for pairs gap, of a net class's lines on one copper layer.
 

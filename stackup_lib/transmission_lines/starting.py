@@ -16,20 +16,20 @@ def rough_impedance_ohm(site: LineSite, width_mm: float, gap_mm: float | None = 
     Wheeler (1978), each side as half of a symmetric line. Pairs: 2 Z0 (1 - 0.48 exp(-0.96 s/h)), between planes 2 Z0
     (1 - 0.347 exp(-2.9 s/b)) (IPC-2141). Lengths in mm.
     """
-    below, dk_below = _height_and_dk(site.below)
+    below, dk_below = height_and_dk(site.below)
     width, t = width_mm - site.taper_mm / 2, site.copper_mm
     if site.reference_above is None:
         single = _microstrip_ohm(width, below, t, dk_below)
         coupling = 0.48 * math.exp(-0.96 * (gap_mm or 0.0) / below)
     else:
-        above, dk_above = _height_and_dk(site.above)
+        above, dk_above = height_and_dk(site.above)
         sides = _stripline_ohm(width, below, t, dk_below), _stripline_ohm(width, above, t, dk_above)
         single = 2 / (1 / sides[0] + 1 / sides[1])
         coupling = 0.347 * math.exp(-2.9 * (gap_mm or 0.0) / (below + above + t))
     return single if gap_mm is None else 2 * single * (1 - coupling)
 
 
-def _height_and_dk(sheets: tuple[Sheet, ...]) -> tuple[float, float]:
+def height_and_dk(sheets: tuple[Sheet, ...]) -> tuple[float, float]:
     """Return the distance and the permittivity of sheets in series.
 
     Raises:

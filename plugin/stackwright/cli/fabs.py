@@ -57,10 +57,26 @@ Exit codes:
 """
 
 
+RETARGET_EPILOG = """
+\b
+Examples:
+  stackwright retarget card.kicad_pcb --to JLC06161H-3313
+  stackwright retarget card.kicad_pcb --to JLC06161H-3313 --plan card.stackwright-plan.toml
+  stackwright retarget card.kicad_pcb --to JLC06161H-3313 --write
+  stackwright retarget card.kicad_pcb --to NOREQ --thickness-mm 1.6 --copper 1/0.5
+
+\b
+Exit codes:
+  0  the changes were shown or written
+  2  the stackup does not fit the board, KiCad has the board open, or a file cannot be written; all files are unchanged
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     app.command(short_help="List stackups that fabs offer by name.", epilog=FABS_EPILOG)(fabs)
     app.command(short_help="Find the fab's stackup that a board's is nearest to.", epilog=MATCH_EPILOG)(match)
+    app.command(short_help="Change a board to a fab's stackup, widths with it.", epilog=RETARGET_EPILOG)(retarget)
 
 
 def fabs(
@@ -122,3 +138,41 @@ def match(
         output=output,
     )
     return match_board(board, request)
+
+
+def retarget(
+    board: NeededBoardArg,
+    *,
+    to: Annotated[str, typer.Option("--to", metavar="NAME", help="The stackup; `stackwright fabs` lists them.")],
+    fab: FabOption = None,
+    thickness_mm: ThicknessOption = None,
+    copper: CopperOption = None,
+    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply`.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only show.")] = False,
+    no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copies of the former files.")] = False,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "json")] = None,
+    json: JsonFlag = False,
+    output: OutputOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """Show a board in a fab's stackup: widths and gaps of its controlled lines, and what has to be rerouted.
+
+    With --write, changes stackup, net classes, tuning profiles, design rules and the process in stackwright.toml.
+    """
+    from stackwright.commands.fab.retarget import RetargetRequest, retarget_board
+
+    request = RetargetRequest(
+        name=to,
+        fab=fab,
+        thickness_mm=thickness_mm,
+        copper=copper,
+        plan=plan,
+        write=write,
+        backup=not no_backup,
+        verbose=verbose,
+        config=config,
+        format=one_format(format_, json=json),
+        output=output,
+    )
+    return retarget_board(board, request)

@@ -32,11 +32,13 @@ Examples:
   stackwright impedance card.kicad_pcb --target-diff 85 --gap 0.125 --frequency 16
   stackwright impedance card.kicad_pcb --interface pcie5 --layer In2.Cu
   stackwright impedance card.kicad_pcb --layer In2.Cu --width 0.15 --gap 0.125
+  stackwright impedance card.kicad_pcb --against-kicad
 
 \b
 Exit codes:
   0  every line and target was solved
-  1  a target cannot be reached, or data is missing; the output says which
+  1  a target cannot be reached, or data is missing; the output says which; or, with
+     --against-kicad, a tuning profile is off
   2  the board cannot be read, or an option is not valid
 """
 
@@ -128,6 +130,12 @@ def impedance(
             autocompletion=names.interfaces,
         ),
     ] = None,
+    against_kicad: Annotated[
+        bool, typer.Option("--against-kicad", help="Compare KiCad's tuning profiles and calculator with the solver.")
+    ] = False,
+    write_profiles: Annotated[
+        bool, typer.Option("--write-profiles", help="With --against-kicad: correct the tuning profiles.")
+    ] = False,
     profile: ProfileOption = None,
     form: FormOption = None,
     config: ConfigOption = None,
@@ -138,6 +146,8 @@ def impedance(
     """Solve the traces of a board's stackup: a table of layers and targets, or one trace with --layer and --width."""
     from stackwright.commands.inspect.impedance import ImpedanceRequest, show_impedance
 
+    if write_profiles and not against_kicad:
+        raise typer.BadParameter("--write-profiles goes with --against-kicad")
     request = ImpedanceRequest(
         layer=layer,
         width_mm=width,
@@ -153,6 +163,10 @@ def impedance(
         format=one_format(format_, json=json),
         output=output,
     )
+    if against_kicad:
+        from stackwright.commands.inspect.against_kicad import compare_with_kicad
+
+        return compare_with_kicad(board, request, write=write_profiles)
     return show_impedance(board, request)
 
 

@@ -27,6 +27,7 @@ from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together,
 from stackup_lib.kicad.write.project_writer import least_width_mm, set_net_classes
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
+from stackup_lib.kicad.write.tuning_writer import set_tuning
 from stackwright.commands.apply.effects_page import effects_block, planned_block
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import BoardRequest
@@ -104,7 +105,7 @@ def apply_plan(plan_path: Path, typed: Path, parts: PlanParts) -> int:
     pending = [file for file in proposal.files if file.differs]
     if parts.write and pending:
         refuse_silent(proposal, board_path, parts)
-        written = _write(pending, parts)
+        written = write_files(pending, parts)
         show(_written_page(proposal, written).text(terminal_console()))
         return 0
     show(_page(proposal, pending, plan_path, typed, parts).text(terminal_console()))
@@ -128,17 +129,18 @@ def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path 
     settings, config, retired = planned_settings(plan, before, after, board_path, settings_path)
     files, remarks = (
         [FileChange(board_path, content, new)],
-        [f"{one} is a comment now: its row changed" for one in retired],
+        [f"{one} is a comment now: it was declared for the former stackup" for one in retired],
     )
     left_out = []
-    if plan.net_class and (parts.classes or board_path.with_suffix(PROJECT_SUFFIX).exists()):
+    if (plan.net_class or plan.tuning) and (parts.classes or board_path.with_suffix(PROJECT_SUFFIX).exists()):
         project = _project(plan, board_path)
         if parts.classes:
             files.append(project)
             remarks += _too_narrow(plan, project)
         elif project.differs:
+            tuned = f" and {count(len(plan.tuning), 'tuning profile row')}" if plan.tuning else ""
             left_out.append(
-                f"{count(len(plan.net_class), 'net class', 'net classes')} that the project has not: --classes"
+                f"{count(len(plan.net_class), 'net class', 'net classes')}{tuned} that the project has not: --classes"
             )
     if plan.rule and parts.rules:
         rules, winners = _rules(plan, before, board_path)
@@ -192,7 +194,8 @@ def _project(plan: Plan, board_path: Path) -> FileChange:
     if not path.exists():
         raise NotWrittenError(str(path), "there is no project for the net classes", "leave --classes out")
     old = read_bytes(path)
-    return FileChange(path, old, set_net_classes(old, plan.net_class, label=str(path)).content)
+    classed = set_net_classes(old, plan.net_class, label=str(path)).content
+    return FileChange(path, old, set_tuning(classed, plan.tuning, label=str(path)))
 
 
 def _too_narrow(plan: Plan, project: FileChange) -> list[str]:
@@ -230,12 +233,14 @@ def refuse_silent(proposal: Proposal, board_path: Path, parts: PlanParts) -> Non
     raise NotWrittenError(str(board_path), what, "look at it without --write, then add --change-stackup")
 
 
-def _write(pending: list[FileChange], parts: PlanParts) -> tuple[Written, ...]:
+def write_files(pending: list[FileChange], parts: PlanParts) -> tuple[Written, ...]:
+    """Write files together or none of them; raises `NotWrittenError` where one has changed meanwhile."""
     edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
     return apply_together(edits, backup=parts.backup)
 
 
-def _contexts(proposal: Proposal) -> tuple[Context, Context]:
+def contexts(proposal: Proposal) -> tuple[Context, Context]:
+    """Return the board with its settings before and after a plan."""
     before, _, _ = prepare(proposal.before, proposal.settings_before, Overrides())
     after, _, _ = prepare(proposal.after, proposal.settings_after, Overrides())
     return before, after
@@ -249,15 +254,15 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
         page.line("the files hold all of it already: nothing to do")
         _left_out(page, proposal)
         return page
-    _changes_block(page, proposal)
+    changes_block(page, proposal)
     if proposal.changes or proposal.settings_before != proposal.settings_after:
-        effects_block(page, line_effects(*_contexts(proposal)), ("now", "planned"))
+        effects_block(page, line_effects(*contexts(proposal)), ("now", "planned"))
     if proposal.plan.rule:
-        planned_block(page, planned_lines(*_contexts(proposal), proposal.plan.rule))
+        planned_block(page, planned_lines(*contexts(proposal), proposal.plan.rule))
     for file in pending:
         page.heading(file.path.name, "new file" if file.old is None else "")
         page.verbatim(diff_text(file.old or b"", file.new, name=file.path.name).splitlines())
-    _remarks(page, proposal)
+    remarks_block(page, proposal)
     _left_out(page, proposal)
     for file in pending:
         if lock := lock_of(file.path):
@@ -270,7 +275,8 @@ def _page(proposal: Proposal, pending: list[FileChange], plan_path: Path, typed:
     return page
 
 
-def _changes_block(page: Page, proposal: Proposal) -> None:
+def changes_block(page: Page, proposal: Proposal) -> None:
+    """Add what a plan changes in the stackup, row by row."""
     if not proposal.changes:
         page.heading("stackup", "stays as it is")
         return
@@ -280,7 +286,8 @@ def _changes_block(page: Page, proposal: Proposal) -> None:
     page.rows([Column(), Column(), Column(max_width=30), Column(wraps=True)], rows)
 
 
-def _remarks(page: Page, proposal: Proposal) -> None:
+def remarks_block(page: Page, proposal: Proposal) -> None:
+    """Add what the user has to know of a plan."""
     if proposal.remarks:
         page.heading("mind")
         for remark in proposal.remarks:
@@ -300,7 +307,7 @@ def _written_page(proposal: Proposal, written: tuple[Written, ...]) -> Page:
         if one.changed:
             kept = f"; the former content is in {one.backup.name}" if one.backup else ""
             page.verbatim([f"wrote {one.path}{kept}"], indent=0)
-    _remarks(page, proposal)
+    remarks_block(page, proposal)
     if any(file.path.suffix == PROJECT_SUFFIX for file in proposal.files if file.differs):
         page.line(
             "tracks keep their widths: net classes and rules hold for what is routed from now on, and for the DRC"

@@ -134,7 +134,7 @@ def copper_weights_of(text: str | None) -> tuple[float | None, float | None]:
         parts = [float(part) for part in text.lower().removesuffix("oz").split("/")]
     except ValueError:
         parts = []
-    if not 1 <= len(parts) <= 2:  # noqa: PLR2004 - outer and inner
+    if not 1 <= len(parts) <= 2:
         raise ConfigError("--copper", f'"{text}" is no copper weight', "give outer/inner ounces, e.g. 1/0.5")
     return parts[0], parts[1] if len(parts) > 1 else None
 
@@ -265,7 +265,8 @@ def _stackup_page(one: NamedStackup) -> Page:
 
 
 def _rows(one: NamedStackup) -> list[tuple[str, ...]]:
-    number, rows = 0, []
+    number = 0
+    rows: list[tuple[str, ...]] = []
     for row in one.rows:
         mm = "?" if row.thickness_mm is None else f"{row.thickness_mm:.4g}"
         if row.kind == "copper":

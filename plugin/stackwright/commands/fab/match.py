@@ -144,7 +144,8 @@ def _page(
 ) -> Page:
     page, first = Page(), found[0]
     same = [one for one in found if one.is_same]
-    verdict = f"is {same[0].stackup.name}" if same else "is none of the named stackups"
+    names = ", ".join(dict.fromkeys(one.stackup.name for one in same[:SHOWN]))
+    verdict = f"is {names}" if same else "is none of the named stackups"
     page.line(styled(name, "bold"), f"  {verdict}; {count(len(found), 'stackup')} of its layer count compared")
     page.gap()
     head = tuple(styled(word, "dim") for word in ("nearest", "fab", "date", "mm", "oz", "rows that differ"))
@@ -155,9 +156,9 @@ def _page(
         page.line(
             "tracks as they are, with the process that the board declares; loss from the laminates' own data", indent=2
         )
-    page.gap()
-    page.line("next:")
-    page.verbatim([f"stackwright retarget {typed} --to {first.stackup.name}{_copper(first.stackup)}"])
+        page.gap()
+        page.line("next:")
+        page.verbatim([f"stackwright retarget {typed} --to {first.stackup.name}{_copper(first.stackup)}"])
     return page
 
 
