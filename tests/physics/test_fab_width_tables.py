@@ -81,7 +81,10 @@ def _rows(stackup: NamedStackup, index: int, reference: int) -> Iterator[Buildup
     for sheet in sheets if reference > index else reversed(sheets):
         kind = "core" if sheet.kind == "core" else "prepreg"
         yield BuildupRow(
-            name=f"dielectric {min(index, reference) + 1}", kind=kind, thickness_mm=sheet.thickness_mm or 0.0, dk=sheet.dk
+            name=f"dielectric {min(index, reference) + 1}",
+            kind=kind,
+            thickness_mm=sheet.thickness_mm or 0.0,
+            dk=sheet.dk,
         )
 
 
