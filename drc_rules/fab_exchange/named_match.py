@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
+from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.fabs.stackups.model import NamedSheet, NamedStackup
 from stackup_lib.board.board import Board
 from stackup_lib.board.planned import PlannedRow, PlannedStackup, planned_from
@@ -14,6 +15,7 @@ from stackup_lib.board.stackup import LayerKind, Ply, StackupLayer
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import Laminate, catalogue
+from stackup_lib.transmission_lines.finish import MASK_MM
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 
 SAME_MM = 0.001
@@ -206,7 +208,8 @@ def planned_from_named(board: Board, stackup: NamedStackup) -> PlannedStackup:
     if stackup.sum_mm is None:
         raise ConfigError(stackup.order, "states no thickness for some rows", "ask the fab, or take another stackup")
     masks = [row for row in stated.rows if row.kind is LayerKind.MASK] or [
-        PlannedRow(kind=LayerKind.MASK, name=name) for name in ("F.Mask", "B.Mask")
+        PlannedRow(kind=LayerKind.MASK, name=name, plies=(Ply(thickness_mm=_mask_mm(stackup)),))
+        for name in ("F.Mask", "B.Mask")
     ]
     rows: list[PlannedRow] = []
     for index, (name, sheet) in enumerate(zip(names, stackup.copper, strict=True)):
@@ -214,6 +217,13 @@ def planned_from_named(board: Board, stackup: NamedStackup) -> PlannedStackup:
         if index < len(stackup.gaps):
             rows.append(_planned_gap(stackup.gaps[index], f"dielectric {index + 1}"))
     return stated.model_copy(update={"rows": (*masks[:1], *rows, *masks[1:])})
+
+
+def _mask_mm(stackup: NamedStackup) -> float:
+    """Solder mask of a board that states none: the fab's over copper, else what is assumed everywhere."""
+    preset = presets().get(stackup.edition.process)
+    over_um = preset.value("mask_over_copper_um") if preset else None
+    return MASK_MM if over_um is None else over_um / 1000
 
 
 def _planned_gap(sheets: Sequence[NamedSheet], name: str) -> PlannedRow:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from drc_rules.analysis.impedance.board_targets import board_targets
-from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable
+from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable, Routed
 from drc_rules.analysis.impedance.kicad_forms import DIGITS, profile_lines
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
@@ -23,6 +23,9 @@ from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, Pla
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import catalogue, ounce_class
 from stackup_lib.transmission_lines.inverse import Target
+
+HALF_DIGIT_MM = 0.00005
+"""Solved sizes are rounded by so much."""
 
 
 class Reroute(Frozen):
@@ -126,13 +129,14 @@ def retargeted_lines(after: Context, layers: Iterable[int]) -> RetargetedLines:
     targets = board_targets(after)
     rows = tuple(ImpedanceTable(lines).rows(where, targets))
     classes, loose = _classes_of(after)
-    rules = tuple(_rules(after, rows, classes))
+    allowed = _tolerances(after)
+    rules = tuple(_rules(after, rows, classes, allowed))
     return RetargetedLines(
         rows=rows,
         net_class=tuple(_net_classes(rules, rows)),
         rule=rules,
         tuning=tuple(right_profiles(lines, after.board.project.tuning_profiles)),
-        reroute=tuple(_reroutes(after, rows)),
+        reroute=tuple(_reroutes(rows, allowed)),
         without_class=loose,
     )
 
@@ -160,8 +164,31 @@ def _words(target: NetTarget) -> str:
     return f"{target.title}, {Target(ohm=target.ohm, kind=target.kind)}"
 
 
-def _rules(ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes) -> Iterator[PlannedRule]:
-    """Yield one rule per class, kind and layer: of several targets the one with most copper, which comes first."""
+_Tolerances = dict[tuple[float, str], float]
+"""By impedance and kind: allowed deviation in percent, the least of several targets."""
+
+
+def _tolerances(ctx: Context) -> _Tolerances:
+    found: _Tolerances = {}
+    for target in ctx.get(nets_by_target):
+        key = (target.ohm, target.kind)
+        found[key] = min(found.get(key, target.tolerance_pct), target.tolerance_pct)
+    return found
+
+
+def _may_stay(row: ImpedanceRow, copper: Routed, allowed: _Tolerances) -> bool:
+    """Tell whether routed copper is within its tolerance."""
+    target, ohm = row.target.target, copper.impedance_ohm
+    return ohm is not None and 100 * abs(ohm / target.ohm - 1) <= allowed[target.ohm, target.kind]
+
+
+def _rules(
+    ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes, allowed: _Tolerances
+) -> Iterator[PlannedRule]:
+    """Yield one rule per class, kind and layer: of several targets the one with most copper, which comes first.
+
+    A rule also lets pass what is routed and stays within its tolerance.
+    """
     done = set()
     for row in rows:
         target = row.target.target
@@ -175,9 +202,19 @@ def _rules(ctx: Context, rows: Iterable[ImpedanceRow], classes: _Classes) -> Ite
                 layer=row.layer,
                 width_mm=round(row.width_mm, DIGITS),
                 gap_mm=None if row.gap_mm is None else round(row.gap_mm, DIGITS),
+                tolerance_mm=round(max(_kept_off_mm(row, allowed), default=0.0) + HALF_DIGIT_MM, DIGITS),
                 neck_mm=_neck_mm(ctx, row.layer),
                 requirement=f"{target} for {title}; solved: {row.impedance_ohm:.1f} ohm",
             )
+
+
+def _kept_off_mm(row: ImpedanceRow, allowed: _Tolerances) -> Iterator[float]:
+    """Yield how far widths and gaps that stay are from the solved ones."""
+    for copper in row.routed:
+        if _may_stay(row, copper, allowed):
+            yield abs(copper.width_mm - (row.width_mm or copper.width_mm))
+            if copper.gap_mm is not None and row.gap_mm is not None:
+                yield abs(copper.gap_mm - row.gap_mm)
 
 
 def _neck_mm(ctx: Context, layer: str) -> float | None:
@@ -219,17 +256,11 @@ def right_profiles(lines: Lines, profiles: Iterable[TuningProfile]) -> Iterator[
             )
 
 
-def _reroutes(ctx: Context, rows: Iterable[ImpedanceRow]) -> Iterator[Reroute]:
-    tolerances: dict[tuple[float, str], float] = {}
-    for target in ctx.get(nets_by_target):
-        key = (target.ohm, target.kind)
-        tolerances[key] = min(tolerances.get(key, target.tolerance_pct), target.tolerance_pct)
+def _reroutes(rows: Iterable[ImpedanceRow], allowed: _Tolerances) -> Iterator[Reroute]:
     for row in rows:
         asked = row.target.target
-        allowed = tolerances[asked.ohm, asked.kind]
         for copper in row.routed:
-            ohm = copper.impedance_ohm
-            if ohm is not None and 100 * abs(ohm / asked.ohm - 1) <= allowed:
+            if _may_stay(row, copper, allowed):
                 continue
             yield Reroute(
                 title=row.target.title,
@@ -238,8 +269,8 @@ def _reroutes(ctx: Context, rows: Iterable[ImpedanceRow]) -> Iterator[Reroute]:
                 length_mm=round(copper.length_mm, 3),
                 width_mm=copper.width_mm,
                 gap_mm=copper.gap_mm,
-                impedance_ohm=ohm,
-                tolerance_pct=allowed,
+                impedance_ohm=copper.impedance_ohm,
+                tolerance_pct=allowed[asked.ohm, asked.kind],
                 new_width_mm=row.width_mm,
                 new_gap_mm=row.gap_mm,
                 problem=row.problem,

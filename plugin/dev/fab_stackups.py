@@ -55,7 +55,10 @@ def main(rows: Path, folder: Path) -> int:
         stackups.setdefault(tuple(line[name] for name in ORDER), []).append(keys[sheet])
     write_file(folder / SHEETS, _csv([("key", *SHEET), *((key, *sheet) for sheet, key in sorted(keys.items()))]))
     head = ("name", "copper_layers", "thickness_mm", "outer_oz", "inner_oz", "rows")
-    write_file(folder / STACKUPS, _csv([head, *((*order, " ".join(rows)) for order, rows in sorted(stackups.items()))]))
+    write_file(
+        folder / STACKUPS,
+        _csv([head, *((*order, " ".join(rows)) for order, rows in sorted(stackups.items(), key=_by_number))]),
+    )
     read = read_edition(folder)
     show(f"{folder.name}: {len(read)} stackups of {len(keys)} sheets\n")
     for stackup in read:
@@ -70,6 +73,11 @@ def _key(line: Mapping[str, str], taken: set[str]) -> str:
     size = f"{UM * float(line['thickness_mm']):.6g}" if line["thickness_mm"] else "open"
     plain = f"{what.replace(' ', '')}-{size}".lower()
     return next(key for key in (plain, *(f"{plain}-{n}" for n in range(2, 100))) if key not in taken)
+
+
+def _by_number(item: tuple[tuple[str, ...], list[str]]) -> tuple[str, list[float]]:
+    name, *numbers = item[0]
+    return name, [float(number or 0) for number in numbers]
 
 
 def _csv(rows: list[tuple[str, ...]]) -> str:

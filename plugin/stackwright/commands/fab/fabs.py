@@ -111,7 +111,7 @@ def show_fabs(request: FabsRequest) -> int:
     elif len(fitting) == 1:
         text = request.laid_out(_stackup_page(fitting[0]))
     else:
-        text = request.laid_out(_options_page(request.name, among, fitting))
+        text = request.laid_out(_options_page(request, among, fitting))
     request.deliver(text, "stackups")
     return code
 
@@ -228,12 +228,14 @@ def _weights(one: NamedStackup) -> str:
     return f"{one.outer_oz:g}" + ("" if one.inner_oz is None else f"/{one.inner_oz:g}")
 
 
-def _options_page(name: str, among: Sequence[NamedStackup], fitting: Sequence[NamedStackup]) -> Page:
-    page = Page()
+def _options_page(request: FabsRequest, among: Sequence[NamedStackup], fitting: Sequence[NamedStackup]) -> Page:
+    page, name = Page(), request.name or ""
     offered = fitting or among
     which = "stackups have this name" if fitting else "of this name fit; offered are"
     page.line(styled(name, "bold"), f"  {len(fitting) or 'none'} {which}")
-    page.rows([Column()] * 6, [_LIST_HEAD, *(_listed(one) for one in offered)])
+    page.rows([Column()] * 6, [_LIST_HEAD, *(_listed(one) for one in offered[: None if request.verbose else SHOWN])])
+    if len(offered) > SHOWN and not request.verbose:
+        page.line(f"and {len(offered) - SHOWN} more: -v shows all", indent=2)
     one = offered[0]
     page.gap()
     page.line("name one of them, e.g.:")
