@@ -1,4 +1,4 @@
-"""A board's stackup beside those that fabs offer by name: which it is, which is nearest, and what differs by row."""
+"""A board's stackup next to those that fabs offer by name: which it is, which is nearest, and what differs by row."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ COPPER_SHARE, DK_SHARE, KIND_SHARE = 0.3, 0.5, 0.2
 """How much a relative difference counts next to one of height. It only puts stackups in order."""
 
 
-class SideBySide(Frozen):
-    """One row of the board beside the fab's; None or "" where one of them states nothing.
+class ComparedRow(Frozen):
+    """One row of the board next to the fab's; None or "" where one of them states nothing.
 
     Attributes:
         differs: what is not the same: `type`, `thickness`, `Dk`, `material`.
@@ -48,7 +48,7 @@ class SideBySide(Frozen):
 
 
 class NamedMatch(Frozen):
-    """A named stackup beside a board's.
+    """A named stackup next to a board's.
 
     Attributes:
         distance: mean relative difference of the rows, 0 for the same; it puts stackups in order.
@@ -56,7 +56,7 @@ class NamedMatch(Frozen):
 
     stackup: NamedStackup
     distance: float
-    rows: tuple[SideBySide, ...]
+    rows: tuple[ComparedRow, ...]
 
     @property
     def is_same(self) -> bool:
@@ -64,7 +64,7 @@ class NamedMatch(Frozen):
         return not any(row.differs for row in self.rows)
 
     @property
-    def differing(self) -> tuple[SideBySide, ...]:
+    def differing(self) -> tuple[ComparedRow, ...]:
         """The rows that differ."""
         return tuple(row for row in self.rows if row.differs)
 
@@ -78,7 +78,7 @@ def nearest(ctx: Context, stackups: Iterable[NamedStackup]) -> tuple[NamedMatch,
     """
     mine = _Mine(ctx)
     fitting = (one for one in stackups if len(one.copper) == len(mine.copper) and one.sum_mm is not None)
-    return tuple(sorted((mine.beside(one) for one in fitting), key=lambda m: (m.distance, m.stackup.order)))
+    return tuple(sorted((mine.compared(one) for one in fitting), key=lambda m: (m.distance, m.stackup.order)))
 
 
 class _Mine:
@@ -89,7 +89,7 @@ class _Mine:
         self.gaps = tuple(_between(ctx, upper, lower) for upper, lower in pairwise(self.copper))
         self.plies = {row.name: [ply for ply in ctx.plies if ply.row == row.name] for row in self.gaps}
 
-    def beside(self, stackup: NamedStackup) -> NamedMatch:
+    def compared(self, stackup: NamedStackup) -> NamedMatch:
         rows, far = [], 0.0
         for index, (copper, theirs) in enumerate(zip(self.copper, stackup.copper, strict=True)):
             row, off = _copper(copper, theirs)
@@ -112,10 +112,10 @@ def _between(ctx: Context, upper: StackupLayer, lower: StackupLayer) -> StackupL
     return between[0]
 
 
-def _copper(mine: StackupLayer, theirs: NamedSheet) -> tuple[SideBySide, float]:
+def _copper(mine: StackupLayer, theirs: NamedSheet) -> tuple[ComparedRow, float]:
     off = _off(mine.thickness_mm, theirs.thickness_mm)
     differs = ("thickness",) if _apart(mine.thickness_mm, theirs.thickness_mm, SAME_MM) else ()
-    row = SideBySide(
+    row = ComparedRow(
         row=mine.name,
         board_kind="copper",
         fab_kind="copper",
@@ -132,7 +132,7 @@ def _copper(mine: StackupLayer, theirs: NamedSheet) -> tuple[SideBySide, float]:
 
 def _dielectric(
     mine: StackupLayer, plies: Sequence[DielectricPly], theirs: Sequence[NamedSheet]
-) -> tuple[SideBySide, float]:
+) -> tuple[ComparedRow, float]:
     fab_mm, fab_dk = thickness_and_dk([(sheet.thickness_mm, sheet.dk) for sheet in theirs])
     board_mm, board_dk = thickness_and_dk([(ply.thickness.value, ply.dk_at(DK_GHZ).value) for ply in plies])
     fab_kind = "core" if any(sheet.kind == "core" for sheet in theirs) else "prepreg"
@@ -147,7 +147,7 @@ def _dielectric(
         differs.append("Dk")
     if _other_product(plies, theirs):
         differs.append("material")
-    row = SideBySide(
+    row = ComparedRow(
         row=mine.name,
         board_kind=mine.kind.value,
         fab_kind=fab_kind,

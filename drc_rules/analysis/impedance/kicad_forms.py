@@ -1,4 +1,4 @@
-"""What KiCad says of a board's lines beside the field solver: tuning profiles, and the closed forms of its calculator.
+"""KiCad's impedances of a board's lines and the field solver's: tuning profiles, closed forms of its calculator.
 
 Lengths are millimetres.
 """

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.named_match import NamedMatch, SideBySide, nearest, planned_from_named
+from drc_rules.fab_exchange.named_match import NamedMatch, ComparedRow, nearest, planned_from_named
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.fabs.stackups.load import find, stackups_of
@@ -57,7 +57,7 @@ class StackupNearby(Frozen):
     inner_oz: float | None
     is_same: bool
     distance: float
-    rows: tuple[SideBySide, ...]
+    rows: tuple[ComparedRow, ...]
 
 
 class MatchDocument(Frozen):
@@ -183,7 +183,7 @@ def _beside(page: Page, match: NamedMatch, *, verbose: bool) -> None:
     shown = match.rows if verbose else match.differing
     if not shown:
         return
-    page.heading("row by row", f"the board's stackup beside {match.stackup.name}")
+    page.heading("row by row", f"the board's stackup and {match.stackup.name}")
     head = tuple(styled(word, "dim") for word in ("row", "board", "", "", "fab", "", ""))
     rows = [_row(row) for row in shown]
     page.rows([*[Column()] * 3, Column(max_width=18), *[Column()] * 2, Column(max_width=18)], [head, *rows])
@@ -192,7 +192,7 @@ def _beside(page: Page, match: NamedMatch, *, verbose: bool) -> None:
         page.line(f"{count(left, 'other row')} the same: -v shows all", indent=2)
 
 
-def _row(row: SideBySide) -> tuple[str | Text, ...]:
+def _row(row: ComparedRow) -> tuple[str | Text, ...]:
     def cell(text: str, *what: str) -> Text:
         return styled(text, "yellow" if set(what) & set(row.differs) else "")
 

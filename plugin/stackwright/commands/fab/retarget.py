@@ -55,7 +55,7 @@ class RetargetRequest(BoardRequest):
         thickness_mm, copper: which of several stackups of that name.
         plan: file for the plan.
         write: change the board's files.
-        backup: keep the former content beside each file.
+        backup: keep the former content next to each file.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""`stackwright impedance --against-kicad`: KiCad's tuning profiles and calculator beside the field solver."""
+"""`stackwright impedance --against-kicad`: KiCad's tuning profiles and calculator next to the field solver."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _is_wrong(one: ProfileLine) -> bool:
 
 
 def _write(board_path: Path, off: Sequence[ProfileLine]) -> tuple[Written, ...]:
-    """Write the right sizes into the project, nothing else; the former content stays beside it."""
+    """Write the right sizes into the project, nothing else; the former content stays next to it."""
     path = board_path.with_suffix(".kicad_pro")
     rows = [
         PlannedTuning(profile=one.profile, layer=one.layer, width_mm=one.right_width_mm, gap_mm=one.right_gap_mm)
@@ -123,7 +123,7 @@ def _page(
     typed: Path, profiles: Sequence[ProfileLine], calculator: Sequence[ClosedFormLine], written: Sequence[Written]
 ) -> Page:
     page, off = Page(), [one for one in profiles if _is_wrong(one)]
-    page.line(styled(typed.name, "bold"), f"  KiCad's impedances beside the field solver; off from {FAR_PCT:g} % on")
+    page.line(styled(typed.name, "bold"), f"  KiCad's impedances against the field solver; off from {FAR_PCT:g} % on")
     page.heading("tuning profiles", _summary(len(off), len(profiles), "row"))
     if off:
         head = tuple(styled(word, "dim") for word in ("profile", "layer", "ohm", "KiCad's mm", "has", "", "right mm"))
