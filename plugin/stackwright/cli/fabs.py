@@ -147,8 +147,10 @@ def retarget(
     fab: FabOption = None,
     thickness_mm: ThicknessOption = None,
     copper: CopperOption = None,
-    plan: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply`.")] = None,
-    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only show.")] = False,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a plan for `stackwright apply` and `stackwright new`.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Change the files; without it, only compare.")] = False,
     no_backup: Annotated[bool, typer.Option("--no-backup", help="Keep no copies of the former files.")] = False,
     config: ConfigOption = None,
     format_: Annotated[str | None, format_option("text", "json")] = None,

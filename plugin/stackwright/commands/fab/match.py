@@ -15,7 +15,7 @@ from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.named_match import NamedMatch, ComparedRow, nearest, planned_from_named
+from drc_rules.fab_exchange.named_match import ComparedRow, NamedMatch, nearest, planned_from_named
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.fabs.stackups.load import find, stackups_of
