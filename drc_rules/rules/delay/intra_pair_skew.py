@@ -26,7 +26,7 @@ from pad centre to pad centre. Meanders count as long as drawn; tight ones are f
 Sources
 -------
 Each interface's own document, named in the finding. 15 % of the bit: HDMI source limit in the TMDS1204 data sheet,
-taken for interfaces without a published figure. 2 % of the unit interval: MIPI D-PHY in SPRACP4A.
+applied to interfaces without a published figure. 2 % of the unit interval: MIPI D-PHY in SPRACP4A.
 """
 
 from __future__ import annotations
