@@ -1,0 +1,175 @@
+"""All files of one delivery against one board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from drc_rules.facts.context import Context
+from drc_rules.release.agreement import same_number
+from drc_rules.release.board_side import BoardSide, board_side
+from drc_rules.release.drills import backdrill_findings, hole_findings, protection_findings
+from drc_rules.release.layers import gerber_findings, job_findings, layer_findings, outline_findings
+from drc_rules.release.model import ReleaseComparison, ReleaseFile, ReleaseFinding, ReleaseOutcome
+from drc_rules.release.stackup_rows import finish_findings, row_findings
+from stackup_lib.fab_files.facts import FabFormat, SentFile
+
+NOT_STATED = ReleaseOutcome.NOT_STATED
+_WHOLE = (FabFormat.IPC2581, FabFormat.ODB)
+"""Formats that hold a whole board in one file."""
+
+
+def compare_release(ctx: Context, files: Sequence[SentFile], others: tuple[str, ...] = ()) -> ReleaseComparison:
+    """Return what differs between a board and the files that are sent, and what no file states."""
+    side = board_side(ctx)
+    findings = [
+        *_gerbers(side, files),
+        *(finding for file in files for finding in _file(side, file, files)),
+        *_nowhere(side, files),
+    ]
+    listed = tuple(ReleaseFile(path=f.path, format=f.format.value, topics=_topics(f)) for f in files)
+    return ReleaseComparison(files=listed, findings=tuple(findings), others=others)
+
+
+def _gerbers(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
+    """Gerber and drill files are one board together."""
+    gerbers = [file for file in files if file.format is FabFormat.GERBER]
+    drills = [file for file in files if file.format is FabFormat.EXCELLON or (file in gerbers and file.holes)]
+    if gerbers:
+        yield from gerber_findings(side, gerbers)
+    if drills:
+        yield from hole_findings(side, drills)
+        yield from backdrill_findings(side, drills)
+    elif gerbers and side.holes:
+        yield ReleaseFinding(
+            outcome=ReleaseOutcome.DIFFERS,
+            topic="drill files",
+            what="all holes",
+            place="Gerber files",
+            board=f"{sum(sizes.total() for sizes in side.holes.values())} holes",
+            sent="no drill file",
+            consequence="nothing is drilled, or the job stops until it is sent",
+            fix="kicad-cli pcb export drill --excellon-separate-th ...",
+        )
+
+
+def _file(side: BoardSide, file: SentFile, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
+    line = next((other.outline_line_mm for other in files if other.outline_line_mm is not None), None)
+    yield from outline_findings(side, file, line)
+    yield from row_findings(side, file)
+    yield from finish_findings(side, file)
+    if file.format is FabFormat.JOB:
+        yield from job_findings(side, file, [other for other in files if other.format is FabFormat.GERBER])
+    elif file.format in _WHOLE:
+        yield from layer_findings(side, file)
+        yield from hole_findings(side, [file])
+        yield from backdrill_findings(side, [file])
+        yield from protection_findings(side, file)
+        yield from _impedances(side, file)
+    elif file.format is FabFormat.D356:
+        yield from hole_findings(side, [file])
+
+
+def _impedances(side: BoardSide, file: SentFile) -> Iterator[ReleaseFinding]:
+    if not file.impedances or not side.target_ohms:
+        return
+    for sent in file.impedances:
+        if not any(same_number(ohm, sent) for ohm in side.target_ohms):
+            yield ReleaseFinding(
+                outcome=ReleaseOutcome.DIFFERS,
+                topic="impedance",
+                what="controlled impedance",
+                place=sent.place,
+                board=", ".join(side.targets),
+                sent=f"{sent.value:g} ohm",
+                consequence="the fab adjusts and tests the lines for another impedance",
+                fix="stackwright release --fix writes the board's targets",
+            )
+
+
+def _nowhere(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
+    """What the board states and no file does."""
+    whole = any(file.format in _WHOLE for file in files)
+    stackup = side.stackup
+    if stackup is None:
+        yield ReleaseFinding(
+            outcome=ReleaseOutcome.NOT_COMPARED,
+            topic="stackup",
+            what="the board states none of its own",
+            sent="KiCad's default rows" if any(file.has_stackup for file in files) else "",
+            consequence="the fab presses its own standard stackup, or what KiCad put in",
+            fix="in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup",
+        )
+    if stackup and not any(file.has_stackup for file in files):
+        yield _missing(
+            "stackup",
+            f"{len(side.sheets)} rows",
+            "the fab presses its own standard stackup: impedance and loss are the fab's choice",
+            "send the .gbrjob file of KiCad's Gerber export, IPC-2581, or the tables of `stackwright fab-pack`",
+        )
+    if stackup and stackup.copper_finish and not any(file.finish for file in files):
+        yield _missing(
+            "finish",
+            stackup.copper_finish,
+            "the fab asks, or takes its standard finish",
+            "send the .gbrjob file, or IPC-2581 revision C (`--version C`)",
+        )
+    if side.targets and not any(file.impedances for file in files):
+        yield _missing(
+            "impedance",
+            ", ".join(side.targets),
+            "the fab does not adjust line widths and tests no coupon",
+            "KiCad exports none: use `stackwright release --fix`, or send the tables of `stackwright fab-pack`",
+        )
+    if (side.filled or side.capped) and not whole:
+        yield _missing(
+            "via protection",
+            f"{side.filled} filled and {side.capped} capped vias",
+            "the fab leaves the vias open",
+            "send IPC-2581 or ODB++ with it, or name the vias in the fabrication notes",
+        )
+    drills = [drill for file in files for drill in file.backdrills]
+    if side.backdrills and drills and not any(drill.diameter_mm for drill in drills):
+        yield _missing(
+            "backdrill size",
+            f"{sum(sizes.total() for sizes in side.backdrills.values())} backdrills",
+            "the fab chooses the diameter",
+            "send KiCad's backdrill files (Excellon) or ODB++, or use `stackwright release --fix`",
+        )
+    is_told = any(f.size_mm or f.unread or f.format is FabFormat.GERBER for f in files)
+    if side.board.outline.size_mm and not is_told:
+        yield _missing("outline", "Edge.Cuts", "the fab cannot cut the board", "send the outline with the files")
+    if not any(file.layers for file in files):
+        yield _missing("layers", f"{len(side.names)} copper layers", "there is nothing to etch", "send Gerber files")
+
+
+def _missing(topic: str, board: str, consequence: str, fix: str) -> ReleaseFinding:
+    return ReleaseFinding(
+        outcome=NOT_STATED, topic=topic, what="no file states it", board=board, consequence=consequence, fix=fix
+    )
+
+
+def _topics(file: SentFile) -> tuple[str, ...]:
+    rows = file.rows
+    stated = {
+        "layers": file.layers or file.layer_count,
+        "thickness": [row for row in rows if row.thickness_mm],
+        "material": [row for row in rows if row.material],
+        "Dk": [row for row in rows if row.dk],
+        "Df": [row for row in rows if row.df],
+        "copper weight": [row for row in rows if row.copper_oz],
+        "finish": file.finish,
+        "drill": file.holes,
+        "backdrill": file.backdrills,
+        "outline": file.size_mm,
+        "via protection": file.protections,
+        "impedance": file.impedances,
+    }
+    return tuple(topic for topic, values in stated.items() if values)
+
+
+def grouped(findings: Sequence[ReleaseFinding]) -> Iterator[tuple[ReleaseFinding, ...]]:
+    """Return findings of one kind together, in the order of the first of each."""
+    groups: dict[tuple[str, ...], list[ReleaseFinding]] = {}
+    for one in findings:
+        groups.setdefault((one.outcome.value, one.topic, one.consequence, one.fix), []).append(one)
+    yield from map(tuple, groups.values())

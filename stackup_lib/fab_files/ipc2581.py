@@ -1,0 +1,359 @@
+"""IPC-2581 revisions B and C, read as a stream: stackup with its specs, drills, backdrills, hole fill, profile.
+
+defusedxml refuses entities and document types, so no file makes the reader fetch or expand anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from stackup_lib.board.stackup import LayerKind
+from stackup_lib.fab_files.archive import Member
+from stackup_lib.fab_files.facts import (
+    FabFileError,
+    FabFormat,
+    SentBackdrill,
+    SentFile,
+    SentHoles,
+    SentLayer,
+    SentProtection,
+    SentRow,
+    StatedNumber,
+    StatedText,
+    stated_number,
+)
+
+_KINDS = {
+    "CONDUCTOR": LayerKind.COPPER,
+    "CONDFILM": LayerKind.COPPER,
+    "CONDFOIL": LayerKind.COPPER,
+    "PLANE": LayerKind.COPPER,
+    "SIGNAL": LayerKind.COPPER,
+    "MIXED": LayerKind.COPPER,
+    "DIELCORE": LayerKind.CORE,
+    "DIELPREG": LayerKind.PREPREG,
+    "DIELBASE": LayerKind.OTHER,
+    "DIELADHV": LayerKind.OTHER,
+    "SOLDERMASK": LayerKind.MASK,
+}
+_SCALES = {"MILLIMETER": 1.0, "MM": 1.0, "INCH": 25.4, "MICRON": 0.001}
+_CHUNK = 1 << 16
+
+Numbers = dict[str, StatedNumber]
+
+
+def is_ipc2581(head: bytes) -> bool:
+    """Tell whether a file begins as IPC-2581 does."""
+    return b"<IPC-2581" in head
+
+
+def read_ipc2581(member: Member) -> SentFile:
+    """Return what an IPC-2581 file states.
+
+    Raises:
+        FabFileError: it is no such XML, or it declares entities or a document type.
+    """
+    target = _Target(member.place)
+    parser = DefusedXMLParser(target=target, forbid_dtd=True)
+    target.expat = parser.parser
+    content = member.read()
+    try:
+        for start in range(0, len(content), _CHUNK):
+            parser.feed(content[start : start + _CHUNK])
+        parser.close()
+    except DefusedXmlException as error:
+        raise FabFileError(
+            member.place, "declares a document type or entities", "export it again; IPC-2581 has neither"
+        ) from error
+    except (ParseError, ValueError) as error:
+        raise FabFileError(member.place, f"is no XML that can be read ({error})", "export it again") from error
+    return target.file()
+
+
+class _Spec:
+    """What one `<Spec>` says."""
+
+    def __init__(self) -> None:
+        self.material: StatedText | None = None
+        self.numbers: Numbers = {}
+        self.start = self.must_cut = self.must_not_cut = ""
+        self.place = ""
+
+
+class _Target:
+    """Takes the elements as they come; everything outside the header, the holes and the profile is passed over."""
+
+    expat: Any = None
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.scale, self.generator = 1.0, ""
+        self.specs: dict[str, _Spec] = {}
+        self.spec: _Spec | None = None
+        self.section = ""
+        self.functions: dict[str, tuple[str, str, str]] = {}
+        self.spans: dict[str, tuple[str, str]] = {}
+        self.layer = ""
+        self.stack: list[tuple[str, str, list[str], str]] = []
+        self.finish: StatedText | None = None
+        self.thickness: StatedNumber | None = None
+        self.impedances: list[StatedNumber] = []
+        self.feature = ""
+        self.slot: dict[str, str] | None = None
+        self.holes: Counter[tuple[str, str, bool, str]] = Counter()
+        self.hole_lines: dict[tuple[str, str, bool, str], str] = {}
+        self.drilled: Counter[str] = Counter()
+        self.drill_lines: dict[str, str] = {}
+        self.pads: Counter[str] = Counter()
+        self.in_profile = False
+        self.points: list[tuple[float, float]] = []
+        self.profile_line = ""
+
+    def _line(self) -> str:
+        return f"{self.place}:{self.expat.CurrentLineNumber}"
+
+    def start(self, tag: str, attrs: dict[str, str]) -> None:
+        """Take an element's start."""
+        handler = _STARTS.get(tag.rpartition("}")[2])
+        if handler:
+            handler(self, attrs)
+
+    def end(self, tag: str) -> None:
+        """Take an element's end."""
+        name = tag.rpartition("}")[2]
+        if name == "Spec":
+            self.spec = None
+        elif name == "LayerFeature":
+            self.feature = ""
+        elif name == "Profile":
+            self.in_profile = False
+        elif name == "SlotCavity":
+            self.slot = None
+
+    def close(self) -> None:
+        """End of the file."""
+
+    def _header(self, a: dict[str, str]) -> None:
+        self.scale = _SCALES.get(a.get("units", ""), 1.0)
+
+    def _software(self, a: dict[str, str]) -> None:
+        self.generator = f"{a.get('name', '')} {a.get('revision', '')}"
+
+    def _spec(self, a: dict[str, str]) -> None:
+        self.spec = self.specs.setdefault(a.get("name", ""), _Spec())
+        self.spec.place = self._line()
+
+    def _typed(self, a: dict[str, str]) -> None:
+        self.section = a.get("type", "")
+
+    def _impedance(self, a: dict[str, str]) -> None:
+        self.section = "Z:" + a.get("type", "")
+
+    def _surface(self, a: dict[str, str]) -> None:
+        self.section = "FINISH"
+        if a.get("type"):
+            self.finish = StatedText(a["type"], self._line())
+
+    def _finish(self, a: dict[str, str]) -> None:
+        if a.get("type"):
+            self.finish = StatedText(a["type"], self._line())
+
+    def _property(self, a: dict[str, str]) -> None:
+        if self.spec is None:
+            return
+        section, text = self.section, a.get("text", "")
+        if section == "MATERIAL" and text and self.spec.material is None:
+            self.spec.material = StatedText(text, self._line())
+        elif section == "START_LAYER":
+            self.spec.start = a.get("layerOrGroupRef", "")
+        elif section == "MUST_NOT_CUT_LAYER":
+            self.spec.must_not_cut = a.get("layerOrGroupRef", "")
+        elif section == "MUST_CUT_LAYER":
+            self.spec.must_cut = a.get("layerOrGroupRef", "")
+        elif a.get("value"):
+            scale = _SCALES.get(a.get("unit", ""), 1.0)
+            number = stated_number(a["value"], self._line(), scale)
+            if number and section == "Z:IMPEDANCE":
+                self.impedances.append(number)
+            elif number:
+                self.spec.numbers.setdefault(section, number)
+
+    def _layer(self, a: dict[str, str]) -> None:
+        self.layer = a.get("name", "")
+        self.functions.setdefault(self.layer, (a.get("layerFunction", ""), a.get("polarity", ""), self._line()))
+
+    def _span(self, a: dict[str, str]) -> None:
+        self.spans[self.layer] = a.get("fromLayer", ""), a.get("toLayer", "")
+
+    def _stackup(self, a: dict[str, str]) -> None:
+        self.thickness = stated_number(a.get("overallThickness", ""), self._line(), self.scale)
+
+    def _stackup_layer(self, a: dict[str, str]) -> None:
+        self.stack.append((a.get("layerOrGroupRef", ""), a.get("thickness", ""), [], self._line()))
+
+    def _spec_ref(self, a: dict[str, str]) -> None:
+        name = a.get("id", "")
+        if self.feature:
+            self.drilled[name] += 1
+            self.drill_lines.setdefault(name, self._line())
+        elif self.stack:
+            self.stack[-1][2].append(name)
+
+    def _feature(self, a: dict[str, str]) -> None:
+        self.feature = a.get("layerRef", "")
+
+    def _hole(self, a: dict[str, str], *, is_slot: bool = False) -> None:
+        if self.feature:
+            key = self.feature, a.get("diameter", ""), is_slot, a.get("platingStatus", "")
+            self.holes[key] += 1
+            if key not in self.hole_lines:
+                self.hole_lines[key] = self._line()
+
+    def _slot(self, a: dict[str, str]) -> None:
+        self.slot = a
+
+    def _oval(self, a: dict[str, str]) -> None:
+        if self.slot is not None:
+            sides = [side for side in (a.get("width", ""), a.get("height", "")) if stated_number(side, "")]
+            narrow = min(sides, key=float, default="")
+            self._hole({"diameter": narrow, "platingStatus": self.slot.get("platingStatus", "")}, is_slot=True)
+
+    def _pad(self, a: dict[str, str]) -> None:
+        if self.feature:
+            self.pads[self.feature] += 1
+
+    def _profile(self, a: dict[str, str]) -> None:
+        self.in_profile = True
+        self.profile_line = self._line()
+
+    def _point(self, a: dict[str, str]) -> None:
+        if self.in_profile:
+            self.points.append((float(a.get("x", "nan")), float(a.get("y", "nan"))))
+
+    def _curve(self, a: dict[str, str]) -> None:
+        if self.in_profile and self.points:
+            self.points += _arc_points(self.points[-1], a)
+
+    def file(self) -> SentFile:
+        """Return what was read."""
+        copper = [name for name, *_ in self.stack if self._kind(name) is LayerKind.COPPER]
+        index = {name: k for k, name in enumerate(copper)}
+        layers = tuple(
+            SentLayer(name, k, self.functions[name][1].capitalize(), self.functions[name][2])
+            for name, k in index.items()
+        )
+        return SentFile(
+            self.place,
+            FabFormat.IPC2581,
+            self.generator,
+            layers=layers,
+            rows=tuple(self._rows()),
+            holes=tuple(self._holes(index)),
+            backdrills=tuple(self._backdrills(index)),
+            protections=tuple(self._protections()),
+            finish=self.finish,
+            thickness_mm=self.thickness,
+            size_mm=self._size(),
+            impedances=tuple(self.impedances),
+        )
+
+    def _kind(self, name: str) -> LayerKind | None:
+        return _KINDS.get(self.functions.get(name, ("", "", ""))[0])
+
+    def _rows(self) -> list[SentRow]:
+        rows = []
+        for name, thickness, refs, place in self.stack:
+            kind = self._kind(name)
+            if kind is None:
+                continue
+            specs = [self.specs[ref] for ref in refs if ref in self.specs]
+            numbers = {key: n for spec in specs for key, n in spec.numbers.items()}
+            material = next((spec.material for spec in specs if spec.material), None)
+            number = stated_number(thickness, place, self.scale)
+            dk, df = numbers.get("DIELECTRIC_CONSTANT"), numbers.get("LOSS_TANGENT")
+            rows.append(SentRow(kind, name, place, number, material, dk, df, numbers.get("WEIGHT")))
+        return rows
+
+    def _holes(self, index: dict[str, int]) -> list[SentHoles]:
+        found = []
+        for key, count in self.holes.items():
+            layer, diameter, is_slot, plating = key
+            size = stated_number(diameter, self.hole_lines[key], self.scale)
+            if size is None:
+                continue
+            ends = sorted(index[name] for name in self.spans.get(layer, ()) if name in index)
+            first, last = (ends[0], ends[-1]) if len(ends) == 2 else (None, None)
+            found.append(SentHoles(first, last, plating != "NONPLATED", size, count, is_slot, size.place))
+        return found
+
+    def _backdrills(self, index: dict[str, int]) -> list[SentBackdrill]:
+        found = []
+        for name, spec in self.specs.items():
+            if not spec.start:
+                continue
+            size = spec.numbers.get("OTHER")
+            ends = (index.get(spec.start), index.get(spec.must_cut), index.get(spec.must_not_cut))
+            found.append(SentBackdrill(*ends, size, None, self.drilled[name], spec.place))
+        return found
+
+    def _protections(self) -> list[SentProtection]:
+        kinds = {"HOLEFILL": "filled", "COATINGCOND": "capped"}
+        return [
+            SentProtection(kinds[function], self.pads[name], place)
+            for name, (function, _, place) in self.functions.items()
+            if function in kinds and name in self.spans
+        ]
+
+    def _size(self) -> tuple[StatedNumber, StatedNumber] | None:
+        if not self.points:
+            return None
+        xs, ys = zip(*self.points, strict=True)
+        x, y = (StatedNumber(round((max(v) - min(v)) * self.scale, 6), 1e-4, self.profile_line) for v in (xs, ys))
+        return x, y
+
+
+def _arc_points(start: tuple[float, float], a: dict[str, str]) -> list[tuple[float, float]]:
+    """Return chord points of an arc, so that its bulge counts in the size."""
+    x, y, cx, cy = (float(a.get(key, "nan")) for key in ("x", "y", "centerX", "centerY"))
+    radius = math.hypot(x - cx, y - cy)
+    begin, end = math.atan2(start[1] - cy, start[0] - cx), math.atan2(y - cy, x - cx)
+    is_clockwise = a.get("clockwise", "false").lower() == "true"
+    turn = (begin - end if is_clockwise else end - begin) % (2 * math.pi) or 2 * math.pi
+    sign = -1 if is_clockwise else 1
+    angles = [begin + sign * turn * k / 64 for k in range(1, 64)]
+    return [(cx + radius * math.cos(t), cy + radius * math.sin(t)) for t in angles] + [(x, y)]
+
+
+_STARTS: dict[str, Any] = {
+    "CadHeader": _Target._header,
+    "SoftwarePackage": _Target._software,
+    "Spec": _Target._spec,
+    "General": _Target._typed,
+    "Dielectric": _Target._typed,
+    "Conductor": _Target._typed,
+    "Backdrill": _Target._typed,
+    "Impedance": _Target._impedance,
+    "SurfaceFinish": _Target._surface,
+    "Finish": _Target._finish,
+    "Property": _Target._property,
+    "Layer": _Target._layer,
+    "Span": _Target._span,
+    "Stackup": _Target._stackup,
+    "StackupLayer": _Target._stackup_layer,
+    "SpecRef": _Target._spec_ref,
+    "LayerFeature": _Target._feature,
+    "Hole": _Target._hole,
+    "SlotCavity": _Target._slot,
+    "Oval": _Target._oval,
+    "Pad": _Target._pad,
+    "Profile": _Target._profile,
+    "PolyBegin": _Target._point,
+    "PolyStepSegment": _Target._point,
+    "PolyStepCurve": _Target._curve,
+}
