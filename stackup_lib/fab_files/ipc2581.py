@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 from xml.etree.ElementTree import ParseError
 
 from defusedxml import DefusedXmlException
@@ -29,7 +29,7 @@ from stackup_lib.fab_files.facts import (
     stated_number,
 )
 
-_KINDS = {
+KINDS = {
     "CONDUCTOR": LayerKind.COPPER,
     "CONDFILM": LayerKind.COPPER,
     "CONDFOIL": LayerKind.COPPER,
@@ -42,6 +42,7 @@ _KINDS = {
     "DIELADHV": LayerKind.OTHER,
     "SOLDERMASK": LayerKind.MASK,
 }
+"""Functions of layers that are rows of a stackup."""
 _SCALES = {"MILLIMETER": 1.0, "MM": 1.0, "INCH": 25.4, "MICRON": 0.001}
 _CHUNK = 1 << 16
 
@@ -60,20 +61,43 @@ def read_ipc2581(member: Member) -> SentFile:
         FabFileError: it is no such XML, or it declares entities or a document type.
     """
     target = _Target(member.place)
+    parse_ipc2581(member.read(), member.place, target)
+    return target.file()
+
+
+def parse_ipc2581(content: bytes, place: str, target: XmlTarget) -> None:
+    """Give a file's elements to a target with `start`, `end`, `close`, and `expat` for places.
+
+    Raises:
+        FabFileError: it is no such XML, or it declares entities or a document type.
+    """
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.expat = parser.parser
-    content = member.read()
     try:
         for start in range(0, len(content), _CHUNK):
             parser.feed(content[start : start + _CHUNK])
         parser.close()
     except DefusedXmlException as error:
         raise FabFileError(
-            member.place, "declares a document type or entities", "export it again; IPC-2581 has neither"
+            place, "declares a document type or entities", "export it again; IPC-2581 has neither"
         ) from error
     except (ParseError, ValueError) as error:
-        raise FabFileError(member.place, f"is no XML that can be read ({error})", "export it again") from error
-    return target.file()
+        raise FabFileError(place, f"is no XML that can be read ({error})", "export it again") from error
+
+
+class XmlTarget(Protocol):
+    """What takes elements; `expat` is the parser, which knows line and byte."""
+
+    expat: Any
+
+    def start(self, tag: str, attrs: dict[str, str]) -> None:
+        """Take an element's start."""
+
+    def end(self, tag: str) -> None:
+        """Take an element's end."""
+
+    def close(self) -> None:
+        """End of the file."""
 
 
 class _Spec:
@@ -153,7 +177,10 @@ class _Target:
         self.section = a.get("type", "")
 
     def _impedance(self, a: dict[str, str]) -> None:
+        """Take an impedance: revision C has its value here, B in a property."""
         self.section = "Z:" + a.get("type", "")
+        if number := stated_number(a.get("value", ""), self._line()):
+            self.impedances.append(number)
 
     def _surface(self, a: dict[str, str]) -> None:
         self.section = "FINISH"
@@ -174,7 +201,7 @@ class _Target:
             self.spec.start = a.get("layerOrGroupRef", "")
         elif section == "MUST_NOT_CUT_LAYER":
             self.spec.must_not_cut = a.get("layerOrGroupRef", "")
-        elif section == "MUST_CUT_LAYER":
+        elif section == "OTHER" and a.get("layerOrGroupRef"):
             self.spec.must_cut = a.get("layerOrGroupRef", "")
         elif a.get("value"):
             scale = _SCALES.get(a.get("unit", ""), 1.0)
@@ -264,7 +291,7 @@ class _Target:
         )
 
     def _kind(self, name: str) -> LayerKind | None:
-        return _KINDS.get(self.functions.get(name, ("", "", ""))[0])
+        return KINDS.get(self.functions.get(name, ("", "", ""))[0])
 
     def _rows(self) -> list[SentRow]:
         rows = []

@@ -14,7 +14,8 @@ from stackup_lib.fab_files.job_file import read_job
 from stackup_lib.fab_files.netlist356 import is_netlist, read_netlist
 from stackup_lib.fab_files.odb import odb_root, read_odb
 
-_HEAD = 4096
+HEAD = 4096
+"""Bytes by which a format is known."""
 
 
 def read_fab_files(paths: Iterable[Path]) -> tuple[tuple[SentFile, ...], tuple[str, ...]]:
@@ -48,7 +49,7 @@ def read_fab_files(paths: Iterable[Path]) -> tuple[tuple[SentFile, ...], tuple[s
 def _read(member: Member) -> SentFile | None:
     if member.base.startswith("."):
         return None
-    head = member.read()[:_HEAD]
+    head = member.read()[:HEAD]
     if member.base.lower().endswith(".gbrjob"):
         return read_job(member)
     if is_ipc2581(head):

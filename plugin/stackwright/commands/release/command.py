@@ -12,15 +12,23 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from drc_rules.engine.check import prepare
+from drc_rules.facts.context import Context
 from drc_rules.release.compare import compare_release
+from drc_rules.release.corrections import corrected_file
 from drc_rules.release.model import ReleaseFile, ReleaseFinding
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.files.plain_file import read_plain
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.fab_files.read import read_fab_files
+from stackup_lib.fab_files.archive import MOST_FILE_BYTES
+from stackup_lib.fab_files.ipc2581 import is_ipc2581
+from stackup_lib.fab_files.read import HEAD, read_fab_files
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
-from stackwright.commands.release.page import release_page
+from stackwright.commands.release.page import findings_block, release_page, verdict
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.text.output import check_target, show, write_file
+from stackwright.text.page import Page, styled, terminal_console
 
 AGREES, DIFFERS = 0, 1
 
@@ -62,6 +70,8 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
     request.check_file(typed, board_path, *files)
     content = read_bytes(board_path)
     context, _, _ = prepare(read_board(board_path, text=content), request.config_of(board_path), request.overrides)
+    if request.fix:
+        return _fix(context, files)
     sent, others = read_fab_files(files)
     comparison = compare_release(context, sent, others)
     if request.format == JSON:
@@ -77,3 +87,36 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
         text = request.laid_out(release_page(board_path.name, comparison, verbose=request.verbose))
     request.deliver(text, "comparison")
     return AGREES if comparison.agrees else DIFFERS
+
+
+def _fix(context: Context, files: Sequence[Path]) -> int:
+    """Write a corrected file beside each IPC-2581, and compare what was written; 1 where that still differs."""
+    written: list[Path] = []
+    for path in files:
+        content = _content(path)
+        if not is_ipc2581(content[:HEAD]):
+            continue
+        target = path.with_name(f"{path.stem}-corrected{path.suffix}")
+        check_target(target, list(files))
+        write_file(target, corrected_file(context, content, path.name).decode("utf-8"))
+        written.append(target)
+    if not written:
+        step = "name one: kicad-cli pcb export ipc2581 --version C --output card.xml card.kicad_pcb"
+        raise StackwrightError("--fix", "no IPC-2581 file is named", step)
+    sent, others = read_fab_files(written)
+    comparison = compare_release(context, sent, others)
+    page = Page()
+    for target in written:
+        page.line(styled("Written", "bold"), f"  {target}")
+    page.line(*verdict(comparison))
+    findings_block(page, comparison, verbose=False)
+    show(page.text(terminal_console()))
+    return AGREES if comparison.agrees else DIFFERS
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return b"" if path.is_dir() else read_plain(path, MOST_FILE_BYTES)
+    except OSError as error:
+        step = "name the IPC-2581 file that KiCad wrote"
+        raise StackwrightError(str(path), f"cannot be read ({error.strerror})", step) from error

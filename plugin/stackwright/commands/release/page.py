@@ -27,16 +27,10 @@ def release_page(name: str, comparison: ReleaseComparison, *, verbose: bool) -> 
     formats = Counter(file.format for file in comparison.files)
     read = ", ".join(f"{number} {name}" for name, number in formats.items())
     page.line(styled("Release", "bold"), f"  {name} compared with {count(len(comparison.files), 'file')}: {read}")
-    page.line(*_verdict(comparison))
+    page.line(*verdict(comparison))
     topics = dict.fromkeys(topic for file in comparison.files for topic in file.topics)
     page.line(styled("Compared", "dim"), f"  {', '.join(topics) or 'nothing'}")
-    for outcome, (head, style) in _HEADS.items():
-        groups = list(grouped([one for one in comparison.findings if one.outcome is outcome]))
-        if groups:
-            page.gap()
-            page.line(styled(head, style))
-        for group in groups:
-            _group(page, group, verbose=verbose)
+    findings_block(page, comparison, verbose=verbose)
     if verbose:
         page.heading("Files")
         page.rows(
@@ -51,7 +45,8 @@ def release_page(name: str, comparison: ReleaseComparison, *, verbose: bool) -> 
     return page
 
 
-def _verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
+def verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
+    """Return the verdict in words."""
     numbers = Counter(finding.outcome for finding in comparison.findings)
     if comparison.agrees:
         return (styled("Agrees", "bold green"), "  everything that the files state is what the board states")
@@ -64,6 +59,17 @@ def _verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
         parts.append(f"{numbers[ReleaseOutcome.NOT_COMPARED]} not compared")
     word = "Differs" if numbers[ReleaseOutcome.DIFFERS] else "Incomplete"
     return (styled(word, "bold yellow"), f"  {', '.join(parts)}")
+
+
+def findings_block(page: Page, comparison: ReleaseComparison, *, verbose: bool) -> None:
+    """Add the findings, most serious first."""
+    for outcome, (head, style) in _HEADS.items():
+        groups = list(grouped([one for one in comparison.findings if one.outcome is outcome]))
+        if groups:
+            page.gap()
+            page.line(styled(head, style))
+        for group in groups:
+            _group(page, group, verbose=verbose)
 
 
 def _group(page: Page, group: Sequence[ReleaseFinding], *, verbose: bool) -> None:
