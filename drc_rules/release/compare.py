@@ -96,14 +96,14 @@ def _nowhere(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFind
             topic="stackup",
             what="the board states none of its own",
             sent="KiCad's default rows" if any(file.has_stackup for file in files) else "",
-            consequence="the fab presses its own standard stackup, or what KiCad put in",
+            consequence="the fab laminates its own standard stackup, or what KiCad put in",
             fix="in KiCad, File > Board Setup > Physical Stackup: enter the fab's stackup",
         )
     if stackup and not any(file.has_stackup for file in files):
         yield _missing(
             "stackup",
             f"{len(side.sheets)} rows",
-            "the fab presses its own standard stackup: impedance and loss are the fab's choice",
+            "the fab laminates its own standard stackup: impedance and loss are the fab's choice",
             "send the .gbrjob file of KiCad's Gerber export, IPC-2581, or the tables of `stackwright fab-pack`",
         )
     if stackup and stackup.copper_finish and not any(file.finish for file in files):

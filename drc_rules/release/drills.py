@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from drc_rules.release.agreement import number_words
 from drc_rules.release.board_side import BackdrillKey, BoardSide
@@ -155,19 +156,25 @@ def backdrill_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[R
     """Return how the backdrills of files that belong together differ from the board's."""
     last = len(side.names) - 1
     sent: dict[BackdrillKey | None, list[SentBackdrill]] = {}
-    seen = set()
+    seen: dict[tuple[BackdrillKey | None, frozenset[str]], SentBackdrill] = {}
     for one in (drill for file in files for drill in file.backdrills):
         key = _key(one, last)
-        if one.hits:
-            if (key, one.hits) in seen:
-                yield _doubled("backdrills", one.count, one.place)
-                continue
-            seen.add((key, one.hits))
-        sent.setdefault(key, []).append(one)
+        first = seen.setdefault((key, one.hits), one)
+        if first is one or not one.hits:
+            sent.setdefault(key, []).append(one)
+        elif _size_and_depth(first) == _size_and_depth(one):
+            yield _doubled("backdrills", one.count, one.place)
+        else:
+            sent[key].append(replace(one, count=0))  # the same holes, made in another way
     where = files[0].path if len(files) == 1 else "drill files"
     for key in [*side.backdrills, *(key for key in sent if key not in side.backdrills)]:
         wanted = side.backdrills.get(key, Counter()) if key else Counter()
         yield from _backdrill(side, key, wanted, sent.get(key, []), where=where, file_format=files[0].format)
+
+
+def _size_and_depth(one: SentBackdrill) -> tuple[float | None, float | None]:
+    size, depth = one.diameter_mm, one.depth_mm
+    return size.value if size else None, depth.value if depth else None
 
 
 def _key(one: SentBackdrill, last: int) -> BackdrillKey | None:
@@ -214,7 +221,7 @@ def _backdrill(
                 place=size.place,
                 board=_counts(wanted),
                 sent=number_words(size.value, " mm"),
-                consequence="the drill leaves copper of the barrel, or cuts traces and planes beside it",
+                consequence="the drill leaves copper of the barrel, or cuts traces and planes next to it",
                 fix="export it again from the board that was checked",
             )
         if key and one.depth_mm and (depths := side.depth_mm(key)):

@@ -218,7 +218,7 @@ def job_findings(side: BoardSide, job: SentFile, files: Sequence[SentFile]) -> I
     """Return how a job file differs from the board, and from the files that it lists."""
     if job.layer_count and job.layer_count.value != len(side.names):
         words = f"{len(side.names)} copper layers", f"{number_words(job.layer_count.value)} copper layers"
-        yield _layers(job.layer_count.place, *words, "the fab quotes and presses another board")
+        yield _layers(job.layer_count.place, *words, "the fab quotes and makes another board")
     sent = {re.split(r"[/:\\]", file.path)[-1] for file in files}
     for path, function in job.file_layers:
         if re.split(r"[/\\]", path)[-1] not in sent and function.startswith(("Copper", "Profile", "SolderMask")):

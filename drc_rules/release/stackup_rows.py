@@ -18,18 +18,17 @@ from stackup_lib.fab_files.facts import FabFormat, SentFile, SentRow, StatedNumb
 
 DIFFERS, NOT_STATED = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED
 T = TypeVar("T")
-FINISHES = Path(__file__).with_name("finishes.toml")
 OUNCE_UM = (34.3, 35.0)
 """1 oz/ft2 in micrometres: nominal of IPC-4562, and the value that KiCad divides by."""
 
 _CONSEQUENCE = {
-    "thickness": "the fab presses another height: impedance, loss and board thickness change",
+    "thickness": "the fab makes another height: impedance, loss and board thickness change",
     "Dk": "the fab or its solver computes line widths for another Dk: impedance is off",
     "Df": "insertion loss is computed from a wrong Df",
-    "material": "the fab may press another laminate",
-    "type": "core and prepreg are pressed differently: the build-up is another one",
+    "material": "the fab may use another laminate",
+    "type": "core and prepreg are exchanged: the lamination is another one",
     "copper weight": "the fab starts from another foil: width, impedance and current capacity change",
-    "plies": "the fab presses another number of sheets: thickness and resin content change",
+    "plies": "the fab uses another number of plies: thickness and resin content change",
 }
 _PRECISION = "kicad-cli pcb export odb --precision 4 ..."
 
@@ -87,7 +86,7 @@ def _total(count: int, total_mm: float) -> str:
 
 def _fix(sent: SentFile) -> str:
     if sent.format is FabFormat.IPC2581:
-        return "stackwright release --fix writes a correct IPC-2581 beside it"
+        return "stackwright release --fix writes a correct IPC-2581 next to it"
     if sent.format is FabFormat.ODB:
         return "send IPC-2581 from `release --fix`, or the stackup of `fab-pack`, with it"
     return "export it again from the board that was checked"
@@ -213,12 +212,12 @@ def finish_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]
             place=sent.thickness_mm.place,
             board=number_words(thickness, " mm"),
             sent=number_words(sent.thickness_mm.value, " mm"),
-            consequence="the fab presses another total: edge connectors and press-fit pins may not fit",
+            consequence="the fab makes another thickness: edge connectors and press-fit pins may not fit",
             fix="in KiCad, Board Setup > Physical Stackup, take the calculated thickness, and export again",
         )
 
 
 @cache
 def _codes() -> dict[str, set[str]]:
-    codes = tomllib.loads(FINISHES.read_text(encoding="utf-8"))["codes"]
+    codes = tomllib.loads(Path(__file__).with_name("finishes.toml").read_text(encoding="utf-8"))["codes"]
     return {_plain(name): {_plain(code) for code in same} for name, same in codes.items()}

@@ -94,7 +94,9 @@ def _bytes(path: Path) -> bytes:
     try:
         return read_plain(path, MOST_FILE_BYTES)
     except OSError as error:
-        raise FabFileError(str(path), f"cannot be read ({error.strerror})", "leave it out or mend it") from error
+        raise FabFileError(
+            str(path), f"cannot be read ({error.strerror})", "leave it out, or allow reading it"
+        ) from error
 
 
 def _nested(content: bytes, source: str, name: str, depth: int) -> Iterator[Member]:

@@ -46,7 +46,7 @@ def release(
     ],
     *,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Write a corrected IPC-2581 C beside the one that is named.")
+        bool, typer.Option("--fix", help="Write a corrected IPC-2581 C next to the one that is named.")
     ] = False,
     config: ConfigOption = None,
     verbose: VerboseOption = False,

@@ -173,6 +173,7 @@ ALLOWED = {
     "stackup_lib/core/files/plain_file.py": "the door itself",
     "stackup_lib/core/files/whole_file.py": "what is written; the folder, to bring its names to the disk",
     "stackup_lib/core/files/sole_writer.py": "the lock: a folder, or an empty file without following links",
+    "stackup_lib/fab_files/archive.py": "archives in memory, which were read by the door",
     "stackup_lib/core/background_process.py": "the end of a pipe",
     "plugin/stackwright/text/output.py": "the null device, where standard output has gone",
     "plugin/stackwright/__main__.py": "the null device, where standard output has gone",

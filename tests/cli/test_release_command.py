@@ -1,0 +1,142 @@
+"""`stackwright release`: verdict, exit code and JSON, on a small board and hand-made files."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixtures.miniboard import build
+from stackwright.__main__ import guarded
+from stackwright.cli.app import run
+from stackwright.commands.release.command import ReleaseDocument
+
+SCHEMA = Path(__file__).parents[2] / "fixtures" / "schemas" / "release-v1.json"
+BOARD = {
+    "size_mm": [40, 30],
+    "finish": "ENIG",
+    "copper_layers": 2,
+    "stackup": 'mask 0.02\nF.Cu 0.035\ncore 1.5 "370HR" dk=4.1 df=0.02\nB.Cu 0.035\nmask 0.02\n',
+    "vias": [{"net": "GND", "at_mm": [5, 5]}, {"net": "GND", "at_mm": [9, 5]}],
+}
+JOB = {
+    "GeneralSpecs": {"Size": {"X": 40.05, "Y": 30.05}, "LayerNumber": 2, "BoardThickness": 1.61, "Finish": "ENIG"},
+    "FilesAttributes": [{"Path": "top.gtl", "FileFunction": "Copper,L1,Top"}],
+    "MaterialStackup": [
+        {"Type": "SolderMask", "Thickness": 0.02},
+        {"Type": "Copper", "Thickness": 0.035},
+        {"Type": "Dielectric", "Thickness": 1.5, "Material": "370HR", "DielectricConstant": 4.1, "LossTangent": 0.02},
+        {"Type": "Copper", "Thickness": 0.035},
+        {"Type": "SolderMask", "Thickness": 0.02},
+    ],
+}
+FUNCTIONS = {
+    "top.gtl": "Copper,L1,Top",
+    "bottom.gbl": "Copper,L2,Bot",
+    "top.gts": "Soldermask,Top",
+    "bottom.gbs": "Soldermask,Bot",
+}
+HEAD = "%TF.FileFunction,{}*%\n%TF.FilePolarity,Positive*%\n%FSLAX46Y46*%\n%MOMM*%\n%ADD10C,0.05*%\nD10*\n"
+EDGE = "X0Y0D02*\nX40000000Y0D01*\nX40000000Y30000000D01*\nX0Y30000000D01*\nX0Y0D01*\nM02*\n"
+DRILLS = "M48\n; #@! TF.FileFunction,Plated,1,2,PTH\nMETRIC\nT1C{}\n%\nT1\nX5.0Y5.0\nX9.0Y5.0\nM30\n"
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    return build(BOARD, tmp_path, "card")
+
+
+@pytest.fixture
+def fab(tmp_path: Path, board: Path) -> Path:
+    """A whole delivery that agrees with the board."""
+    folder = tmp_path / "fab"
+    folder.mkdir()
+    for name, function in FUNCTIONS.items():
+        (folder / name).write_text(HEAD.format(function) + "X1000000Y1000000D03*\nM02*\n")
+    (folder / "edge.gm1").write_text(HEAD.format("Profile,NP") + EDGE)
+    (folder / "card.gbrjob").write_text(json.dumps(JOB))
+    (folder / "card.drl").write_text(DRILLS.format(drill_text(board)))
+    return folder
+
+
+def drill_text(board: Path) -> str:
+    text = board.read_text()
+    at = text.index("(drill ", text.index("(via"))
+    return f"{float(text[at + 7 : text.index(')', at)]):.3f}"
+
+
+def test_what_agrees_is_said_so(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["release", str(board), str(fab)]) == 0
+    said = capsys.readouterr().out
+    assert "Agrees" in said and "Df" in said
+
+
+def test_a_zip_is_as_good_as_a_folder(board: Path, fab: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "fab.zip", "w") as made:
+        for path in fab.iterdir():
+            made.write(path, path.name)
+    assert run(["release", str(board), str(tmp_path / "fab.zip")]) == 0
+
+
+def test_json_holds_every_difference(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Value of the board and of the file, place, consequence and remedy; as the schema says."""
+    job = json.loads(json.dumps(JOB))
+    job["MaterialStackup"][2]["LossTangent"] = 0.0
+    (fab / "card.gbrjob").write_text(json.dumps(job))
+    (fab / "bottom.gbl").unlink()
+    assert run(["release", str(board), str(fab), "--format", "json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
+    found = {(one["topic"], one["what"], one["board"], one["sent"]) for one in data["findings"]}
+    assert found == {("Df", "dielectric 1", "0.02", "0"), ("layers", "B.Cu", "copper layer 2 of 2", "no Gerber file")}
+    assert all(one["place"] and one["consequence"] and one["fix"] for one in data["findings"])
+    assert data["agrees"] is False
+
+
+def test_the_text_fits_80_columns(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fab / "card.drl").unlink()
+    (fab / "card.gbrjob").unlink()
+    assert run(["release", str(board), str(fab)]) == 1
+    said = capsys.readouterr().out
+    assert "Not in the files" in said and "no drill file" in said
+
+
+def test_a_board_without_a_stackup_is_not_said_to_agree(
+    fab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = build({"size_mm": [40, 30], "copper_layers": 2, "stackup": None}, tmp_path, "bare")
+    assert run(["release", str(bare), str(fab)]) == 1
+    assert "Not compared" in capsys.readouterr().out
+
+
+def test_without_gerbonara_one_line_says_what_to_install(
+    board: Path, fab: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gerbonara.rs274x", None)
+    assert run(["release", str(board), str(fab)]) == 1
+    assert "pip install 'stackwright[release]'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [(["nothing.zip"], "cannot be read"), (["note.txt"], "no Gerber"), (["note.txt", "--fix"], "no IPC-2581")],
+)
+def test_what_cannot_be_read_has_exit_code_2(
+    files: list[str], words: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "note.txt").write_text("hello")
+    paths = [name if name.startswith("-") else str(tmp_path / name) for name in files]
+    assert guarded(lambda: run(["release", str(board), *paths])) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_the_schema_is_the_one_of_the_program() -> None:
+    made = ReleaseDocument.model_json_schema(mode="serialization")
+    committed = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert committed == {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
