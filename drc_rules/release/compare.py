@@ -143,9 +143,7 @@ def _nowhere(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFind
 
 
 def _missing(topic: str, board: str, consequence: str, fix: str) -> ReleaseFinding:
-    return ReleaseFinding(
-        outcome=NOT_STATED, topic=topic, what="no file states it", board=board, consequence=consequence, fix=fix
-    )
+    return ReleaseFinding(outcome=NOT_STATED, topic=topic, what="", board=board, consequence=consequence, fix=fix)
 
 
 def _topics(file: SentFile) -> tuple[str, ...]:

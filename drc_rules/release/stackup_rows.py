@@ -28,7 +28,7 @@ _CONSEQUENCE = {
     "material": "the fab may use another laminate",
     "type": "core and prepreg are exchanged: the lamination is another one",
     "copper weight": "the fab starts from another foil: width, impedance and current capacity change",
-    "plies": "the fab uses another number of plies: thickness and resin content change",
+    "plies": "the fab uses another number of sheets: thickness and resin content change",
 }
 _PRECISION = "kicad-cli pcb export odb --precision 4 ..."
 

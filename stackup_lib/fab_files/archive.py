@@ -117,7 +117,7 @@ def _zip(content: bytes, source: str, folder: str, depth: int) -> Iterator[Membe
         raise _broken(source) from error
     _bounded(source, len(infos), sum(info.file_size for info in infos))
     for info in infos:
-        _safe(source, info.filename)
+        _safe(source, info.filename, info.file_size)
         mode = info.external_attr >> 16
         if mode & 0o170000 == 0o120000:
             raise _refused(source, f"holds a link, {info.filename}")
@@ -164,7 +164,7 @@ def _tgz(content: bytes, source: str, folder: str, depth: int) -> Iterator[Membe
                 for count, info in enumerate(archive, start=1):
                     total += info.size
                     _bounded(source, count, total)
-                    _safe(source, info.name)
+                    _safe(source, info.name, info.size)
                     if info.isdir():
                         continue
                     if not info.isreg():
@@ -187,8 +187,10 @@ def _bounded(source: str, count: int, total: int) -> None:
         raise _refused(source, f"unpacks to more than {MOST_UNPACKED_BYTES >> 20} MB")
 
 
-def _safe(source: str, name: str) -> None:
+def _safe(source: str, name: str, size: int) -> None:
     path = PurePosixPath(name)
+    if size > MOST_FILE_BYTES:
+        raise _refused(source, f"holds a file of more than {MOST_FILE_BYTES >> 20} MB, {name}")
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.partition("/")[0]:
         raise _refused(source, f"holds a path that leads out of it, {name}")
 

@@ -90,7 +90,5 @@ def _group(page: Page, group: Sequence[ReleaseFinding], *, verbose: bool) -> Non
         last = file
     if len(group) > len(shown):
         page.line(styled(f"and {len(group) - len(shown)} more (-v shows all)", "dim"), indent=4)
-    if first.consequence:
-        page.line(styled("means  ", "dim"), first.consequence, indent=4)
-    if first.fix:
-        page.line(styled("fix    ", "dim"), first.fix, indent=4)
+    told = (("means", first.consequence), ("fix", first.fix))
+    page.rows([Column(), Column(wraps=True)], [(styled(word, "dim"), text) for word, text in told if text], indent=4)
