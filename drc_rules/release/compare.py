@@ -26,7 +26,7 @@ def compare_release(ctx: Context, files: Sequence[SentFile], others: tuple[str, 
         *(finding for file in files for finding in _file(side, file, files)),
         *_nowhere(side, files),
     ]
-    listed = tuple(ReleaseFile(path=f.path, format=f.format.value, topics=_topics(f)) for f in files)
+    listed = tuple(ReleaseFile(path=f.path, format=f.format.value, topics=_topics(side, f)) for f in files)
     return ReleaseComparison(files=listed, findings=tuple(findings), others=others)
 
 
@@ -146,21 +146,23 @@ def _missing(topic: str, board: str, consequence: str, fix: str) -> ReleaseFindi
     return ReleaseFinding(outcome=NOT_STATED, topic=topic, what="", board=board, consequence=consequence, fix=fix)
 
 
-def _topics(file: SentFile) -> tuple[str, ...]:
-    rows = file.rows
+def _topics(side: BoardSide, file: SentFile) -> tuple[str, ...]:
+    """Return what a file and the board both state."""
+    plies = [sheet.ply for sheet in side.sheets]
+    rows = file.rows if side.stackup else ()
     stated = {
         "layers": file.layers or file.layer_count,
         "thickness": [row for row in rows if row.thickness_mm],
-        "material": [row for row in rows if row.material],
-        "Dk": [row for row in rows if row.dk],
-        "Df": [row for row in rows if row.df],
+        "material": any(row.material for row in rows) and any(ply.material for ply in plies),
+        "Dk": any(row.dk for row in rows) and any(ply.dk for ply in plies),
+        "Df": any(row.df for row in rows) and any(ply.df for ply in plies),
         "copper weight": [row for row in rows if row.copper_oz],
-        "finish": file.finish,
+        "finish": side.stackup and side.stackup.copper_finish and file.finish,
         "drill": file.holes,
         "backdrill": file.backdrills,
         "outline": file.size_mm,
         "via protection": file.protections,
-        "impedance": file.impedances,
+        "impedance": side.targets and file.impedances,
     }
     return tuple(topic for topic, values in stated.items() if values)
 

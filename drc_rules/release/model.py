@@ -39,7 +39,7 @@ class ReleaseFinding(Frozen):
 
 
 class ReleaseFile(Frozen):
-    """One file that was read, and the topics of which it states anything."""
+    """One file that was read, and the topics of which both it and the board state something."""
 
     path: str
     format: str

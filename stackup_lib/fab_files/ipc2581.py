@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import chain
 from typing import Any, Protocol
 from xml.etree.ElementTree import ParseError
 
@@ -338,7 +339,7 @@ class _Target:
         ]
 
     def _size(self) -> tuple[StatedNumber, StatedNumber] | None:
-        if not self.points:
+        if not self.points or not all(map(math.isfinite, chain(*self.points))):
             return None
         xs, ys = zip(*self.points, strict=True)
         x, y = (StatedNumber(round((max(v) - min(v)) * self.scale, 6), 1e-4, self.profile_line) for v in (xs, ys))

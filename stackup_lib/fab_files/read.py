@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from stackup_lib.fab_files.archive import Member, members_of
 from stackup_lib.fab_files.excellon import is_excellon, read_excellon
@@ -30,10 +32,10 @@ def read_fab_files(paths: Iterable[Path]) -> tuple[tuple[SentFile, ...], tuple[s
     for path in named:
         members = members_of(path)
         if (root := odb_root([member.name for member in members])) is not None:
-            found.append(read_odb(members, root))
+            found.append(_guarded(str(path), partial(read_odb, members, root)))
             members = [member for member in members if not member.name.startswith(root)]
         for member in members:
-            if (one := _read(member)) is not None:
+            if (one := _guarded(member.place, partial(_read, member))) is not None:
                 found.append(one)
             else:
                 others.append(member.place)
@@ -44,6 +46,17 @@ def read_fab_files(paths: Iterable[Path]) -> tuple[tuple[SentFile, ...], tuple[s
             "name the files or the folder that go to the fab",
         )
     return tuple(found), tuple(others)
+
+
+T = TypeVar("T")
+
+
+def _guarded(place: str, reader: Callable[[], T]) -> T:
+    """Run a reader; what it stumbles over is a file that is no such file."""
+    try:
+        return reader()
+    except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
+        raise FabFileError(place, "cannot be read: it is damaged, or not what it seems", "export it again") from error
 
 
 def _read(member: Member) -> SentFile | None:

@@ -136,6 +136,10 @@ def test_what_cannot_be_read_has_exit_code_2(
     assert said.count("\n") == 1
 
 
+def test_fix_writes_files_only(board: Path, fab: Path) -> None:
+    assert run(["release", str(board), str(fab), "--fix", "--format", "json"]) == 2
+
+
 def test_the_schema_is_the_one_of_the_program() -> None:
     made = ReleaseDocument.model_json_schema(mode="serialization")
     committed = json.loads(SCHEMA.read_text(encoding="utf-8"))

@@ -57,6 +57,8 @@ def release(
     """Compare what is sent to the fab with the board: layers, stackup, drills, backdrills, outline, impedance."""
     from stackwright.commands.release.command import ReleaseRequest, check_release
 
+    if fix and (format_ or json or output):
+        raise typer.BadParameter("--fix writes next to the named file; --format and --output do not go with it")
     request = ReleaseRequest(
         fix=fix,
         verbose=verbose,

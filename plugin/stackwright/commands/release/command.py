@@ -98,7 +98,7 @@ def _fix(context: Context, files: Sequence[Path]) -> int:
             continue
         target = path.with_name(f"{path.stem}-corrected{path.suffix}")
         check_target(target, list(files))
-        write_file(target, corrected_file(context, content, path.name).decode("utf-8"))
+        write_file(target, _text(corrected_file(context, content, path.name), path))
         written.append(target)
     if not written:
         step = "name one: kicad-cli pcb export ipc2581 --version C --output card.xml card.kicad_pcb"
@@ -112,6 +112,13 @@ def _fix(context: Context, files: Sequence[Path]) -> int:
     findings_block(page, comparison, verbose=False)
     show(page.text(terminal_console()))
     return AGREES if comparison.agrees else DIFFERS
+
+
+def _text(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise StackwrightError(str(path), "is no UTF-8 text", "export it again with KiCad") from error
 
 
 def _content(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -288,6 +289,30 @@ def test_a_number_knows_its_last_decimal(text: str, step: float) -> None:
     number = stated_number(text, "x")
     assert number and number.step == pytest.approx(step)
     assert stated_number("nan", "x") is None and stated_number("x", "x") is None
+
+
+SAMPLES = {"x.gbr": GERBER, "e.gbr": GERBER.replace("Copper,L2,Inr", "Profile,NP"), "x.drl": DRILL, "x.d356": NETLIST}
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, "x.xml", "matrix"])
+def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    """Whatever is cut, doubled or replaced, the answer is facts or one line."""
+    text = {**SAMPLES, "x.xml": IPC, "matrix": ODB["matrix/matrix"]}[name]
+    chance = random.Random(name)  # noqa: S311 - the same damage each time
+    path = tmp_path / ("matrix/matrix" if name == "matrix" else name)
+    path.parent.mkdir(exist_ok=True)
+    answers = set()
+    for _ in range(60):
+        at = chance.randrange(len(text))
+        piece = chance.choice(["", "-", "9" * 5000, "nan", "\0", "<", "1e999", text[at : at + 40]])
+        path.write_text(text[:at] + piece + text[at + chance.randrange(12) :])
+        try:
+            read_fab_files([tmp_path if name == "matrix" else path])
+            answers.add("read")
+        except FabFileError as error:
+            assert "\n" not in str(error)
+            answers.add("refused")
+    assert answers <= {"read", "refused"} and answers
 
 
 def test_nothing_for_a_fab_is_said_so(tmp_path: Path) -> None:
