@@ -36,6 +36,8 @@ def _gerbers(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFind
     drills = [file for file in files if file.format is FabFormat.EXCELLON or (file in gerbers and file.holes)]
     if gerbers:
         yield from gerber_findings(side, gerbers)
+    if protections := [file for file in gerbers if file.protections]:
+        yield from protection_findings(side, protections)
     if drills:
         yield from hole_findings(side, drills)
         yield from backdrill_findings(side, drills)
@@ -63,7 +65,7 @@ def _file(side: BoardSide, file: SentFile, files: Sequence[SentFile]) -> Iterato
         yield from layer_findings(side, file)
         yield from hole_findings(side, [file])
         yield from backdrill_findings(side, [file])
-        yield from protection_findings(side, file)
+        yield from protection_findings(side, [file])
         yield from _impedances(side, file)
     elif file.format is FabFormat.D356:
         yield from hole_findings(side, [file])
@@ -120,12 +122,12 @@ def _nowhere(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFind
             "the fab does not adjust line widths and tests no coupon",
             "KiCad exports none: use `stackwright release --fix`, or send the tables of `stackwright fab-pack`",
         )
-    if (side.filled or side.capped) and not whole:
+    if (side.filled or side.capped) and not whole and not any(file.protections for file in files):
         yield _missing(
             "via protection",
             f"{side.filled} filled and {side.capped} capped vias",
             "the fab leaves the vias open",
-            "send IPC-2581 or ODB++ with it, or name the vias in the fabrication notes",
+            "send IPC-2581 or ODB++, or the via files of kicad-cli pcb export drill --format gerber",
         )
     drills = [drill for file in files for drill in file.backdrills]
     if side.backdrills and drills and not any(drill.diameter_mm for drill in drills):

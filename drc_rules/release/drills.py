@@ -241,17 +241,18 @@ def _backdrill(
                 )
 
 
-def protection_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]:
-    """Return how filled and capped vias of an IPC-2581 or ODB++ differ from the board's."""
+def protection_findings(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
+    """Return how filled and capped vias of files that belong together differ from the board's."""
+    sent = [one for file in files for one in file.protections]
     for kind, wanted in (("filled", side.filled), ("capped", side.capped)):
-        count = sum(one.count for one in sent.protections if one.kind == kind)
+        count = sum(one.count for one in sent if one.kind == kind)
         if count != wanted:
-            places = [one.place for one in sent.protections if one.kind == kind]
+            places = [one.place for one in sent if one.kind == kind]
             yield ReleaseFinding(
                 outcome=DIFFERS,
                 topic="via protection",
                 what=f"{kind} vias (IPC-4761)",
-                place=places[0] if places else sent.path,
+                place=places[0] if places else files[0].path,
                 board=str(wanted),
                 sent=str(count),
                 consequence="open vias in pads draw solder away"

@@ -11,7 +11,6 @@ import re
 import warnings
 from dataclasses import replace
 
-from stackup_lib.core.errors import StackwrightError
 from stackup_lib.fab_files.archive import Member
 from stackup_lib.fab_files.facts import (
     FabFileError,
@@ -19,18 +18,21 @@ from stackup_lib.fab_files.facts import (
     SentFile,
     SentHoles,
     SentLayer,
+    SentProtection,
     StatedNumber,
-    StatedText,
     place_at,
     stated_number,
 )
 
 NO_GERBONARA = "the outline is not read; pip install 'stackwright[release]'"
 
-_ATTRIBUTE = re.compile(rb"(?:%|G04 #@! )TF\.(\w+),?([^*]*)\*")
+_ATTRIBUTE = re.compile(rb"(?:%|G04 #@! )TF[.,](\w+),?([^*]*)\*")
+"""KiCad 10.0.6 writes a comma for the dot in its files of filled and capped vias."""
+_PROTECTIONS = {"Filling": "filled", "Capping": "capped"}
 _DRAWS = re.compile(rb"D0?[13]\*|G36\*")
 _APERTURE = re.compile(rb"%ADD(\d+)C,([\d.]+)[X*\d.]*%")
 _SELECT = re.compile(rb"\n(?:G54)?D([1-9]\d+)\*|D0?3\*")
+_FLASH = re.compile(rb"D0?3\*")
 _SHOWN = 64 * 1024
 
 
@@ -61,6 +63,9 @@ def read_gerber(member: Member) -> SentFile:
         index = _number(words[1].lstrip("L")) if len(words) > 1 else None
         layer = SentLayer("", None if index is None else index - 1, polarity, place, not _DRAWS.search(content))
         return _with(base, layers=(layer,))
+    if words[0] == "Other" and words[-1] in _PROTECTIONS:
+        count = len(_FLASH.findall(content))
+        return _with(base, protections=(SentProtection(_PROTECTIONS[words[-1]], count, place),))
     if words[0] in ("Plated", "NonPlated") and len(words) > 2:
         return _with(base, holes=_drills(content, words, member.place))
     if words[0] == "Profile":
@@ -110,16 +115,9 @@ def _outline(base: SentFile, content: bytes, member: Member) -> SentFile:
             warnings.simplefilter("ignore")
             drawing = drawings.GerberFile.from_string(content.decode("utf-8", "replace"))
             (x0, y0), (x1, y1) = drawing.bounding_box("mm")
-    except StackwrightError:
-        raise
     except Exception as error:  # gerbonara raises whatever comes up
         raise FabFileError(member.place, "is no Gerber that can be read", "export it again") from error
     line = max((float(m[2]) for m in _APERTURE.finditer(content)), default=0.0)
     line *= 25.4 if b"%MOIN*%" in content else 1.0
     size = tuple(StatedNumber(round(float(length) - line, 6), 1e-3, member.place) for length in (x1 - x0, y1 - y0))
     return _with(base, size_mm=(size[0], size[1]), outline_line_mm=line)
-
-
-def polarity_text(layer: SentLayer) -> StatedText:
-    """Return a layer's polarity with its place."""
-    return StatedText(layer.polarity, layer.place)

@@ -179,6 +179,16 @@ def test_a_gerber_states_layer_and_polarity_in_its_header(tmp_path: Path) -> Non
     assert (file.format, layer.index, layer.polarity, layer.place) == (FabFormat.GERBER, 1, "Negative", "x.gbr:1")
 
 
+def test_filled_vias_and_drills_in_gerber_format(tmp_path: Path) -> None:
+    """KiCad spells the attribute of its via files with a comma."""
+    flashes = "%FSLAX46Y46*%\n%MOMM*%\n%ADD10C,0.250000*%\nD10*\nX0Y0D03*\nX1Y0D03*\nM02*\n"
+    (filled,) = read(tmp_path, "f.gbr", f"%TF,FileFunction,Other,Filling*%\n{flashes}").protections
+    assert (filled.kind, filled.count) == ("filled", 2)
+    (hole,) = read(tmp_path, "d.gbr", f"%TF.FileFunction,Plated,1,4,PTH,Drill*%\n{flashes}").holes
+    assert (hole.first, hole.last, hole.is_plated, hole.diameter_mm.value, hole.count) == (0, 3, True, 0.25, 2)
+    assert hole.place == "d.gbr:4"
+
+
 def test_excellon_counts_hits_repeats_and_both_kinds_of_slots(tmp_path: Path) -> None:
     """Inches become mm; without plating in the file's function the tool says it."""
     file = read(tmp_path, "x.drl", DRILL)
