@@ -152,13 +152,13 @@ class SentFile:
         path: as it was named, or its name in the archive.
         layers: copper layers, in the file's order.
         rows: the stackup from the top.
-        has_stackup: the file has a place for the stackup and uses it.
         layer_count: number of copper layers that the file claims.
         size_mm: width and height; `size_has_line` where the width of the outline's line is part of it.
         outline_line_mm: width of the line of the outline.
         impedances: controlled impedances in ohm.
         file_layers: `(file, function)` that a job file lists.
-        notes: what the file shows that is odd, one line each.
+        functions: what the file says it is, e.g. `Soldermask,Top`.
+        unread: why a part of it was not read, and what to do; "" where all was.
     """
 
     path: str

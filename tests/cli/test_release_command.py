@@ -97,12 +97,12 @@ def test_json_holds_every_difference(board: Path, fab: Path, capsys: pytest.Capt
     assert data["agrees"] is False
 
 
-def test_the_text_fits_80_columns(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_files_are_named(board: Path, fab: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (fab / "card.drl").unlink()
     (fab / "card.gbrjob").unlink()
     assert run(["release", str(board), str(fab)]) == 1
     said = capsys.readouterr().out
-    assert "Not in the files" in said and "no drill file" in said
+    assert "Not in the files" in said and "no drill file" in said and "finish" in said
 
 
 def test_a_board_without_a_stackup_is_not_said_to_agree(
@@ -134,6 +134,37 @@ def test_what_cannot_be_read_has_exit_code_2(
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
+
+
+ROWS = (("M1", "SOLDERMASK"), ("T", "CONDUCTOR"), ("D", "DIELCORE"), ("B", "CONDUCTOR"), ("M2", "SOLDERMASK"))
+IPC = f"""<?xml version="1.0" encoding="UTF-8"?>
+<IPC-2581 revision="C"><Ecad name="Design"><CadHeader units="MILLIMETER"><Spec name="S">
+<Dielectric type="DIELECTRIC_CONSTANT"><Property value="9.9"/></Dielectric></Spec></CadHeader><CadData>
+{"".join(f'<Layer name="{name}" layerFunction="{function}" polarity="POSITIVE"/>' for name, function in ROWS)}
+<Layer name="H" layerFunction="DRILL"><Span fromLayer="T" toLayer="B"/></Layer>
+<Stackup overallThickness="1.61">
+{"".join(f'<StackupLayer layerOrGroupRef="{name}" thickness="9"><SpecRef id="S"/></StackupLayer>' for name, _ in ROWS)}
+</Stackup><Step name="card"><LayerFeature layerRef="H"><Set>
+<Hole diameter="DRILL" platingStatus="VIA"/><Hole diameter="DRILL" platingStatus="VIA"/>
+</Set></LayerFeature></Step></CadData></Ecad></IPC-2581>
+"""
+
+
+def test_fix_writes_a_file_that_agrees(
+    board: Path, fab: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before: five wrong heights, Dk, no Df and no material. After: only what the format's small file leaves out."""
+    path = tmp_path / "card.xml"
+    path.write_text(IPC.replace('DRILL" p', f'{drill_text(board)}" p'))
+    others = [str(fab / "edge.gm1"), str(fab / "card.gbrjob")]
+    assert run(["release", str(board), str(path), *others]) == 1
+    assert "5 times" in capsys.readouterr().out
+    run(["release", str(board), str(path), "--fix"])
+    made = tmp_path / "card-corrected.xml"
+    assert f"Written  {made}" in capsys.readouterr().out.replace("\n", "")
+    run(["release", str(board), str(made), *others, "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [one for one in found if one["place"].startswith("card-corrected.xml")] == []
 
 
 def test_fix_writes_files_only(board: Path, fab: Path) -> None:
