@@ -107,6 +107,6 @@ def test_a_package_that_makes_up_for_the_detour_cancels_it(die: str, tmp_path: P
 def test_a_trace_that_climbs_alone_is_late_by_its_barrels(tmp_path: Path) -> None:
     """Two vias through 1.5 mm on Dk 4, loaded by their pads."""
     one = skew(tmp_path, under_n=True)
-    low, usual, high = (2 * 1.5 * 1000 * math.sqrt(4.0 * loading) / LIGHT_MM_GHZ for loading in BARREL_LOADING)
-    assert -one.vias_ps == pytest.approx(usual, rel=0.001)
-    assert one.skew_ps.high <= -low * 0.9 and one.skew_ps.low >= -high * 1.1
+    usual_ps = 2 * 1.5 * 1000 * math.sqrt(4.0 * BARREL_LOADING[1]) / LIGHT_MM_GHZ
+    assert -one.vias_ps == pytest.approx(usual_ps, rel=0.001)
+    assert one.skew_ps.low < one.skew_ps.nominal < one.skew_ps.high < 0  # late even with bare barrels
