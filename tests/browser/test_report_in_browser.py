@@ -83,7 +83,7 @@ def test_the_browser_reads_the_page_as_it_was_written(browser: Chromium, tmp_pat
     dom, console = browser.open(page(tmp_path, lossy), "--dump-dom")
 
     assert console == []
-    assert dom.count("<svg") == 3  # two cross-sections and the loss budget
+    assert dom.count("<svg") == 2  # the cross-section and the loss budget
     assert dom.count("<article") == dom.count("</article>") == 1
     assert escape(lossy.headline_why, quote=False) in dom
     assert lossy.verdicts[-1].clause.title in dom
@@ -91,7 +91,7 @@ def test_the_browser_reads_the_page_as_it_was_written(browser: Chromium, tmp_pat
 
 
 def test_the_report_prints(browser: Chromium, tmp_path: Path, lossy: Report) -> None:
-    """A PDF of several pages, for the file of a design review."""
+    """A PDF of four pages at most, for the file of a design review."""
     target = tmp_path / "report.pdf"
 
     _, console = browser.open(page(tmp_path, lossy), f"--print-to-pdf={target}")
@@ -99,8 +99,8 @@ def test_the_report_prints(browser: Chromium, tmp_path: Path, lossy: Report) -> 
     assert console == []
     assert target.read_bytes().startswith(b"%PDF")
     assert (
-        5 <= target.read_bytes().count(b"/Type /Page\n") <= 30
-    )  # every one of a hundred clauses stands there with its source
+        2 <= target.read_bytes().count(b"/Type /Page\n") <= 4
+    )  # what is folded is printed only where it is open
 
 
 @pytest.mark.parametrize("text", HOSTILE[:5:2])
@@ -109,7 +109,7 @@ def test_hostile_names_do_nothing_in_a_browser(browser: Chromium, tmp_path: Path
     dom, console = browser.open(page(tmp_path, hostile_report(text)), "--dump-dom")
 
     assert console == []
-    assert "<script" not in dom
+    assert dom.count("<script") == 1
     assert "<img" not in dom
     assert dom.count("<style") == 1
 

@@ -19,6 +19,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import Confidence
 from stackwright.cli.app import run
 from stackwright.reporters.html import render
+from stackwright.reporters.pages import script, script_hash
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables.counts import ORDER
 from tests.reports.test_reporters import finding, report
@@ -55,7 +56,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.words.append(data)
 
     @property
@@ -212,13 +213,19 @@ def test_a_thousand_findings_stay_a_page_that_opens() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(p for p in BOARDS.iterdir() if p.is_dir()), ids=lambda folder: folder.name)
 def test_every_board_gives_a_small_page_that_needs_nothing_else(folder: Path) -> None:
-    """Under 2 MB, no script, nothing to load, closed tags, unique ids, and links that lead somewhere."""
+    """Under 2 MB, no script but our own, which the policy names, nothing to load, closed tags, unique ids, and links that lead somewhere."""
     html = render([Checked(report_of(folder.name), None, "")])
     shown = Page(html)
 
     assert len(html.encode()) < LARGEST_BYTES
     assert shown.open == []
-    assert not {"script", "iframe", "object", "embed", "form", "base", "img"} & {tag for tag, _ in shown.elements}
+    scripts = re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL)
+    assert scripts == [script()]
+    assert not any("src" in attributes for attributes in shown.all("script"))
+    assert f"script-src '{script_hash()}'; style-src" in next(
+        a["content"] for a in shown.all("meta") if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert not {"iframe", "object", "embed", "form", "base", "img"} & {tag for tag, _ in shown.elements}
     assert {a["href"] for a in shown.all("link")} == {"data:,"}
     assert "url(http" not in html
     assert "@import" not in html
@@ -241,7 +248,8 @@ def test_a_reader_of_the_screen_finds_its_way(lossy: Report) -> None:
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     assert all(a.get("scope") in ("col", "row") for a in shown.all("th"))
-    assert all(a.get("role") == "img" and a.get("aria-label") for a in shown.all("svg"))
+    assert all(a.get("role") in ("img", "group") and a.get("aria-label") for a in shown.all("svg"))
+    assert all(a.get("aria-label") for a in shown.all("a") if a.get("class", "").startswith("row-hit"))
     labelled = [a["aria-labelledby"] for _, a in shown.elements if "aria-labelledby" in a]
     assert set(labelled) <= {a["id"] for _, a in shown.elements if "id" in a}
 

@@ -58,6 +58,7 @@ STYLE = """
 .stackup-drawing .pad { fill: var(--sw-barrel); }
 .stackup-drawing .drilled { fill: var(--sw-hole); stroke: var(--sw-drilled); stroke-width: 1; }
 .stackup-drawing .hatch { stroke: var(--sw-drilled); stroke-width: 1.5; }
+.stackup-drawing .row-area { fill: transparent; }
 .stackup-drawing .leader { stroke: var(--sw-muted); stroke-width: 0.75; fill: none; }
 """
 
@@ -84,6 +85,7 @@ def svg(
     title: str = "",
     ident: str = "",
     marks: Mapping[str, str] | None = None,
+    links: str = "",
 ) -> str:
     """Return the cross-section as an SVG element.
 
@@ -94,6 +96,8 @@ def svg(
         title: what the drawing is of, for those who cannot see it.
         ident: beginning of the ids in it, where a page holds several.
         marks: row name -> what to point out at that row, e.g. the codes of findings.
+        links: beginning of the ids, on the page, of what is said of each row, to which its number is added; every row
+            is then a link to that. Empty for a picture.
     """
     prefix = ident + ("scale" if to_scale else "rows")
     top = 30.0
@@ -106,8 +110,8 @@ def svg(
     namespace = ' xmlns="http://www.w3.org/2000/svg"' if standalone else ""
     parts = [
         f'<svg{namespace} class="stackup-drawing" viewBox="0 0 {WIDTH} {_n(height)}" width="{WIDTH}" '
-        f'height="{_n(height)}" role="img" aria-label="{name}">',
-        f"<title>{name}</title>",
+        f'height="{_n(height)}" role="{"group" if links else "img"}" aria-label="{name}">',
+        *(() if links else (f"<title>{name}</title>",)),  # it would lie over every row as a tooltip
         *((f"<style>{STYLE}</style>", f'<rect class="paper" width="{WIDTH}" height="{_n(height)}"/>') * standalone),
         patterns(prefix),
         *_header(spans),
@@ -118,6 +122,7 @@ def svg(
             label(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
             for index, line in enumerate(lines)
         ),
+        *(_links(bands, view.rows, links, marks or {}) if links else ()),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -240,6 +245,17 @@ def _labels(bands: Sequence[Band], marks: Mapping[str, str], *, to_scale: bool) 
                 yield from _name_and_thickness(band.row, y + 4, right=edge - 32)
             else:
                 yield label(edge + 32, y + 4, _sheet_words(band.row), "quiet")
+
+
+def _links(bands: Sequence[Band], rows: Sequence[StackupRow], links: str, marks: Mapping[str, str]) -> Iterator[str]:
+    """Lay a link over every row, from edge to edge."""
+    numbers = {id(row): index for index, row in enumerate(rows)}
+    for band in bands:
+        mark = marks.get(words.file_row(band.row), "")
+        said = f"{words.full_name(band.row)}, {words.thickness(band.row)}" + (f": {mark}" if mark else "")
+        area = rect(2, band.y, WIDTH - 4, band.height, "row-area")
+        kind = "row-hit marked" if mark else "row-hit"
+        yield f'<a class="{kind}" href="#{links}{numbers[id(band.row)]}" aria-label="{escape_text(said)}">{area}</a>'
 
 
 def _name_and_thickness(row: StackupRow, y: float, right: float = SHEET_X - 10) -> Iterator[str]:

@@ -1,4 +1,6 @@
-"""The report as one HTML file that needs nothing else: no script, no network; for the screen, dark or light, and paper.
+"""The report as one HTML file that needs nothing else and loads nothing; for the screen, dark or light, and paper.
+
+It can be read without its script, which chooses findings and shows the facts of a stackup row in place.
 
 Every expression of the templates is cleaned and escaped; text from the board stands in `<bdi>` besides, so that no name
 reorders the page.
@@ -6,7 +8,7 @@ reorders the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import PurePath
@@ -15,7 +17,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from drc_rules.report.link_rows import LinkLossRow
-from drc_rules.report.model import ClauseVerdict, Finding, Place, Report, Verdict
+from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report, Verdict
 from drc_rules.report.stackup_rows import StackupRow
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import Document, documents
@@ -24,27 +26,16 @@ from stackwright.drawing.budget_bars import budget_bars
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
 from stackwright.reporters import charts
+from stackwright.reporters.cards import MOST_CARDS, MOST_LISTED, ChipRow, Shown, chip_rows, shown_findings
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
 from stackwright.tables.counts import LABELS, ORDER
-from stackwright.tables.grouping import Group, groups, not_verifiable
+from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count, number
 
-MOST_LISTED = 100
-"""Findings listed one by one under the one that speaks for them; the JSON report has them all."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A group of findings as the page shows it."""
-
-    id: str
-    group: Group
-    limit: str
-    source: str
-    members: tuple[tuple[Finding, str], ...]
-    hidden: int
+MOST_REASONS = 3
+"""Of a verdict, beside it; the rest stands below."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +64,11 @@ class _Board:
     blocked: tuple[tuple[str, tuple[str, ...]], ...]
     sections: tuple[tuple[str, tuple[_Row, ...]], ...]
     documents: tuple[tuple[str, Document | None], ...]
-    drawings: tuple[tuple[str, Markup], ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    head: tuple[tuple[str, str], ...] = ()
+    chips: tuple[ChipRow, ...] = ()
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    drawing: Markup | None = None
     remarks: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     marks: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
@@ -106,6 +101,7 @@ def _environment() -> Environment:
         colour_of=colour_of,
         budget_bars=_budget_bars,
         most_listed=MOST_LISTED,
+        most_cards=MOST_CARDS,
     )
 
 
@@ -121,8 +117,11 @@ def _title(boards: Sequence[_Board]) -> str:
 
 def _board(index: int, checked: Checked) -> _Board:
     report, ident = checked.report, f"b{index}"
-    shown = tuple(shown_findings(report.findings, ident))
+    shown = tuple(shown_findings(report.findings, f"{ident}-" if index > 1 else ""))
     marks = _marks(shown)
+    layers = [said.file_row(row) for row in report.stackup.rows] if report.stackup else []
+    chips, tokens = chip_rows(shown, layers, checked.identity.net_classes)
+    blocked = tuple(_blocked(report))
     keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
     profile = f"for {report.profile}" if report.profile else "no workload stated"
     return _Board(
@@ -134,43 +133,19 @@ def _board(index: int, checked: Checked) -> _Board:
         facts=tuple(labelled(line) for line in report.board.lines),
         counts=tuple((LABELS[s], sum(f.severity is s for f in report.findings)) for s in Severity),
         findings=shown,
-        blocked=tuple(_blocked(report)),
+        blocked=blocked,
         sections=tuple(_sections(report, shown, keys)),
         documents=tuple((key, documents().get(key)) for key in keys),
-        drawings=tuple(_drawings(report, ident, marks)),
+        reasons=tuple(_reasons(report, shown, blocked, f"{ident}-proof")),
+        head=tuple(_head(checked)),
+        chips=chips,
+        tokens=tokens,
+        drawing=_drawing(report, ident, marks),
         remarks=tuple(said.remarks(report.stackup)) if report.stackup else (),
         sources=tuple(dict.fromkeys(_sources(report))),
         marks=marks,
         pins=tuple(pins_of(checked.map, [(one.id, one.group) for one in shown])) if checked.map else (),
     )
-
-
-def shown_findings(findings: Sequence[Finding], ident: str) -> Iterator[Shown]:
-    """Yield findings as pages show them, alike ones together, with ids that begin with `ident`."""
-    for index, group in enumerate(groups(findings), start=1):
-        limit = group.first.limit
-        members = group.findings[:MOST_LISTED]
-        yield Shown(
-            id=f"{ident}-finding-{index}",
-            group=group,
-            limit=number(limit.value, limit.unit) if limit else "",
-            source=limit.source if limit else "",
-            members=tuple((finding, places(finding.places)) for finding in members),
-            hidden=len(group.findings) - len(members),
-        )
-
-
-def places(found: Iterable[Place], most: int = 6) -> str:
-    """Return places in words: layer and net, and coordinates where there are any."""
-    every = list(dict.fromkeys(_place(place) for place in found))
-    rest = f"; and {len(every) - most} more" if len(every) > most else ""
-    return "; ".join(text for text in every[:most] if text) + rest
-
-
-def _place(place: Place) -> str:
-    at = f"x {place.x_mm:.3f} mm, y {place.y_mm:.3f} mm" if place.x_mm is not None and place.y_mm is not None else ""
-    line = f"line {place.line}" if place.line else ""
-    return ", ".join(part for part in (place.layer, place.net, at, line) if part)
 
 
 def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -236,19 +211,43 @@ def _row(verdict: ClauseVerdict, word: str, measured: Mapping[str, tuple[str, st
     return _Row(verdict, word, tuple(answers), keys.index(verdict.clause.source.document) + 1, finding)
 
 
-def _drawings(
-    report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]
-) -> Iterator[tuple[str, Markup]]:
-    """The cross-section with readable rows, and to scale where every thickness is stated."""
+def _head(checked: Checked) -> Iterator[tuple[str, str]]:
+    """What the title block and git say of the board."""
+    sheet = checked.identity.sheet
+    found = (
+        ("title", sheet.title),
+        ("revision", sheet.rev),
+        ("date", sheet.date),
+        ("company", sheet.company),
+        ("commit", checked.identity.commit),
+    )
+    yield from ((label, text) for label, text in found if text)
+
+
+def _reasons(
+    report: Report, shown: Sequence[Shown], blocked: Sequence[tuple[str, tuple[str, ...]]], missing: str
+) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on first, at most `MOST_REASONS`: text, and id of what tells more."""
+    if report.headline is Headline.NOT_FIT:
+        errors = [one for one in shown if one.group.first.severity is Severity.ERROR]
+        for one in errors[:MOST_REASONS]:
+            more = len(one.group.findings) - 1
+            similar = f" (and {count(more, 'similar finding')})" if more else ""
+            yield one.group.first.title + similar, one.id
+    elif report.headline is Headline.NOT_PROVEN:
+        for fact, clauses in blocked[:MOST_REASONS]:
+            yield f"{fact} decides {count(len(clauses), 'requirement')}", missing
+
+
+def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]) -> Markup | None:
+    """The cross-section, every row readable and a link to what is said of it."""
     view = report.stackup
     if view is None or not view.rows:
-        return
+        return None
     codes = {layer: ", ".join(dict.fromkeys(code for code, _ in found)) for layer, found in marks.items()}
     title = f"Cross-section of {PurePath(report.board.path).name}"
-    for caption, to_scale in (("Every row readable, not to scale", False), ("Heights to scale", True)):
-        if view.is_to_scale or not to_scale:
-            drawing = svg(view, to_scale=to_scale, standalone=False, title=title, ident=f"{ident}-", marks=codes)
-            yield caption, Markup(drawing)  # noqa: S704 - svg() escapes what comes from the board
+    drawing = svg(view, standalone=False, title=title, ident=f"{ident}-", marks=codes, links=f"{ident}-row-")
+    return Markup(drawing)  # noqa: S704 - svg() escapes what comes from the board
 
 
 def _sources(report: Report) -> Iterator[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +18,9 @@ from stackwright.tables import deltas
 from stackwright.text.words import clean, count, number, some
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLE_SHEETS = ("report.css", "charts.css", "side_by_side.css")
+STYLE_SHEETS = ("report.css", "stackup_box.css", "charts.css", "side_by_side.css", "print.css")
+SCRIPTS = ("report.js",)
+"""In their order; a page's policy lets these run by the hash of them all, and nothing else."""
 NO_RULE = "no rule yet"
 SYMBOLS = {
     "fit": "\u2713",
@@ -49,6 +54,7 @@ def environment(**names: object) -> Environment:
         keep_trailing_newline=True,
     )
     css = Markup(style_sheet())  # noqa: S704 - our own
+    made.globals.update(script=Markup(script()), script_hash=script_hash())  # noqa: S704 - our own
     made.globals.update(symbols=SYMBOLS, number=number, count=count, version=__version__, css=css)
     made.globals.update(signs=SIGNS, deltas=deltas, drawn=_drawn, some=some, lines_of=lines_of)
     made.globals.update(names)
@@ -58,6 +64,18 @@ def environment(**names: object) -> Environment:
 def style_sheet() -> str:
     """Return the one style of all pages, drawings included."""
     return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in STYLE_SHEETS) + STYLE
+
+
+@cache
+def script() -> str:
+    """Return the one script of all pages; it loads nothing, and a page can be read without it."""
+    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
+
+
+@cache
+def script_hash() -> str:
+    """Return the script's name in a Content-Security-Policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script().encode()).digest()).decode("ascii")
 
 
 def lines_of(text: str) -> Markup:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
+from stackwright.results.board_identity import BoardIdentity
 
 if TYPE_CHECKING:
     from stackwright.drawing.board_map import BoardMap
@@ -26,6 +27,7 @@ class Checked:
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
+        identity: which board it is, and in what state, for the head of a page.
         full: the scorecard and the stackups to choose from, where they were asked for.
     """
 
@@ -37,6 +39,7 @@ class Checked:
     background_s: float = 0.0
     map: BoardMap | None = None
     charts: Charts | None = None
+    identity: BoardIdentity = field(default_factory=BoardIdentity)
     full: Full | None = None
 
 

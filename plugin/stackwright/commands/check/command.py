@@ -26,6 +26,7 @@ from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
 from stackwright.drawing.board_map import board_map
 from stackwright.reporters import text
+from stackwright.results.board_identity import BoardIdentity, identity_of
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.run import revisions
 from stackwright.run.browser import open_in_browser
@@ -154,6 +155,7 @@ def check_one(
         options.fail_on or "error",
         map=board_map(checked.context, report.findings) if draw else None,
         charts=_charts(checked) if draw else None,
+        identity=identity_of(board, checked.context.board.project, report.findings) if draw else BoardIdentity(),
         full=_full(board, checked, config, overrides, request.config) if draw and request.full else None,
     )
     return outcome, options

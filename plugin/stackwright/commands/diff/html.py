@@ -14,7 +14,7 @@ from drc_rules.engine.board_diff import BoardDiff, counted, row_pairs
 from drc_rules.report.link_rows import LinkLossRow
 from drc_rules.report.model import Report
 from stackwright.drawing import columns, words
-from stackwright.reporters.html import MOST_LISTED, shown_findings
+from stackwright.reporters.cards import MOST_LISTED, shown_findings
 from stackwright.reporters.pages import environment, labelled
 from stackwright.tables import deltas, losses
 
@@ -44,8 +44,8 @@ def html_of(diff: BoardDiff, old: Report, new: Report) -> str:
         old=old,
         new=new,
         asked=f"for {new.profile}" if new.profile else "",
-        came=tuple(shown_findings(diff.new, "new")),
-        stayed=tuple(shown_findings([one for one in new.findings if one.key not in keys], "unchanged")),
+        came=tuple(shown_findings(diff.new, "new-")),
+        stayed=tuple(shown_findings([one for one in new.findings if one.key not in keys], "unchanged-")),
         fixed=diff.fixed,
         drawings=tuple(_drawings(diff, old, new)),
         moved=changed(diff.lines),

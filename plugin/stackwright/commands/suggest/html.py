@@ -8,7 +8,7 @@ from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import BoardProject, From
 from stackwright.commands.suggest.side_by_side import side_by_side
 from stackwright.commands.suggest.words import places
-from stackwright.reporters.html import MOST_LISTED
+from stackwright.reporters.cards import MOST_LISTED
 from stackwright.reporters.pages import environment
 
 if TYPE_CHECKING:

@@ -1,0 +1,41 @@
+"""The title block of a board file: title, date, revision and company, as its drawing sheet shows them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad.syntax.tree import unquoted
+
+HEAD_BYTES = 65_536
+"""KiCad writes the title block before the layers, among the first lines."""
+
+_BLOCK = re.compile(r'\(\s*title_block((?:\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\))*)\s*\)', re.DOTALL)
+_FIELD = re.compile(r'\(\s*(title|date|rev|company)\s+("(?:[^"\\]|\\.)*"|[^\s()]+)\s*\)', re.DOTALL)
+
+
+class TitleBlock(Frozen):
+    """What the sheet says of the board; empty where it says nothing. `date` is free text, as the user typed it."""
+
+    title: str = ""
+    date: str = ""
+    rev: str = ""
+    company: str = ""
+
+
+def title_block(text: bytes) -> TitleBlock:
+    """Return the title block of a board file's bytes; empty where it has none."""
+    found = _BLOCK.search(text[:HEAD_BYTES].decode("utf-8", "replace"))
+    if found is None:
+        return TitleBlock()
+    return TitleBlock(**{name: unquoted(value).strip() for name, value in _FIELD.findall(found[1])})
+
+
+def read_title_block(path: Path) -> TitleBlock:
+    """Return the title block of a board file; empty where it has none or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return title_block(file.read(HEAD_BYTES))
+    except OSError:
+        return TitleBlock()
