@@ -97,7 +97,7 @@ class Tab:
             self._call("Input.dispatchKeyEvent", type="rawKeyDown", **code)
             self._call("Input.dispatchKeyEvent", type="keyUp", **code)
             return
-        text = {"text": "\r"} if key == "Enter" else {"text": key}
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key)
 

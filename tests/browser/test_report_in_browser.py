@@ -98,9 +98,7 @@ def test_the_report_prints(browser: Chromium, tmp_path: Path, lossy: Report) -> 
 
     assert console == []
     assert target.read_bytes().startswith(b"%PDF")
-    assert (
-        2 <= target.read_bytes().count(b"/Type /Page\n") <= 4
-    )  # what is folded is printed only where it is open
+    assert 2 <= target.read_bytes().count(b"/Type /Page\n") <= 4  # what is folded is printed only where it is open
 
 
 @pytest.mark.parametrize("text", HOSTILE[:5:2])

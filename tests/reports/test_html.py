@@ -213,7 +213,7 @@ def test_a_thousand_findings_stay_a_page_that_opens() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(p for p in BOARDS.iterdir() if p.is_dir()), ids=lambda folder: folder.name)
 def test_every_board_gives_a_small_page_that_needs_nothing_else(folder: Path) -> None:
-    """Under 2 MB, no script but our own, which the policy names, nothing to load, closed tags, unique ids, and links that lead somewhere."""
+    """Under 2 MB, no script but our own, nothing to load, closed tags, unique ids, and links that lead somewhere."""
     html = render([Checked(report_of(folder.name), None, "")])
     shown = Page(html)
 

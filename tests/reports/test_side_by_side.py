@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import pickle
 import re
 from dataclasses import replace
@@ -21,6 +22,7 @@ from drc_rules.requirements.clauses import Severity
 from drc_rules.stackup_design.fitness import Fitness, FitnessReport, fitness_of
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.transmission_lines.inverse import Target
 from stackwright.cli.app import run
 from stackwright.commands.check.full import in_full
@@ -39,6 +41,7 @@ from tests.reports.test_stackup_drawing import HOSTILE, hostile_view
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT, LOSSY, FEWER = "training_b200_fit", "training_b200_lossy_prepreg", "training_b200_too_few_layers"
 LOW_TG = "inference_pcie_low_tg"
+RULES = "data:application/octet-stream;base64,"
 SCOPES = {"col", "row", "colgroup", "rowgroup"}
 
 
@@ -79,18 +82,20 @@ def sound(html: str) -> Page:
     """Parse a page and hold it to what every page of ours promises: harmless, whole, readable without eyes."""
     page = Page(html)
     assert page.open == []
-    assert not {"script", "iframe", "object", "embed", "form", "base", "img"} & {tag for tag, _ in page.elements}
+    assert list(page.all("script")) == [{}]  # our own, which the policy names by its hash
+    assert not {"iframe", "object", "embed", "form", "base", "img"} & {tag for tag, _ in page.elements}
     assert "url(http" not in html
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {a["href"] for a in page.all("a")} <= {f"#{one}" for one in ids}
+    assert {a["href"] for a in page.all("a") if "download" not in a} <= {f"#{one}" for one in ids}
+    assert all(a["href"].startswith(RULES) for a in page.all("a") if "download" in a)
     assert {a["aria-labelledby"] for _, a in page.elements if "aria-labelledby" in a} <= set(ids)
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
     assert all(a.get("scope") in SCOPES for a in page.all("th"))
-    assert all(a.get("role") == "img" and a.get("aria-label") for a in page.all("svg"))
+    assert all(a.get("role") in ("img", "group") and a.get("aria-label") for a in page.all("svg"))
     assert len(html.encode()) < LARGEST_BYTES
     return page
 
@@ -549,6 +554,11 @@ def test_suggestions_without_a_board_stand_side_by_side(tmp_path: Path, capsys: 
     assert "New stackup 1 --pick 1" in page.text
     assert "As it is" not in page.text
     assert "Goals and where they come from" in page.text
+    files = [a for a in page.all("a") if "download" in a]
+    assert files[0]["download"] == "stackup-pick-1.kicad_dru"
+    rules = parse_design_rules(base64.b64decode(files[0]["href"].removeprefix(RULES)).decode())
+    assert rules.fault is None
+    assert rules.rules
     assert f"suggestions written to {target}" in capsys.readouterr().out
 
 

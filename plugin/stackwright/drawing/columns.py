@@ -34,8 +34,8 @@ class Layout:
     full: bool
 
 
-NARROW = Layout(width=252, sheet_left=74, sheet_width=41, letters=21, name_letters=9, full=False)
-WIDE = Layout(width=510, sheet_left=192, sheet_width=84, letters=39, name_letters=20, full=True)
+NARROW = Layout(width=320, sheet_left=74, sheet_width=41, letters=33, name_letters=9, full=False)
+WIDE = Layout(width=680, sheet_left=216, sheet_width=84, letters=58, name_letters=20, full=True)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, f
     shade = "strong" if row.is_copper else "quiet"
     if layout.full:
         letters = _fitting(layout.name_letters, bold=row.is_copper)
-        yield label(left - 76, base, words.full_name(row), shade, anchor="end", letters=letters)
+        yield label(left - 84, base, words.full_name(row), shade, anchor="end", letters=letters)
         yield label(left - 8, base, words.thickness(row), "" if row.is_copper else "quiet", anchor="end")
     else:
         name = row.name if row.is_copper else _thickness(row)
@@ -150,7 +150,7 @@ def _fitting(letters: int, *, bold: bool) -> int:
 def _thickness(row: StackupRow) -> str:
     if row.kind is LayerKind.MASK:
         return "mask"
-    return "?" if row.thickness_mm is None else f"{row.thickness_mm:.4g} mm"
+    return "?" if row.thickness_mm is None else words.millimetres(row.thickness_mm)
 
 
 def _in_full(row: StackupRow, *, foil: bool) -> str:

@@ -17,7 +17,12 @@ def thickness(row: StackupRow) -> str:
     """Return micrometres for thin sheets, as fabs write copper, else millimetres; copper with its ounce class."""
     if row.thickness_mm is None:
         return UNDECLARED
-    return f"{row.thickness_mm * 1000:.4g} um" if row.is_copper else f"{row.thickness_mm:.4g} mm"
+    return f"{row.thickness_mm * 1000:.4g} um" if row.is_copper else millimetres(row.thickness_mm)
+
+
+def millimetres(thickness_mm: float) -> str:
+    """Return the thickness of a dielectric to a micrometre, as fabs state it; what is thinner keeps its figures."""
+    return f"{round(thickness_mm, 3) or thickness_mm:.4g} mm"
 
 
 def copper_weight(row: StackupRow) -> str:

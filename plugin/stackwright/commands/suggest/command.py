@@ -15,12 +15,12 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.plan_file import Plan, write_plan
 from stackup_lib.core.errors import ConfigError
-from stackwright.commands.apply.new_plan import plan_of_answer
 from stackwright.commands.request import HTML, JSON
 from stackwright.commands.suggest.json import json_text
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.model import Suggested, SuggestRequest, names_of, project_for, search
 from stackwright.commands.suggest.page import page_of
+from stackwright.commands.suggest.plans import plan_of_pick
 from stackwright.run.paths import find_board
 from stackwright.text.output import STDOUT, check_target, former_of, write_over
 
@@ -81,12 +81,7 @@ def _write(result: Suggested, request: SuggestRequest, former: bytes | None) -> 
         return
     if request.pick > len(result.entries):
         raise ConfigError(f"--pick {request.pick}", f"there are {len(result.entries)} answers", "pick one of them")
-    index = request.pick - 1
-    if index < len(result.plans):
-        plan = result.plans[index]
-    else:
-        plan = plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces)
-    _write_plan(request.plan, plan, result, former)
+    _write_plan(request.plan, plan_of_pick(result, request.pick), result, former)
 
 
 def _write_plan(path: Path, plan: Plan, result: Suggested, former: bytes | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import BoardProject, From
 from stackwright.commands.suggest.side_by_side import side_by_side
+from stackwright.commands.suggest.widths import widths_of
 from stackwright.commands.suggest.words import places
 from stackwright.reporters.cards import MOST_LISTED
 from stackwright.reporters.pages import environment
@@ -31,6 +32,7 @@ def html_of(result: Suggested, project: BoardProject | None) -> str:
                 (index, one.candidate.name, cam_report(one, result.found.goals, result.selection.form))
                 for index, one in enumerate(result.entries, start=1)
             ],
+            widths=tuple(widths_of(result, project)),
             places=places,
             assumed=[one for one in reasons if one.origin is From.ASSUMPTION],
             title=f"{name}: stackups side by side",

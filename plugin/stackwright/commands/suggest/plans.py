@@ -1,0 +1,19 @@
+"""The plan of one answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drc_rules.stackup_design.plan_file import Plan
+from stackwright.commands.apply.new_plan import plan_of_answer
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+
+def plan_of_pick(result: Suggested, pick: int) -> Plan:
+    """Return the plan of the answer with a number, counted from 1."""
+    index = pick - 1
+    if index < len(result.plans):
+        return result.plans[index]
+    return plan_of_answer(result.entries[index], result.found.goals, result.found.interfaces)

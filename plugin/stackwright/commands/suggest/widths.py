@@ -1,0 +1,54 @@
+"""The widths that a stackup asks for, as a table and as design rules that KiCad reads."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from drc_rules.stackup_design.goals import BoardProject
+from stackup_lib.board.planned import PlannedRule
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.kicad.read.reader import NEWEST_VERSION
+from stackup_lib.kicad.write.rules_writer import replace_rules
+from stackwright.commands.suggest.plans import plan_of_pick
+
+if TYPE_CHECKING:
+    from stackwright.commands.suggest.model import Suggested
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The lines of one answer.
+
+    Attributes:
+        pick: number of the answer.
+        rules: width and gap by net class and layer; equal ones of several layers apart.
+        file: name for the design rules.
+        link: the design rules as a `data:` address; empty where they cannot be written.
+    """
+
+    pick: int
+    rules: tuple[PlannedRule, ...]
+    file: str
+    link: str
+
+
+def widths_of(result: Suggested, project: BoardProject | None) -> Iterator[Widths]:
+    """Yield the lines of every answer that moves lines; an answer that keeps the routed widths has none."""
+    version = project.context.board.format_version if project else NEWEST_VERSION
+    stem = result.board.stem if result.board else "stackup"
+    for pick in range(1, len(result.entries) + 1):
+        rules = plan_of_pick(result, pick).rule
+        if rules:
+            file = f"{stem}-pick-{pick}.kicad_dru"
+            yield Widths(pick, rules, file, _link(rules, file, version))
+
+
+def _link(rules: tuple[PlannedRule, ...], file: str, format_version: int) -> str:
+    try:
+        text = replace_rules(None, rules, label=file, format_version=format_version)
+    except StackwrightError:
+        return ""
+    return "data:application/octet-stream;base64," + base64.b64encode(text).decode("ascii")
