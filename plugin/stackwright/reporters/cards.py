@@ -80,7 +80,7 @@ def shown_findings(findings: Sequence[Finding], ident: str) -> Iterator[Shown]:
         )
 
 
-def places(found: Iterable[Place], most: int = 6) -> str:
+def places(found: Iterable[Place], most: int = 3) -> str:
     """Return places in words: layer and net, and coordinates where there are any."""
     every = list(dict.fromkeys(_place(place) for place in found))
     rest = f"; and {len(every) - most} more" if len(every) > most else ""

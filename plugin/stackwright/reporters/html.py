@@ -236,7 +236,9 @@ def _reasons(
             yield one.group.first.title + similar, one.id
     elif report.headline is Headline.NOT_PROVEN:
         for fact, clauses in blocked[:MOST_REASONS]:
-            yield f"{fact} decides {count(len(clauses), 'requirement')}", missing
+            first, *others = fact.split("; ")
+            more = f" and {len(others)} more" if others else ""
+            yield f"missing: {first}{more} ({count(len(clauses), 'requirement')})", missing
 
 
 def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]) -> Markup | None:
