@@ -237,8 +237,8 @@ def _reasons(
     elif report.headline is Headline.NOT_PROVEN:
         for fact, clauses in blocked[:MOST_REASONS]:
             first, *others = fact.split("; ")
-            more = f" and {len(others)} more" if others else ""
-            yield f"missing: {first}{more} ({count(len(clauses), 'requirement')})", missing
+            rest = f" and {len(others)} more" if others else ""
+            yield f"missing: {first}{rest} ({count(len(clauses), 'requirement')})", missing
 
 
 def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, str], ...]]) -> Markup | None:

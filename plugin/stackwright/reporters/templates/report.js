@@ -107,7 +107,7 @@
     box.querySelector("svg").addEventListener("mouseleave", () => show(kept));
     panel.hidden = false;
     const first = hits.findIndex((hit) => hit.classList.contains("marked"));
-    keep(Math.max(first, 0));
+    keep(first < 0 ? Math.min(1, hits.length - 1) : first);
   }
 
   // Chips choose findings: any of those chosen in a group, in every group; each counts what it would show.
