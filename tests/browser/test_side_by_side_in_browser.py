@@ -19,7 +19,8 @@ from tests.reports.test_side_by_side import FIT, LOSSY, LOW_TG, checked, diff_of
 pytestmark = pytest.mark.browser
 DRAWS_SOMETHING_BYTES = 40_000
 OUTSIDE = """[...document.querySelectorAll('main *')].filter((one) => !one.closest('svg')
-  && one.closest('.scroll, nav') === null && one.getBoundingClientRect().right > document.body.getBoundingClientRect().right)
+  && one.closest('.scroll, nav') === null
+  && one.getBoundingClientRect().right > document.body.getBoundingClientRect().right)
   .map((one) => one.tagName + ' ' + one.textContent.slice(0, 40))"""
 
 
