@@ -128,3 +128,16 @@ def test_apply_waits_for_the_box_beside_it(tab: Tab) -> None:
     assert tab.ask("$('apply').disabled") is True
     tab.ask(f"({shown})(false)")
     assert tab.ask("$('apply').disabled") is False
+
+
+def test_the_lines_of_a_changed_file_are_folded_until_asked_for(tab: Tab) -> None:
+    """The summary names the file; a click on it shows added and removed lines."""
+    tab.ask("$('fixing').hidden = false")
+    tab.ask("$('fix-files').replaceChildren(difference({name: 'a.kicad_pcb', diff: '-old\\n+new'}))")
+    assert tab.ask("document.querySelector('#fix-files summary').textContent") == "Lines that change in a.kicad_pcb"
+    assert tab.ask("document.querySelector('#fix-files details').open") is False
+
+    tab.click("#fix-files summary")
+    assert tab.ask("document.querySelector('#fix-files details').open") is True
+    assert tab.ask("document.querySelector('#fix-files .added').textContent") == "+new\n"
+    assert tab.ask("document.querySelector('#fix-files .removed').textContent") == "-old\n"

@@ -255,7 +255,7 @@ async function showFix(number) {
   $("fix-then").textContent = fix.then;
   list("fix-words", fix.words);
   list("fix-remarks", fix.remarks);
-  $("fix-files").replaceChildren(...fix.files.flatMap((file) => difference(file)));
+  $("fix-files").replaceChildren(...fix.files.map((file) => difference(file)));
   $("fix-later").hidden = !fix.later;
   $("fix-later").querySelector("code").textContent = fix.later;
   $("fix-consent").hidden = !fix.unsafe;
@@ -275,13 +275,16 @@ function element(name, text, kind = "") {
   return made;
 }
 
+/* Folded: the words above say what changes, the lines of a file are for who wants them. */
 function difference(file) {
+  const folded = document.createElement("details");
   const block = document.createElement("pre");
   for (const line of file.diff.split("\n")) {
     const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
     block.append(element("span", `${line}\n`, kind));
   }
-  return [element("h3", file.name), block];
+  folded.append(element("summary", `Lines that change in ${file.name}`), block);
+  return folded;
 }
 
 $("fix").addEventListener("click", () => post("fix"));
