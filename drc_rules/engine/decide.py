@@ -264,6 +264,7 @@ def finish(draft: DraftFinding, clause: Clause, decider: Rule, confidence: Confi
         measured=draft.measured,
         limit=FindingLimit(value=draft.limit_value, unit=draft.limit_unit, source=draft.source or cite(clause.source)),
         places=draft.places,
+        every=draft.every,
         objects=tuple(sorted(draft.ids)),
         key=_key(decider.code, clause.id, draft.ids),
     )

@@ -7,6 +7,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from drc_rules.report.kicad_drc import KicadDrc
 from drc_rules.report.link_rows import BackdrillRow, BuildUp, LinkImpedance, LinkLossRow, PairRow
 from drc_rules.report.process_rows import ProcessView
@@ -46,6 +48,14 @@ class Place(Frozen):
     line: int | None = None
 
 
+class ObjectRows(Frozen):
+    """All objects of a finding whose places name only the first of many: rows of the board's tables."""
+
+    vias: tuple[int, ...] = ()
+    pads: tuple[int, ...] = ()
+    tracks: tuple[int, ...] = ()
+
+
 class Measured(Frozen):
     """What was found, as a number with its unit or as a word."""
 
@@ -72,6 +82,7 @@ class Finding(Frozen):
         key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
         line: line of the board file where one would begin to mend it; None for a board that is no file.
         also: other clauses that fail by it without a finding of their own, such as those of milder tiers of fabs.
+        every: all objects, for drawings; no part of the JSON report.
     """
 
     code: str
@@ -90,6 +101,7 @@ class Finding(Frozen):
     objects: tuple[str, ...] = ()
     key: str
     line: int | None = None
+    every: ObjectRows | None = Field(default=None, exclude=True, repr=False)
 
 
 class Missing(Frozen):

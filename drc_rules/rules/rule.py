@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.report.formula import Formula, read_formula
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.errors import ConfigError, did_you_mean
 
@@ -30,6 +30,7 @@ class DraftFinding:
     Attributes:
         title: what is wrong, with the numbers, without a full stop.
         ids: structural ids of the objects concerned (layer names, uuids, net names); they make the key.
+        every: all objects, where the places are only the first of many.
         severity: lower than the clause's where the rule knows better; never raised above it.
         inferred: True when the object's role was only inferred: such a finding is never an error.
         source: where the limit stands, where that is not the clause's own source; in words.
@@ -48,6 +49,7 @@ class DraftFinding:
     limit_value: float | str | None = None
     limit_unit: str = ""
     places: tuple[Place, ...] = ()
+    every: ObjectRows | None = None
     severity: Severity | None = None
     inferred: bool = False
     source: str = ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from drc_rules.report.model import Place
+from drc_rules.report.model import ObjectRows, Place
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
@@ -99,6 +99,12 @@ class HoleSet:
             row = int(self.vias[position] if is_via else self.pads[position - len(self.vias)])
             found.append(place_in(board, table, row))
         return tuple(found)
+
+    def object_rows(self, chosen: Ints) -> ObjectRows:
+        """All of them."""
+        is_via = chosen < len(self.vias)
+        vias, pads = self.vias[chosen[is_via]], self.pads[chosen[~is_via] - len(self.vias)]
+        return ObjectRows(vias=tuple(vias.tolist()), pads=tuple(pads.tolist()))
 
 
 def need_drills(drill_mm: Iterable[float], whose: str) -> None:

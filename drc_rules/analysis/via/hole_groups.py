@@ -8,7 +8,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import hole_sets
 from drc_rules.facts.context import DECLARE_STACKUP, Context
-from drc_rules.report.model import Place
+from drc_rules.report.model import ObjectRows, Place
 from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
@@ -59,6 +59,12 @@ class HoleGroup:
         table = board.pads if self.are_pads else board.vias
         layer = board.copper_layers[self.top].name
         return tuple(place_in(board, table, row, layer) for row in self.rows[:PLACES_SHOWN].tolist())
+
+    @property
+    def object_rows(self) -> ObjectRows:
+        """All of them."""
+        rows = tuple(self.rows.tolist())
+        return ObjectRows(pads=rows) if self.are_pads else ObjectRows(vias=rows)
 
 
 def hole_groups(board: Board) -> tuple[HoleGroup, ...]:

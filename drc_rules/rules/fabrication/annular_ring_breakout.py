@@ -109,6 +109,7 @@ def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Itera
         limit_value=asked,
         limit_unit="mm",
         places=holes.places(ctx.board, narrow),
+        every=holes.object_rows(narrow),
     )
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
@@ -84,6 +84,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
         limit_value=least.value,
         limit_unit="mm",
         places=tuple(_place(ctx, row) for row in by_width[:PLACES_SHOWN].tolist()),
+        every=ObjectRows(tracks=tuple(fine.tolist())),
         is_told=is_told,
     )
 

@@ -100,6 +100,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
         limit_value=least.value,
         limit_unit="mm",
         places=gaps.holes.places(ctx.board, near),
+        every=gaps.holes.object_rows(near),
         is_told=is_told,
     )
 
@@ -129,6 +130,7 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
             limit_value=least.value,
             limit_unit="mm",
             places=gaps.holes.places(ctx.board, holes),
+            every=gaps.holes.object_rows(holes),
             left_to=(SHORT, nets),
         )
 

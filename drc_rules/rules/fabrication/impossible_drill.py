@@ -31,7 +31,7 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, PLACES_SHOWN
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board, Ints, Pads, Vias
@@ -73,6 +73,7 @@ def impossible_drill(ctx: Context, _clause: Clause, board: Board) -> Iterator[Dr
         limit_value=NO_DIAMETER_MM,
         limit_unit="mm",
         places=(*_places(board, board.vias, vias), *_places(board, board.pads, pads))[:PLACES_SHOWN],
+        every=ObjectRows(vias=tuple(vias.tolist()), pads=tuple(pads.tolist())),
     )
 
 

@@ -89,6 +89,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
             fix="Give the pad an annular ring, or make the hole unplated",
             ids=(holes.noun, least.tier or least.who, "none"),
             places=holes.places(ctx.board, bare),
+            every=holes.object_rows(bare),
             severity=Severity.INFO,
         )
     elif not len(narrow):
@@ -117,5 +118,6 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
         limit_value=least.value,
         limit_unit="mm",
         places=holes.places(ctx.board, narrow),
+        every=holes.object_rows(narrow),
         is_told=is_told,
     )

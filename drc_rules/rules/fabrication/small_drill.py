@@ -128,6 +128,7 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
             limit_value=d_min,
             limit_unit="mm",
             places=holes.places(ctx.board, small),
+            every=holes.object_rows(small),
             is_told=is_told,
         )
     else:

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.return_path.plane_changes import layer_crossings, plane_changes
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, FastGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured, Place
+from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.return_path.layer_changes import LayerChange
@@ -108,6 +108,7 @@ def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFin
         limit_value=round(reach, 2),
         limit_unit="mm",
         places=_places(ctx, sorted(changes, key=lambda change: (-_distance(change), change.via))),
+        every=_rows(changes),
         inferred=not group.declared,
     )
 
@@ -124,6 +125,7 @@ def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftF
         fix="Change to a layer referenced to ground, or place a capacitor next to the vias",
         ids=(group.id, _layers(ctx, one), "apart"),
         places=_places(ctx, changes),
+        every=_rows(changes),
         severity=Severity.INFO,
         inferred=not group.declared,
     )
@@ -154,3 +156,7 @@ def _places(ctx: Context, changes: list[LayerChange]) -> tuple[Place, ...]:
         Place(net=ctx.board.nets[one.net], uuid=str(vias.uuid[one.via]) or None, x_mm=one.x_mm, y_mm=one.y_mm)
         for one in changes[:PLACES_SHOWN]
     )
+
+
+def _rows(changes: list[LayerChange]) -> ObjectRows:
+    return ObjectRows(vias=tuple(one.via for one in changes))

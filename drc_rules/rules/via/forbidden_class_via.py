@@ -43,7 +43,7 @@ from drc_rules.analysis.via.via_intents import (
     size_in_words,
 )
 from drc_rules.facts.context import Context
-from drc_rules.report.model import Measured
+from drc_rules.report.model import Measured, ObjectRows
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
@@ -97,6 +97,7 @@ def _forbidden(ctx: Context, asked: RequiredVia, what: str, value_mm: float, lim
         limit_value=limit.value_mm,
         limit_unit="mm",
         places=places_of(ctx, routed),
+        every=ObjectRows(vias=tuple(routed.tolist())),
         severity=Severity.INFO if len(routed) else None,
     )
 
@@ -121,6 +122,7 @@ def _widened(ctx: Context, asked: RequiredVia) -> DraftFinding:
         limit_value=placed[at],
         limit_unit="mm",
         places=places_of(ctx, routed),
+        every=ObjectRows(vias=tuple(routed.tolist())),
         severity=Severity.INFO,
     )
 

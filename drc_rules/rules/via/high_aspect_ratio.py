@@ -134,6 +134,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
         limit_value=greatest,
         limit_unit=":1",
         places=group.places(ctx.board),
+        every=group.object_rows,
         inferred=group.is_guess,
     )
 

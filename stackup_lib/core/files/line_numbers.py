@@ -20,6 +20,11 @@ class LineNumbers:
     def __init__(self, text: bytes = b"") -> None:
         self._text = text
 
+    @property
+    def text(self) -> bytes:
+        """The text, for what is read only when somebody asks for it."""
+        return self._text
+
     def of(self, offset: int) -> int:
         """Return the 1-based line of a byte offset: one more than the line feeds before it."""
         block = max(0, min(offset, len(self._text))) // _BLOCK
