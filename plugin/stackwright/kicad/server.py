@@ -232,6 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
             "": (HTML, (PAGE / "live.html").read_bytes),
             "live.js": (SCRIPT, (PAGE / "live.js").read_bytes),
             "live.css": (CSS, self._style),
+            "board_view.js": (SCRIPT, _board_view),
             "report": (HTML, self.server.session.report),
             "state": (JSON, lambda: json.dumps(self.server.session.state()).encode()),
         }
@@ -330,3 +331,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(content)
+
+
+def _board_view() -> bytes:
+    from stackwright.reporters.pages import board_view_script
+
+    return board_view_script().encode()

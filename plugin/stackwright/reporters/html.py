@@ -1,6 +1,7 @@
 """The report as one HTML file that needs nothing else and loads nothing; for the screen, dark or light, and paper.
 
-It can be read without its script, which chooses findings and shows the facts of a stackup row in place.
+It can be read without its script, which chooses findings, shows the facts of a stackup row in place, and draws the
+board view.
 
 Every expression of the templates is cleaned and escaped; text from the board stands in `<bdi>` besides, so that no name
 reorders the page.
@@ -22,7 +23,9 @@ from drc_rules.report.stackup_rows import StackupRow
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import Document, documents
 from stackwright.drawing import words as said
+from stackwright.drawing.board_map import BoardMap
 from stackwright.drawing.budget_bars import budget_bars
+from stackwright.drawing.map_payload import payload
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
 from stackwright.reporters import charts
@@ -90,6 +93,7 @@ def render(outcomes: Sequence[Checked | Unchecked]) -> str:
 @cache
 def _environment() -> Environment:
     return environment(
+        payload=_payload,
         said=said,
         copper=copper,
         pairs=pairs,
@@ -107,6 +111,10 @@ def _environment() -> Environment:
 
 def _budget_bars(rows: Sequence[LinkLossRow], ident: str) -> Markup:
     return Markup(budget_bars(rows, ident))  # noqa: S704 - budget_bars() escapes what comes from the board
+
+
+def _payload(drawn: BoardMap, pins: Sequence[Pin]) -> Markup:
+    return Markup(payload(drawn, pins))  # noqa: S704 - JSON without <, > and &, or base64
 
 
 def _title(boards: Sequence[_Board]) -> str:
@@ -144,8 +152,15 @@ def _board(index: int, checked: Checked) -> _Board:
         remarks=tuple(said.remarks(report.stackup)) if report.stackup else (),
         sources=tuple(dict.fromkeys(_sources(report))),
         marks=marks,
-        pins=tuple(pins_of(checked.map, [(one.id, one.group) for one in shown])) if checked.map else (),
+        pins=tuple(_pins(checked, shown, ident if index > 1 else "")),
     )
+
+
+def _pins(checked: Checked, shown: Sequence[Shown], ident: str) -> Iterator[Pin]:
+    """Yield the places on the board view; ids begin with that of the board where a page has several."""
+    if checked.map:
+        findings = [(one.id, one.group) for one in shown]
+        yield from pins_of(checked.map, findings, f"{ident}-" if ident else "")
 
 
 def _blocked(report: Report) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -18,8 +18,8 @@ from stackwright.tables import deltas
 from stackwright.text.words import clean, count, number, some
 
 TEMPLATES = Path(__file__).parent / "templates"
-STYLE_SHEETS = ("report.css", "stackup_box.css", "charts.css", "side_by_side.css", "print.css")
-SCRIPTS = ("report.js",)
+STYLE_SHEETS = ("report.css", "stackup_box.css", "board_view.css", "charts.css", "side_by_side.css", "print.css")
+SCRIPTS = ("report.js", "board_view.js")
 """In their order; a page's policy lets these run by the hash of them all, and nothing else."""
 NO_RULE = "no rule yet"
 SYMBOLS = {
@@ -69,13 +69,19 @@ def style_sheet() -> str:
 @cache
 def script() -> str:
     """Return the one script of all pages; it loads nothing, and a page can be read without it."""
-    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    texts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return "".join([*texts, "showBoardViews(document);\n"])
 
 
 @cache
 def script_hash() -> str:
     """Return the script's name in a Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script().encode()).digest()).decode("ascii")
+
+
+def board_view_script() -> str:
+    """Return the script that draws board views; `showBoardViews(element)` starts all of an element."""
+    return (TEMPLATES / "board_view.js").read_text(encoding="utf-8")
 
 
 def lines_of(text: str) -> Markup:

@@ -129,9 +129,11 @@ async function load(run) {
   const answer = await fetch("report");
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const one of page.querySelectorAll("script:not([type])")) one.remove(); // this page has them already
   const place = remembered();
   shownRun = run;
   $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
+  showBoardViews($("report"));
   document.title = page.title;
   for (const one of findings()) one.tabIndex = 0;
   $("next").hidden = findings().length === 0;
