@@ -97,7 +97,11 @@ class Tab:
             self._call("Input.dispatchKeyEvent", type="rawKeyDown", **code)
             self._call("Input.dispatchKeyEvent", type="keyUp", **code)
             return
-        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
+        if key != "Enter" and len(key) > 1:  # arrows, Escape: keys that write nothing
+            self._call("Input.dispatchKeyEvent", type="rawKeyDown", key=key, code=key)
+            self._call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key)
+            return
+        text = {"text": "\r"} if key == "Enter" else {"text": key}
         self._call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self._call("Input.dispatchKeyEvent", type="keyUp", key=key)
 

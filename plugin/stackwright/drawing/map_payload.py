@@ -36,7 +36,7 @@ def payload(drawn: BoardMap, pins: Iterable[Pin]) -> str:
     text = json.dumps(scene, separators=(",", ":"), ensure_ascii=True)
     if len(text) <= LARGE:
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode("ascii"), 6)).decode("ascii")
 
 
 def _place(pin: Pin) -> dict[str, object]:

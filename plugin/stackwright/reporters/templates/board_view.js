@@ -9,6 +9,7 @@ function showBoardViews(root) {
 class BoardView {
   constructor(box) {
     this.box = box;
+    box.view = this;
     this.stage = box.querySelector(".view-stage");
     this.canvas = box.querySelector("canvas");
     this.status = box.querySelector(".view-status");

@@ -27,13 +27,13 @@ def courtyards(board: Board) -> Iterator[tuple[int, Floats, Floats]]:
     text, parts = board.lines.text, board.footprints
     if not len(parts) or not text.startswith((b"(footprint", b"(module"), int(parts.offset[0])):
         return
-    at = int(parts.offset[0])
+    at, seen = int(parts.offset[0]), -1
     while (at := text.find(_LAYER, at) + 1) > 0:
         row = int(np.searchsorted(parts.offset, at, side="right")) - 1
         start = _last(text, max(int(parts.offset[row]), at - _LONGEST), at)
-        if start is None:
+        if start is None or start == seen:
             continue
-        end = _end(text, start)
+        seen, end = start, _end(text, start)
         at = max(at, end)
         try:
             node = tree.parse(text, start, end)
