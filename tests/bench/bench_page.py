@@ -20,7 +20,7 @@ from tests.browser.chromium import chromium_path
 from tests.browser.driven import Tab, driven
 
 RUNS = 3
-LARGEST_MB, INTERACTIVE_S = 3.0, 2.0
+LARGEST_MB, INTERACTIVE_S = 2.0, 2.0
 
 _TIMING = """
 (() => {
