@@ -57,6 +57,10 @@ class Tab:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._call("Emulation.setEmulatedMedia", features=[feature])
 
+    def narrow(self, width_px: int) -> None:
+        """Show the page on a screen of this width."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width_px, height=900, deviceScaleFactor=1, mobile=False)
+
     def stretch(self) -> None:
         """Make the window as high as the page, so that all of it is in view."""
         height = min(self.ask("document.documentElement.scrollHeight"), 60_000)

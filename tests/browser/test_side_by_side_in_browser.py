@@ -57,7 +57,7 @@ def test_columns_are_reached_by_keyboard_and_stay_inside_a_narrow_page(pages: di
         for name, page in pages.items():
             tab.open(page.as_uri())
             tab.wait_for(f"location.pathname.endsWith('{name}.html') && document.readyState === 'complete'")
-            tab.ask("document.body.style.width = '420px'")
+            tab.narrow(420)
             assert tab.ask(OUTSIDE) == []
         tab.ask("document.querySelector('[aria-label=\"Stackups side by side\"]').focus()")
         assert tab.ask("document.activeElement.scrollWidth > document.activeElement.clientWidth")
