@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from drc_rules.report.kicad_drc import KicadDrc
 from drc_rules.report.link_rows import BackdrillRow, BuildUp, LinkImpedance, LinkLossRow, PairRow
@@ -82,7 +83,6 @@ class Finding(Frozen):
         key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
         line: line of the board file where one would begin to mend it; None for a board that is no file.
         also: other clauses that fail by it without a finding of their own, such as those of milder tiers of fabs.
-        every: all objects, for drawings; no part of the JSON report.
     """
 
     code: str
@@ -101,7 +101,8 @@ class Finding(Frozen):
     objects: tuple[str, ...] = ()
     key: str
     line: int | None = None
-    every: ObjectRows | None = Field(default=None, exclude=True, repr=False)
+    # all objects, for drawings; no part of the JSON report
+    every: SkipJsonSchema[ObjectRows | None] = Field(default=None, exclude=True, repr=False)
 
 
 class Missing(Frozen):

@@ -228,7 +228,7 @@ def test_a_finding_names_a_net_that_is_not_fast(card: CheckUp) -> None:
 
 
 def test_a_board_without_extent_has_no_map(card: CheckUp) -> None:
-    """Nothing is drawn of nothing, and the page has neither an empty section nor a script."""
+    """Nothing is drawn of nothing, and the page has neither an empty section nor data for a view."""
     board = card.context.board
     none = np.zeros(0)
     bare = replace(
@@ -239,7 +239,8 @@ def test_a_board_without_extent_has_no_map(card: CheckUp) -> None:
     assert board_map(replace(card.context, board=bare)) is None
     text = html.render([Checked(card.report, None, "0")])
     assert "From above" not in text
-    assert "<script" not in text
+    assert 'view-data"' not in text.partition("<script>")[0]
+    assert "application/json" not in text
 
 
 def test_data_in_the_page_is_no_markup(card: CheckUp, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ FAMILIES = {
     "intent": "NET",
     "loss": "LOS",
     "return_path": "RET",
+    "delay": "SKW",
     "power": "PDN",
     "thermal": "THM",
     "fabrication": "FAB",

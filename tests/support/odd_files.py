@@ -74,6 +74,10 @@ NAMED = {
 """A name in each file, which odd characters are put behind."""
 
 
+GERBER = b"%TF.FileFunction,Copper,L1,Top*%\n%TF.FilePolarity,Positive*%\n%FSLAX46Y46*%\n%MOMM*%\nM02*\n"
+"""The top layer of a board without copper."""
+
+
 def sound_files(folder: Path) -> dict[str, bytes]:
     """Everything that a command may read, without a fault; the folder is only to write to on the way."""
     (folder / "stackwright.toml").write_text(SETTINGS, encoding="utf-8")
@@ -90,7 +94,7 @@ def sound_files(folder: Path) -> dict[str, bytes]:
         "cases.csv": CASES,
         "known.json": Baseline.model_validate({"boards": {BOARD: [KNOWN]}}).text(),
     }
-    return {name: text.encode() for name, text in texts.items()}
+    return {name: text.encode() for name, text in texts.items()} | {"top.gbr": GERBER}
 
 
 def odd_files(sound: dict[str, bytes]) -> Iterator[tuple[str, str, bytes]]:

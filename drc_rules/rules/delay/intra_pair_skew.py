@@ -71,12 +71,11 @@ def _with_pairs(ctx: Context) -> tuple[FastGroup, ...]:
 
 
 FORMULA = """
-|t_P - t_N| ≤ t_max
+t ≤ t_max
 
-t_P: delay of the positive trace [ps]
-t_N: delay of the negative trace [ps]
+t: difference of the delays of the two traces [ps]
 t_max: limit of the interface [ps]
-dL: difference of the lengths along the tracks [mm]
+dL: difference of the lengths along the tracks, positive minus negative [mm]
 """
 
 
@@ -91,8 +90,7 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: FastGroup) -> Iterator[
         worst = max(found.known, key=lambda one: one.size_ps.nominal / limits[one].ps)
         ctx.shows(
             f"{group.title}, {worst.name}",
-            t_P=worst.skew_ps.nominal,
-            t_N=0.0,
+            t=worst.size_ps.nominal,
             t_max=limits[worst].ps,
             dL=worst.length_mm[0] - worst.length_mm[1],
         )

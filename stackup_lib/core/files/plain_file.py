@@ -63,6 +63,19 @@ def read_plain(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def read_plain_head(path: Path, most_bytes: int) -> bytes:
+    """Return the first bytes of a file, however large it is.
+
+    Raises:
+        OSError: there is none, it cannot be read, or it is no regular file.
+    """
+    refuse_unplain(path)
+    handle = os.open(path, _HOW | _AT_ONCE)
+    with os.fdopen(handle, "rb") as file:
+        _refuse(os.fstat(handle))
+        return file.read(most_bytes)
+
+
 def read_plain_text(path: Path, encoding: str = "utf-8", most_bytes: int = MOST_BYTES, errors: str = "strict") -> str:
     r"""Return what a text file holds, with `\n` at the end of every line.
 

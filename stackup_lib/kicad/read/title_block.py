@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from stackup_lib.core.files.plain_file import read_plain_head
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad.syntax.tree import unquoted
 
@@ -35,7 +36,6 @@ def title_block(text: bytes) -> TitleBlock:
 def read_title_block(path: Path) -> TitleBlock:
     """Return the title block of a board file; empty where it has none or cannot be read."""
     try:
-        with path.open("rb") as file:
-            return title_block(file.read(HEAD_BYTES))
+        return title_block(read_plain_head(path, HEAD_BYTES))
     except OSError:
         return TitleBlock()

@@ -80,7 +80,7 @@ class FabStackupDetail(Frozen):
 class FabsDocument(Frozen):
     """What `stackwright fabs --format json` writes: the fabs, and the stackups that were asked for."""
 
-    model_config = ConfigDict(title="Stackwright fab stackups, version 1")
+    model_config = ConfigDict(title="Stackwright fab-stackups, version 1")
 
     format: Literal["stackwright-fab-stackups"] = "stackwright-fab-stackups"
     version: Literal[1] = 1

@@ -46,7 +46,7 @@ class AgainstKicadDocument(Frozen):
         written: True where the tuning profiles were changed.
     """
 
-    model_config = ConfigDict(title="Stackwright against KiCad, version 1")
+    model_config = ConfigDict(title="Stackwright against-kicad, version 1")
 
     format: Literal["stackwright-against-kicad"] = "stackwright-against-kicad"
     version: Literal[1] = 1

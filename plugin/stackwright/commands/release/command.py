@@ -36,7 +36,7 @@ AGREES, DIFFERS = 0, 1
 class ReleaseDocument(Frozen):
     """What `stackwright release --json` writes; values are in words, as the files and the board state them."""
 
-    model_config = ConfigDict(title="Stackwright release comparison, version 1")
+    model_config = ConfigDict(title="Stackwright release, version 1")
 
     format: Literal["stackwright-release"] = "stackwright-release"
     version: Literal[1] = 1

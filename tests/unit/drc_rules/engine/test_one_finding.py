@@ -82,7 +82,7 @@ def test_reports_lead_from_each_failed_clause_to_the_finding(tmp_path: Path, cla
     assert "<failure " in case
     page = re.sub(r"</?bdi[^>]*>", "", html.render(outcome))
     row = next(one for one in page.split("</tr>") if f">{clause}, " in one)
-    assert re.search(r'<a href="#[^"]*finding[^"]*">0\.09 mm</a>', row), row[-1500:]
+    assert re.search(r'<a href="#f-[^"]*">0\.09 mm</a>', row), row[-1500:]
 
 
 def test_drills_that_cannot_be_are_not_told_again_by_the_minimum_of_board_setup(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_published_numbers_of_pcie_gen5() -> None:
     assert gen5.board_loss_db["add_in_card"] == 9.5
     assert gen5.document_of("channel_loss_db") == "asteralabs-gen5"
     assert gen5.document_of("board_loss_db.add_in_card") == "nvidia-connectx8"
-    assert gen5.document_of("skew_mm") == "engineering"
+    assert gen5.document_of("skew_mm") == "ti-slaae45"
     assert interface("pcie4").document_of("board_loss_db.add_in_card") == "engineering"
 
 
