@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -120,10 +121,19 @@ def _fits(one: NamedStackup, request: FabsRequest) -> bool:
     outer_oz, inner_oz = copper_weights_of(request.copper)
     return (
         request.layers in (None, one.copper_layers)
-        and (request.thickness_mm is None or abs(request.thickness_mm - one.thickness_mm) < SAME_MM)
+        and is_thickness(request.thickness_mm, one)
         and outer_oz in (None, one.outer_oz)
         and inner_oz in (None, one.inner_oz)
     )
+
+
+def is_thickness(wanted_mm: float | None, one: NamedStackup) -> bool:
+    """Tell whether a stackup is as thick as wanted, any where nothing is; raises `ConfigError` for what is no size."""
+    if wanted_mm is None:
+        return True
+    if not 0 < wanted_mm < math.inf:
+        raise ConfigError("--thickness-mm", f"{wanted_mm:g} mm is no thickness", "give millimetres, e.g. 1.6")
+    return abs(wanted_mm - one.thickness_mm) < SAME_MM
 
 
 def copper_weights_of(text: str | None) -> tuple[float | None, float | None]:

@@ -37,7 +37,7 @@ from stackwright.commands.apply.apply import (
 )
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
-from stackwright.commands.fab.fabs import SAME_MM, copper_weights_of
+from stackwright.commands.fab.fabs import copper_weights_of, is_thickness
 from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
@@ -153,7 +153,7 @@ def chosen_stackup(request: RetargetRequest, layers: int) -> NamedStackup:
     found = [
         one
         for one in named
-        if (request.thickness_mm is None or abs(request.thickness_mm - one.thickness_mm) < SAME_MM)
+        if is_thickness(request.thickness_mm, one)
         and outer_oz in (None, one.outer_oz)
         and inner_oz in (None, one.inner_oz)
         and (len(named) == 1 or one.copper_layers == layers)
