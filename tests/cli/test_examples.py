@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,19 @@ from stackwright.cli.app import app
 from tests.cli.test_cli import run as run_process
 from tests.cli.test_options import commands
 from tests.support.in_process import run_here
+from tests.support.odd_files import GERBER
 from tests.support.remembered import equal_boards_checked_once
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
+SIX_LAYERS = "edge_jetson_carrier_fit"
 CASES = """geometry,parameters,quantity,value_ohm
 offset_stripline,"{""w"": 0.15, ""h1"": 0.1, ""h2"": 0.2, ""t"": 0.015, ""er"": 4}",Z0,41
 """
+
+
+NEEDS_KICAD = re.compile("<|--kicad-drc|card.xml")
+"""Examples of files that KiCad writes; those of `release` are tried in tests/kicad."""
 
 
 def examples() -> Iterator[str]:
@@ -73,13 +81,17 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(folder / "card.kicad_pcb", folder / f"{name}.kicad_pcb")
     (folder / "my_cases.csv").write_text(CASES, encoding="utf-8")
     run_process("stackup", "card.kicad_pcb", "--format", "csv", "-o", "fab.csv", cwd=folder)
+    (folder / "gerbers").mkdir()
+    (folder / "gerbers" / "card-F_Cu.gbr").write_bytes(GERBER)
+    with zipfile.ZipFile(folder / "fab.zip", "w") as archive:
+        archive.writestr("card-F_Cu.gbr", GERBER)
     for plan in ("card", "mine"):
         run_process("stackup", "card.kicad_pcb", "--format", "plan", "-o", f"{plan}.stackwright-plan.toml", cwd=folder)
     return folder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", [one for one in examples() if "<" not in one and "--kicad-drc" not in one])
+@pytest.mark.parametrize("example", [one for one in examples() if not NEEDS_KICAD.search(one)])
 def test_a_printed_example_runs(example: str, desk: Path, tmp_path: Path) -> None:
     """No example is a wrong use; 1 is a finding."""
     folder = tmp_path / "desk"
@@ -90,6 +102,10 @@ def test_a_printed_example_runs(example: str, desk: Path, tmp_path: Path) -> Non
     if example.startswith("stackwright new "):  # where nothing is yet
         for path in (*folder.glob("*.kicad_p*"), folder / "stackwright.toml"):
             path.unlink()
+    if "JLC06" in example:  # the stackup of a board of six layers
+        for suffix in (".kicad_pcb", ".kicad_pro"):
+            shutil.copy(BOARDS / SIX_LAYERS / f"{SIX_LAYERS}{suffix}", folder / f"card{suffix}")
+        shutil.copy(BOARDS / SIX_LAYERS / "stackwright.toml", folder)
     with equal_boards_checked_once():
         ran = run_here(*shlex.split(example)[1:], cwd=folder)
     assert ran.code in (0, 1), ran.err

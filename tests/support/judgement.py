@@ -49,8 +49,10 @@ class Saying:
 WAY_BACK = frozenset({"drop_mv", "back_mv", "resistance_mohm", "loss_w"})
 """Of a rail: what rests on the way back through ground, which is solved on a grid that no mirror leaves as it is."""
 
-LEFT_OUT = frozenset({"uuid", "line", "key", "objects", "offset", "source", "share_source", "how_to_give", "cure"})
-"""Ids and lines belong to the file; the rest are constants beside what is compared."""
+LEFT_OUT = frozenset(
+    {"uuid", "line", "every", "key", "objects", "offset", "source", "share_source", "how_to_give", "cure"}
+)
+"""Ids, rows and lines belong to the file; the rest are constants beside what is compared."""
 
 BACK = "rail back"
 
