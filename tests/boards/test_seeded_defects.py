@@ -322,7 +322,8 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
     """The ground on which the seeds fall."""
     states = thor(demo_boards)[1]
 
-    assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == set()
+    # USBC1_TX1 changes layers for one trace: 0.9 ps, 0.5 to 1.3 by what Dk leaves open, 0.127 mm or 0.9 ps allowed
+    assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == {"board.pair.skew"}
     assert {clause for clause, (verdict, _) in states.items() if verdict == "failed"} == {
         "board.copper.balance",
         "board.crosstalk.pairs",
@@ -478,12 +479,12 @@ WREN_SEEDS = {
     "a coupling capacitor of PCIe is gone": Seed(
         "that link is open",
         lambda c: c.without_part("C515"),
-        undecided("board.loss.share"),
+        undecided("board.loss.share", "board.pair.skew"),
     ),
     "a track of an SFP pair is gone": Seed(
         "that link is open, and its partner runs alone there",
         lambda c: cut(c, "/SFP0.RX_P"),
-        {"board.loss.share": "not verifiable", "board.impedance.coupling": "failed"},
+        {**undecided("board.loss.share", "board.pair.skew"), "board.impedance.coupling": "failed"},
     ),
     "SFP is no longer declared": Seed(
         "by its names it is Ethernet of some generation: whether its stubs resonate is open",

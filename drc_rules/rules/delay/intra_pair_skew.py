@@ -100,9 +100,14 @@ def intra_pair_skew(ctx: Context, clause: Clause, group: FastGroup) -> Iterator[
         return
     for fact in found.missing:
         raise fact
-    open_ones = [one for one in found.known if one.size_ps.nominal > limits[one].ps]
+    open_ones = [one for one in found.known if _is_open(one, limits[one])]
     if open_ones:
         raise _doubt(group, open_ones[0], limits[open_ones[0]])
+
+
+def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
+    """Tell whether a pair neither fits nor surely exceeds its limit, by its whole range where a fact is missing."""
+    return (one.size_ps.high if one.unsure else one.size_ps.nominal) > limit.ps
 
 
 def _limit(group: FastGroup, one: PairSkew, share: float) -> SkewLimit:
