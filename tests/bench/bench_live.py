@@ -79,7 +79,7 @@ def clicked(editor: Editor, tab: Tab) -> dict[str, float]:
     found["findings_s"] = after(tab, begun, "shownRun > 0 && findings().length > 0")
     found["markers_s"] = after(tab, begun, "state.phase === 'idle'")
     begun = time.monotonic()
-    tab.click("#b1-finding-1 h3")
+    tab.click("#report .finding .finding-title")
     found["select_s"] = after(tab, begun, "!selecting && !['', 'asking KiCad ...'].includes(said.textContent)")
     begun = time.monotonic()
     tab.ask("post('look').then((answer) => { window.looked = answer; }); 0")

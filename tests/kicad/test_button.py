@@ -17,6 +17,7 @@ import pytest
 
 from tests.support.hang import no_hang
 from tests.support.kicad_editor import Editor, editor_command
+from tests.support.kicad_live import FIRST_FINDING
 
 if TYPE_CHECKING:
     from kipy import KiCad
@@ -179,7 +180,7 @@ def test_the_page_that_the_button_opens_is_in_touch_with_kicad(editor: Editor, k
     with driven(tmp_path / "chromium") as tab:
         tab.open(editor.press())
         tab.wait_for("document.readyState === 'complete' && state && state.phase === 'idle' && shownRun > 0")
-        tab.click("#b1-finding-1 h3")
+        tab.click(FIRST_FINDING)
         tab.wait_for("said.textContent.includes('selected in KiCad')", 60)
         shown = tab.ask("parseInt(said.textContent)")
         assert tab.console == []

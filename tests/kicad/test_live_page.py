@@ -22,7 +22,16 @@ import pytest
 from stackup_lib.kicad import read_board
 from tests.browser.driven import Tab
 from tests.support.kicad_editor import Editor
-from tests.support.kicad_live import BOARDS, DONE, Action, checked_page, noting_opener, opened, opened_editor
+from tests.support.kicad_live import (
+    BOARDS,
+    DONE,
+    FIRST_FINDING,
+    Action,
+    checked_page,
+    noting_opener,
+    opened,
+    opened_editor,
+)
 
 if TYPE_CHECKING:
     from kipy import KiCad
@@ -134,7 +143,7 @@ def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
     """As many as the report names, no others; pictures before and after differ."""
     ident, items = first_with_items(tab, folder)
     before = editor.picture(pictures / "2-kicad-before.png").read_bytes()
-    tab.click(f"#{ident} h3")
+    tab.click(f"#{ident} .finding-title")
     tab.wait_for("said.textContent.includes('selected in KiCad')", 40)
     time.sleep(2)
 
@@ -146,21 +155,26 @@ def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
 
 def test_the_keyboard_walks_through_the_findings(tab: Tab, kicad: KiCad) -> None:
     """j forward, k back; the page marks where one is."""
-    many = tab.ask("findings().length")
+    first, second = tab.ask("findings().slice(0, 2).map((one) => one.id)")
     tab.ask("here = null")
     tab.press("j")
-    assert tab.wait_for("here") == "b1-finding-1"
-    if many > 1:
-        tab.press("j")
-        assert tab.wait_for("here !== 'b1-finding-1' && here") == "b1-finding-2"
-        tab.press("k")
-    tab.wait_for("here === 'b1-finding-1' && !selecting", 60)
+    assert tab.wait_for("here") == first
+    tab.press("j")
+    assert tab.wait_for(f"here !== '{first}' && here") == second
+    tab.press("k")
+    tab.wait_for(f"here === '{first}' && !selecting", 60)
     assert tab.ask("document.querySelectorAll('.finding.here').length") == 1
 
 
 def test_another_check_keeps_place_and_filters(tab: Tab) -> None:
-    """The clauses that were hidden stay hidden, and one's finding stays where it was on the screen."""
+    """What was hidden stays hidden, clauses and findings; one's finding stays where it was on the screen."""
+    first = tab.ask("findings()[0].id")
+    tab.click("#report .clauses > summary")
     tab.click(".filter .show-met")
+    tab.click("#report .chip[data-group=severity]")
+    words = "[...document.querySelectorAll('#report .chip[aria-pressed=true]')].map(chipName)"
+    chosen, many = tab.ask(words), tab.ask("findings().length")
+    assert chosen == ["severity: error"]
     top = tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top")
     tab.ask("document.activeElement.blur()")
     tab.press("r")
@@ -168,7 +182,8 @@ def test_another_check_keeps_place_and_filters(tab: Tab) -> None:
 
     assert tab.ask("document.querySelector('.filter .show-met').checked") is False
     assert tab.ask("document.querySelector('.filter .show-failed').checked") is True
-    assert tab.ask("here") == "b1-finding-1"
+    assert (tab.ask(words), tab.ask("findings().length")) == (chosen, many)
+    assert tab.ask("here") == first
     assert abs(tab.ask("document.querySelector('.finding.here').getBoundingClientRect().top") - top) < 3
 
 
@@ -191,12 +206,12 @@ def test_a_window_that_blocks_kicad_is_said_and_nothing_is_lost(tab: Tab, editor
 
     with pytest.raises(NoAnswer):
         KiCad(socket_path=editor.socket, timeout_ms=2000).run_action("pcbnew.EditorControl.boardSetup")
-    tab.click("#b1-finding-1 h3")
+    tab.click(FIRST_FINDING)
     tab.wait_for("said.className === 'bad' && said.textContent.includes('did not answer')", 60)
     editor.run("xdo", "key", "Escape")
     time.sleep(2)
 
-    tab.click("#b1-finding-1 h3")
+    tab.click(FIRST_FINDING)
     tab.wait_for("!selecting && said.className === ''", 60)
     assert tab.ask("findings().length") > 0
 

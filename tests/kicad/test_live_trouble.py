@@ -23,6 +23,7 @@ from tests.support.kicad_editor import Editor, wait_for
 from tests.support.kicad_live import (
     BOARDS,
     DONE,
+    FIRST_FINDING,
     Action,
     addresses,
     checked_page,
@@ -152,7 +153,7 @@ def check_again(tab: Tab) -> None:
 def click(tab: Tab, expected: str) -> str:
     """Click on the first finding, and wait until the page says what is expected, or something else."""
     tab.ask("say('')")
-    tab.click("#b1-finding-1 h3")
+    tab.click(FIRST_FINDING)
     tab.wait_for(f"{ANSWERED} && said.textContent !== ''", 60)
     assert expected in said(tab)
     return said(tab)
@@ -216,7 +217,7 @@ def test_a_click_and_a_check_while_drc_runs_are_answered(
     run = tab.ask("state.run")
     tab.press("r")
     tab.wait_for("!progress.hidden && progress.innerText.includes('asking KiCad') && !cancel.hidden")
-    tab.click("#b1-finding-1 h3")
+    tab.click(FIRST_FINDING)
     tab.wait_for("said.textContent !== ''")
     tab.picture(pictures / "trouble-page-during-drc.png")
     editor.picture(pictures / "trouble-drc.png")

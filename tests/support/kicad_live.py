@@ -14,6 +14,7 @@ from tests.support.kicad_editor import Editor, editor_command, wait_for
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
+FIRST_FINDING = "#report .finding .finding-title"
 DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === state.run"
 
 

@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
             "": (HTML, (PAGE / "live.html").read_bytes),
             "live.js": (SCRIPT, (PAGE / "live.js").read_bytes),
             "live.css": (CSS, self._style),
-            "board_view.js": (SCRIPT, _board_view),
+            "report.js": (SCRIPT, _report_script),
             "report": (HTML, self.server.session.report),
             "state": (JSON, lambda: json.dumps(self.server.session.state()).encode()),
         }
@@ -333,7 +333,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-def _board_view() -> bytes:
-    from stackwright.reporters.pages import board_view_script
+def _report_script() -> bytes:
+    from stackwright.reporters.pages import report_script
 
-    return board_view_script().encode()
+    return report_script().encode()

@@ -73,10 +73,12 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
 
 def shown(findings: Iterable[Finding]) -> dict[str, object]:
     """Return by its id in the page what each entry is about: a key that outlives edits, and items by member."""
+    from stackwright.reporters.cards import card_id
+
     found: dict[str, object] = {}
-    for index, group in enumerate(groups(findings), start=1):
+    for group in groups(findings):
         members = [_about(finding) for finding in group.findings[:MOST_MEMBERS]]
-        found[f"b1-finding-{index}"] = {"key": group.first.key, "members": members}
+        found[card_id(group)] = {"key": group.first.key, "members": members}
     return found
 
 

@@ -71,13 +71,18 @@ def shown_findings(findings: Sequence[Finding], ident: str) -> Iterator[Shown]:
         limit = group.first.limit
         members = group.findings[:MOST_LISTED]
         yield Shown(
-            id=f"{ident}f-{group.first.key}",
+            id=card_id(group, ident),
             group=group,
             limit=number(limit.value, limit.unit) if limit else "",
             source=limit.source if limit else "",
             members=tuple((finding, places(finding.places)) for finding in members),
             hidden=len(group.findings) - len(members),
         )
+
+
+def card_id(group: Group, ident: str = "") -> str:
+    """Return the id of a group's card in a page; `ident` is empty for the first board of a page."""
+    return f"{ident}f-{group.first.key}"
 
 
 def places(found: Iterable[Place], most: int = 3) -> str:

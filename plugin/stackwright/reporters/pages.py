@@ -69,8 +69,7 @@ def style_sheet() -> str:
 @cache
 def script() -> str:
     """Return the one script of all pages; it loads nothing, and a page can be read without it."""
-    texts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return "".join([*texts, "showBoardViews(document);\n"])
+    return report_script() + "showReport(document);\nshowBoardViews(document);\n"
 
 
 @cache
@@ -79,9 +78,9 @@ def script_hash() -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script().encode()).digest()).decode("ascii")
 
 
-def board_view_script() -> str:
-    """Return the script that draws board views; `showBoardViews(element)` starts all of an element."""
-    return (TEMPLATES / "board_view.js").read_text(encoding="utf-8")
+def report_script() -> str:
+    """Return the script's functions alone: `showReport(element)` and `showBoardViews(element)`."""
+    return "".join((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
 
 
 def lines_of(text: str) -> Markup:

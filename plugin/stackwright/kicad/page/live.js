@@ -2,7 +2,6 @@
 // The live page: asks the session how things stand, shows its report, and tells it what was clicked.
 
 const POLL_MS = 1000;
-const FILTERS = "fieldset.filter input";
 const $ = (id) => document.getElementById(id);
 let shownRun = 0; // the run whose report is on the page
 let state = null;
@@ -132,7 +131,9 @@ async function load(run) {
   for (const one of page.querySelectorAll("script:not([type])")) one.remove(); // this page has them already
   const place = remembered();
   shownRun = run;
+  if (location.hash.includes("=")) history.replaceState(null, "", "#"); // chips of the former report: kept by their words
   $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
+  showReport($("report"));
   showBoardViews($("report"));
   document.title = page.title;
   for (const one of findings()) one.tabIndex = 0;
@@ -142,16 +143,22 @@ async function load(run) {
 
 function remembered() {
   const keys = remembered.keys || {};
-  const filters = [...document.querySelectorAll(FILTERS)].map((box) => [box.className, box.checked]);
+  const boxes = [...document.querySelectorAll("#report fieldset.filter input")];
   const current = here && $(here);
   const open = [...document.querySelectorAll("#report details")].map((one) => [keyOf(one), one.open]);
   return {
-    filters,
+    filters: new Map(boxes.map((box) => [box.className, box.checked])),
+    chips: [...document.querySelectorAll("#report .chip[aria-pressed=true]")].map(chipName),
     open: new Map(open),
     key: here ? keys[here] : null,
     top: current ? current.getBoundingClientRect().top : null,
     scroll: window.scrollY,
   };
+}
+
+/* A chip by its group and its words, without the count: its token may mean another value in the next report. */
+function chipName(chip) {
+  return `${chip.dataset.group}: ${chip.firstChild.textContent.trim()}`;
 }
 
 function keyOf(details) {
@@ -161,9 +168,10 @@ function keyOf(details) {
 
 function restore(place) {
   remembered.keys = state.keys;
-  for (const [name, checked] of place.filters) {
-    for (const box of document.querySelectorAll(FILTERS)) if (box.className === name) box.checked = checked;
+  for (const box of document.querySelectorAll("#report fieldset.filter input")) {
+    box.checked = place.filters.get(box.className) ?? box.checked;
   }
+  for (const chip of document.querySelectorAll("#report .chip")) if (place.chips.includes(chipName(chip))) chip.click();
   for (const one of document.querySelectorAll("#report details")) {
     if (place.open.has(keyOf(one))) one.open = place.open.get(keyOf(one));
   }
@@ -180,7 +188,7 @@ function restore(place) {
 // --- showing findings in KiCad
 
 function findings() {
-  return [...document.querySelectorAll("#report .finding")];
+  return [...document.querySelectorAll("#report .finding:not([hidden])")];
 }
 
 function mark(finding) {
@@ -232,6 +240,12 @@ $("report").addEventListener("click", (event) => {
   if (!finding || ended || String(getSelection())) return;
   const row = event.target.closest("details li");
   choose(finding, row ? [...row.parentElement.children].indexOf(row) : null);
+});
+
+/* A place of a finding was chosen in the board view, or a row of the stackup led to a finding. */
+addEventListener("hashchange", () => {
+  const finding = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!ended && finding && finding.matches("#report .finding")) choose(finding);
 });
 
 document.addEventListener("keydown", (event) => {

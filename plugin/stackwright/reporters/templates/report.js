@@ -1,186 +1,197 @@
 "use strict";
 // What a report adds to its page: the place in the navigation, facts of a stackup row, findings by filter, open folds.
-(() => {
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+// Called again for another report in the same page, it lets go of the former one.
+const showReport = (() => {
+  let former = null;
+  const all = (selector, within) => [...within.querySelectorAll(selector)];
 
-  // A link to something folded opens the fold.
-  const unfold = (id) => {
-    const target = id && document.getElementById(id);
-    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
-    return target;
+  return (root) => {
+    if (former) former.abort();
+    former = new AbortController();
+    listen(root, former.signal);
   };
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest && event.target.closest('a[href^="#"]');
-    if (link && !link.closest(".stackup-box svg")) unfold(decodeURIComponent(link.getAttribute("href").slice(1)));
-  });
 
-  // The navigation marks the last section whose head is above the upper third of the window.
-  for (const nav of all("nav")) {
-    const links = all('a[href^="#"]', nav);
-    const heads = links.map((link) => document.getElementById(link.getAttribute("href").slice(1)));
-    let waiting = false;
-    const mark = () => {
-      waiting = false;
-      let here = -1;
-      heads.forEach((head, index) => {
-        const box = head && head.checkVisibility() && head.getBoundingClientRect();
-        if (box && box.top < innerHeight / 3) here = index;
-      });
-      links.forEach((link, index) => {
-        if (index === here) link.setAttribute("aria-current", "location");
-        else link.removeAttribute("aria-current");
-      });
-      if (here >= 0 && nav.scrollWidth > nav.clientWidth) {
-        nav.scrollLeft = links[here].offsetLeft - nav.clientWidth / 2;
-      }
-    };
-    const later = () => {
-      if (!waiting) requestAnimationFrame(mark);
-      waiting = true;
-    };
-    addEventListener("scroll", later, { passive: true });
-    document.addEventListener("toggle", later, true);
-    later();
-  }
+  function listen(root, signal) {
 
-  // Hover, focus or a tap on a row of the cross-section shows what the table of rows says of it.
-  for (const box of all(".stackup-box")) {
-    const panel = box.querySelector(".row-facts");
-    const hits = all("a.row-hit", box);
-    if (!hits.length) continue;
-    let kept = 0;
-    const show = (index) => {
-      const row = document.getElementById(hits[index].getAttribute("href").slice(1));
-      const heads = all("thead th", row.closest("table"));
-      const title = document.createElement("p");
-      title.className = "row-name";
-      title.append(...row.cells[0].cloneNode(true).childNodes);
-      const list = document.createElement("dl");
-      [...row.cells].slice(1).forEach((cell, at) => {
-        if (!cell.textContent.trim()) return;
-        const line = document.createElement("div");
-        const name = document.createElement("dt");
-        const text = document.createElement("dd");
-        name.textContent = heads[at + 1].textContent;
-        text.append(...cell.cloneNode(true).childNodes);
-        for (const note of all("sup", text)) {
-          const source = document.getElementById(note.firstElementChild.getAttribute("href").slice(1));
-          const words = document.createElement("span");
-          words.className = "muted source";
-          words.append(...source.cloneNode(true).childNodes);
-          note.replaceWith(words);
-        }
-        for (const link of all('a[href*="f-"]', text)) {
-          const card = document.getElementById(link.getAttribute("href").slice(1));
-          const words = card && card.querySelector(".finding-title");
-          if (words) link.append(": ", words.textContent);
-        }
-        line.append(name, text);
-        list.append(line);
-      });
-      panel.replaceChildren(title, list);
-      hits.forEach((hit, at) => {
-        hit.classList.toggle("shown", at === index);
-        hit.tabIndex = at === kept ? 0 : -1;
-      });
+    // A link to something folded opens the fold.
+    const unfold = (id) => {
+      const target = id && document.getElementById(id);
+      for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+      return target;
     };
-    const keep = (index) => {
-      kept = index;
-      show(index);
-    };
-    hits.forEach((hit, index) => {
-      hit.addEventListener("mouseenter", () => show(index));
-      hit.addEventListener("focus", () => keep(index));
-      hit.addEventListener("click", (event) => {
-        event.preventDefault();
-        keep(index);
-      });
-      hit.addEventListener("keydown", (event) => {
-        const steps = { ArrowDown: 1, ArrowUp: -1, Home: -index, End: hits.length - 1 - index };
-        const next = index + (steps[event.key] ?? NaN);
-        if (next >= 0 && next < hits.length) {
-          event.preventDefault();
-          hits[next].focus({ preventScroll: false });
-        }
-      });
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest && event.target.closest('a[href^="#"]');
+      if (link && !link.closest(".stackup-box svg")) unfold(decodeURIComponent(link.getAttribute("href").slice(1)));
     });
-    box.querySelector("svg").addEventListener("mouseleave", () => show(kept));
-    panel.hidden = false;
-    const first = hits.findIndex((hit) => hit.classList.contains("marked"));
-    keep(first < 0 ? Math.min(1, hits.length - 1) : first);
-  }
 
-  // Chips choose findings: any of those chosen in a group, in every group; each counts what it would show.
-  for (const bar of all(".chips")) {
-    const chips = all("button.chip", bar);
-    const cards = all(".finding[data-chips]", bar.closest("section")).map((card) => ({
-      card,
-      tokens: new Set(card.dataset.chips.split(" ")),
-      many: Number(card.dataset.many),
-    }));
-    const status = bar.querySelector(".chips-status");
-    const chosen = () => chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
-    const passes = (tokens, except) => {
-      const groups = {};
-      for (const chip of chosen()) {
-        if (chip.dataset.group !== except) (groups[chip.dataset.group] ??= []).push(chip.dataset.token);
-      }
-      return Object.values(groups).every((wanted) => wanted.some((token) => tokens.has(token)));
-    };
-    const sum = (list) => list.reduce((total, one) => total + one.many, 0);
-    const total = sum(cards);
-    const apply = (write) => {
-      for (const one of cards) one.card.hidden = !passes(one.tokens);
-      for (const chip of chips) {
-        const many = sum(cards.filter((one) => one.tokens.has(chip.dataset.token) && passes(one.tokens, chip.dataset.group)));
-        chip.querySelector(".many").textContent = many;
-        chip.classList.toggle("none", many === 0);
-      }
-      const picked = chosen();
-      const shown = sum(cards.filter((one) => !one.card.hidden));
-      status.textContent = picked.length ? `${shown} of ${total} shown` : "";
-      bar.querySelector(".chips-clear").hidden = !picked.length;
-      for (const fold of all("details.more-findings", bar.closest("section"))) {
-        if (picked.length) fold.open = true;
-      }
-      if (write) {
-        const hash = picked.length ? `#${bar.id}=${picked.map((chip) => chip.dataset.token).join(",")}` : "#";
-        history.replaceState(null, "", hash);
-      }
-    };
-    const clear = () => chips.forEach((chip) => chip.setAttribute("aria-pressed", "false"));
-    for (const chip of chips) {
-      chip.addEventListener("click", () => {
-        chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
-        apply(true);
-      });
+    // The navigation marks the last section whose head is above the upper third of the window.
+    for (const nav of all("nav", root)) {
+      const links = all('a[href^="#"]', nav);
+      const heads = links.map((link) => document.getElementById(link.getAttribute("href").slice(1)));
+      let waiting = false;
+      const mark = () => {
+        waiting = false;
+        let here = -1;
+        heads.forEach((head, index) => {
+          const box = head && head.checkVisibility() && head.getBoundingClientRect();
+          if (box && box.top < innerHeight / 3) here = index;
+        });
+        links.forEach((link, index) => {
+          if (index === here) link.setAttribute("aria-current", "location");
+          else link.removeAttribute("aria-current");
+        });
+        if (here >= 0 && nav.scrollWidth > nav.clientWidth) {
+          nav.scrollLeft = links[here].offsetLeft - nav.clientWidth / 2;
+        }
+      };
+      const later = () => {
+        if (!waiting) requestAnimationFrame(mark);
+        waiting = true;
+      };
+      addEventListener("scroll", later, { passive: true, signal });
+      document.addEventListener("toggle", later, { capture: true, signal });
+      later();
     }
-    bar.querySelector(".chips-clear").addEventListener("click", () => {
-      clear();
-      apply(true);
-      chips[0].focus();
-    });
-    // A link to a finding that the chips hide ends their choice.
-    const follow = () => {
-      const [name, tokens] = location.hash.slice(1).split("=");
-      if (name === bar.id) {
-        const wanted = new Set((tokens || "").split(","));
-        chips.forEach((chip) => chip.setAttribute("aria-pressed", String(wanted.has(chip.dataset.token))));
-        apply(false);
-      }
-      const target = document.getElementById(name);
-      const hidden = target && target.closest(".finding[hidden]");
-      if (hidden && cards.some((one) => one.card === hidden)) {
-        clear();
-        apply(false);
-        hidden.scrollIntoView();
-      }
-    };
-    addEventListener("hashchange", follow);
-    bar.hidden = false;
-    apply(false);
-    follow();
-  }
 
-  unfold(location.hash.slice(1).split("=")[0]);
+    // Hover, focus or a tap on a row of the cross-section shows what the table of rows says of it.
+    for (const box of all(".stackup-box", root)) {
+      const panel = box.querySelector(".row-facts");
+      const hits = all("a.row-hit", box);
+      if (!hits.length) continue;
+      let kept = 0;
+      const show = (index) => {
+        const row = document.getElementById(hits[index].getAttribute("href").slice(1));
+        const heads = all("thead th", row.closest("table"));
+        const title = document.createElement("p");
+        title.className = "row-name";
+        title.append(...row.cells[0].cloneNode(true).childNodes);
+        const list = document.createElement("dl");
+        [...row.cells].slice(1).forEach((cell, at) => {
+          if (!cell.textContent.trim()) return;
+          const line = document.createElement("div");
+          const name = document.createElement("dt");
+          const text = document.createElement("dd");
+          name.textContent = heads[at + 1].textContent;
+          text.append(...cell.cloneNode(true).childNodes);
+          for (const note of all("sup", text)) {
+            const source = document.getElementById(note.firstElementChild.getAttribute("href").slice(1));
+            const words = document.createElement("span");
+            words.className = "muted source";
+            words.append(...source.cloneNode(true).childNodes);
+            note.replaceWith(words);
+          }
+          for (const link of all('a[href*="f-"]', text)) {
+            const card = document.getElementById(link.getAttribute("href").slice(1));
+            const words = card && card.querySelector(".finding-title");
+            if (words) link.append(": ", words.textContent);
+          }
+          line.append(name, text);
+          list.append(line);
+        });
+        panel.replaceChildren(title, list);
+        hits.forEach((hit, at) => {
+          hit.classList.toggle("shown", at === index);
+          hit.tabIndex = at === kept ? 0 : -1;
+        });
+      };
+      const keep = (index) => {
+        kept = index;
+        show(index);
+      };
+      hits.forEach((hit, index) => {
+        hit.addEventListener("mouseenter", () => show(index));
+        hit.addEventListener("focus", () => keep(index));
+        hit.addEventListener("click", (event) => {
+          event.preventDefault();
+          keep(index);
+        });
+        hit.addEventListener("keydown", (event) => {
+          const steps = { ArrowDown: 1, ArrowUp: -1, Home: -index, End: hits.length - 1 - index };
+          const next = index + (steps[event.key] ?? NaN);
+          if (next >= 0 && next < hits.length) {
+            event.preventDefault();
+            hits[next].focus({ preventScroll: false });
+          }
+        });
+      });
+      box.querySelector("svg").addEventListener("mouseleave", () => show(kept));
+      panel.hidden = false;
+      const first = hits.findIndex((hit) => hit.classList.contains("marked"));
+      keep(first < 0 ? Math.min(1, hits.length - 1) : first);
+    }
+
+    // Chips choose findings: any of those chosen in a group, in every group; each counts what it would show.
+    for (const bar of all(".chips", root)) {
+      const chips = all("button.chip", bar);
+      const cards = all(".finding[data-chips]", bar.closest("section")).map((card) => ({
+        card,
+        tokens: new Set(card.dataset.chips.split(" ")),
+        many: Number(card.dataset.many),
+      }));
+      const status = bar.querySelector(".chips-status");
+      const chosen = () => chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
+      const passes = (tokens, except) => {
+        const groups = {};
+        for (const chip of chosen()) {
+          if (chip.dataset.group !== except) (groups[chip.dataset.group] ??= []).push(chip.dataset.token);
+        }
+        return Object.values(groups).every((wanted) => wanted.some((token) => tokens.has(token)));
+      };
+      const sum = (list) => list.reduce((total, one) => total + one.many, 0);
+      const total = sum(cards);
+      const apply = (write) => {
+        for (const one of cards) one.card.hidden = !passes(one.tokens);
+        for (const chip of chips) {
+          const many = sum(cards.filter((one) => one.tokens.has(chip.dataset.token) && passes(one.tokens, chip.dataset.group)));
+          chip.querySelector(".many").textContent = many;
+          chip.classList.toggle("none", many === 0);
+        }
+        const picked = chosen();
+        const shown = sum(cards.filter((one) => !one.card.hidden));
+        status.textContent = picked.length ? `${shown} of ${total} shown` : "";
+        bar.querySelector(".chips-clear").hidden = !picked.length;
+        for (const fold of all("details.more-findings", bar.closest("section"))) {
+          if (picked.length) fold.open = true;
+        }
+        if (write) {
+          const hash = picked.length ? `#${bar.id}=${picked.map((chip) => chip.dataset.token).join(",")}` : "#";
+          history.replaceState(null, "", hash);
+        }
+      };
+      const clear = () => chips.forEach((chip) => chip.setAttribute("aria-pressed", "false"));
+      for (const chip of chips) {
+        chip.addEventListener("click", () => {
+          chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
+          apply(true);
+        });
+      }
+      bar.querySelector(".chips-clear").addEventListener("click", () => {
+        clear();
+        apply(true);
+        chips[0].focus();
+      });
+      // A link to a finding that the chips hide ends their choice.
+      const follow = () => {
+        const [name, tokens] = location.hash.slice(1).split("=");
+        if (name === bar.id) {
+          const wanted = new Set((tokens || "").split(","));
+          chips.forEach((chip) => chip.setAttribute("aria-pressed", String(wanted.has(chip.dataset.token))));
+          apply(false);
+        }
+        const target = document.getElementById(name);
+        const hidden = target && target.closest(".finding[hidden]");
+        if (hidden && cards.some((one) => one.card === hidden)) {
+          clear();
+          apply(false);
+          hidden.scrollIntoView();
+        }
+      };
+      addEventListener("hashchange", follow, { signal });
+      bar.hidden = false;
+      apply(false);
+      follow();
+    }
+
+    unfold(location.hash.slice(1).split("=")[0]);
+  }
 })();
