@@ -96,6 +96,18 @@ def test_a_refusal_stands_in_the_page(tab: Tab, board: Played) -> None:
     assert tab.ask("findings().length") > 0
 
 
+def test_the_report_is_alive_below_the_bar(tab: Tab) -> None:
+    """Its navigation stays below the bar, its stackup tells of a row, a click on a card chooses it."""
+    tab.ask("scrollTo(0, document.body.scrollHeight / 2)")
+    tab.wait_for("document.querySelector('#report nav').getBoundingClientRect().top >= $('bar').offsetHeight - 1")
+    assert tab.ask("$('bar').getBoundingClientRect().top") == 0
+    assert tab.ask("document.querySelector('#report .row-facts').hidden") is False
+
+    tab.click("#report .finding .finding-title")
+    tab.wait_for("here && !selecting")
+    assert tab.ask("here === findings()[0].id && said.className !== 'bad'") is True
+
+
 def test_the_end_of_the_session_is_said_once_and_the_report_stays(tab: Tab, server: LiveServer) -> None:
     """The page does not go on asking."""
     many = tab.ask("findings().length")

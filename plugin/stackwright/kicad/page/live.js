@@ -375,4 +375,9 @@ window.addEventListener("focus", () => {
 });
 window.addEventListener("pagehide", () => navigator.sendBeacon("bye", new Blob(["{}"], { type: "application/json" })));
 
+// What sticks below the bar, and where a link scrolls to, follow from its height.
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty("--bar", `${$("bar").offsetHeight}px`);
+}).observe($("bar"));
+
 poll();
