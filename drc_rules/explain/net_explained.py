@@ -13,6 +13,7 @@ from drc_rules.requirements.interfaces.names import (
     ASIDE,
     family_by_class,
     family_by_name,
+    family_by_sheet,
     is_generated,
     is_sideband,
     is_unconnected,
@@ -226,7 +227,8 @@ def _name_readings(ctx: Context, name: str, *, taken: str) -> Iterator[Reading]:
         yield Reading(looked_at="name", says="made up by KiCad from a pin: it is not read", counted=False)
         return
     text, read = normalise(name), family_by_name(name)
-    says = f"{text} reads as {family(read).title}" if read else f"{text} reads as no interface"
+    told = "with its sheet reads" if family_by_sheet(name) == read else "reads"
+    says = f"{text} {told} as {family(read).title}" if read else f"{text} reads as no interface"
     yield Reading(looked_at="name", says=says, counted=read is not None and read == taken)
     for one in families():
         if one.id == read:

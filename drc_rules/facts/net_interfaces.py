@@ -15,6 +15,7 @@ from drc_rules.requirements.interfaces.names import (
     ASIDE,
     family_by_class,
     family_by_name,
+    family_by_sheet,
     is_generated,
     is_sideband,
     is_unconnected,
@@ -196,7 +197,8 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     if not _is_whole(net, of, names):
         return None
     interface_id, said = _generation(of, (*classes, normalise(net)), expected)
-    return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"net names read as {of.title}{said}", "")
+    read = "sheet names" if family_by_sheet(net) else "net names"
+    return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
 
 
 def _by_class(

@@ -19,7 +19,9 @@ UNCONNECTED = "unconnected-("
 _KICAD = re.compile(r"(?P<head>.*)(?P<sign>[PN+-])(?P<tail>[0-9_]*)", re.DOTALL)
 _KICAD_SWAP = {"P": "N", "N": "P", "+": "-", "-": "+"}
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
-_SPELLED = re.compile(r"(?P<head>.*[^/])(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*(?:_[A-Z])?)", re.DOTALL)
+_SPELLED = re.compile(
+    r"(?P<head>.*[^/])(?<!_CO)(?<!_CON)(?P<sign>[PNM+-])(?P<tail>(?:_?\d+)*(?:_(?:[A-Z]|AC|CONN?|ESD))?)", re.DOTALL
+)
 _SPELLED_SWAP = {"P": "NM", "+": "-"}
 POSITIVE = "P+"
 
@@ -66,8 +68,9 @@ def find_pairs(board: Board) -> Pairs:
     """Return the differential pairs of a board; a net is in at most one.
 
     Nets that KiCad's rule leaves over are paired by spelling: small letters, `DP` with `DM`, KiCad's own markup
-    (`TX_{P}`), and a letter behind the polarity for the far side of a coupling capacitor (`TX_P_C`). Nets of unused
-    pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are no pairs.
+    (`TX_{P}`), and a letter, `AC`, `CON`, `CONN` or `ESD` behind the polarity for the far side of a series part or
+    connector (`TX_P_C`). Nets of unused pins, and names that are nothing but a polarity and digits (`+12`, `/-5`), are
+    no pairs.
     """
     free = {name: i for i, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED)}
     rows = _by_kicad(free)

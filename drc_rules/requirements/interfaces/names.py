@@ -16,7 +16,19 @@ ASIDE = ("low-speed", "reference-clock")
 
 _GENERATED = ("unconnected-(", "Net-(")
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")
-_POLARITY = re.compile(r"([PNM+-])(_?\d*(?:_C)?)$")
+_FAR = r"(?:[_.\-](?:C|AC|CON|CONN|R|ESD))?"
+"""What designers add behind the polarity for the far side of a capacitor, connector, resistor or protection part."""
+
+_POLARITY = re.compile(rf"([PNM+-])([_.\-]?\d*{_FAR})$")
+_SIGNED = re.compile(
+    rf"(?P<head>.*?[A-Z0-9])(?:(?:[_.\-]D?)?(?P<sign>[PNM])|(?P<mark>[+-]))[_.\-]?(?P<lane>\d*){_FAR}$"
+)
+_LANE = re.compile(r"(?<=[A-Z])[_.\-](\d+)$")
+_BUS = re.compile(r"\[(\d+)\]")
+_BARE = re.compile(r"(?:TX|RX|PET|PER|D|DATA|LANE|LN|ML|CK|CLK|TRD|MDI|SSTX|SSRX)\d*_[PN]")
+"""A name that says only which lane it is: what it is a lane of stands in the name of its sheet."""
+
+_SHEET = re.compile(r"[^A-Z0-9+.]+")
 _SWAP = {"P": "NM", "N": "P", "M": "P", "+": "-", "-": "+"}
 
 
@@ -44,6 +56,19 @@ def mates(normalised: str) -> tuple[str, ...]:
     return tuple(head + other + lane for other in _SWAP[sign])
 
 
+def usual_spelling(normalised: str) -> str:
+    """Return a name of a pair's net with its polarity last: `TX_0+`, `TX_P0` and `TXP_0_C` all become `TX0_P`.
+
+    A name without polarity keeps its spelling; the index of a bus loses its brackets.
+    """
+    name = _BUS.sub(r"\1", normalised)
+    found = _SIGNED.fullmatch(name)
+    if found is None:
+        return name
+    head, lane = _LANE.sub(r"\1", found["head"]), found["lane"]
+    return f"{head}{lane}_{'P' if (found['sign'] or found['mark']) in 'P+' else 'N'}"
+
+
 @cache
 def _any_head() -> re.Pattern[str]:
     """One search that most nets of a board fail at once."""
@@ -65,17 +90,35 @@ def _in_order() -> tuple[Family, ...]:
 
 @lru_cache(maxsize=65536)
 def _family_of(normalised: str) -> str | None:
-    if len(normalised) > LONGEST or not _any_head().search(normalised):
+    if len(normalised) > LONGEST:
         return None
-    for candidate in _in_order():
-        if candidate.claims(normalised):
-            return candidate.id
+    usual = usual_spelling(normalised)
+    if not _any_head().search(normalised) and not _any_head().search(usual):
+        return None
+    for spelling in dict.fromkeys((normalised, usual)):
+        for candidate in _in_order():
+            if candidate.claims(spelling) and not candidate.excludes(normalised):
+                return candidate.id
+    return None
+
+
+@lru_cache(maxsize=65536)
+def family_by_sheet(net: str) -> str | None:
+    """Return the family that the nearest telling sheet of a bare lane reads as: `/HDMI/D0_P`; None when two do."""
+    sheets, lane = net.upper().split("/")[:-1], usual_spelling(normalise(net)[:LONGEST])
+    if not sheets or not _BARE.fullmatch(lane):
+        return None
+    for sheet in reversed(sheets):
+        name = f"{_SHEET.sub('_', sheet)}_{lane}"
+        found = [one.id for one in families() if len(name) <= LONGEST and one.claims(name)]
+        if found:
+            return found[0] if len(found) == 1 else None
     return None
 
 
 def family_by_name(net: str) -> str | None:
     """Return the id of the family that a net's name reads as, None for none and for names that KiCad made up."""
-    return None if is_generated(net) else _family_of(normalise(net))
+    return None if is_generated(net) else _family_of(normalise(net)) or family_by_sheet(net)
 
 
 @cache

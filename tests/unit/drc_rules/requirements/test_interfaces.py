@@ -232,6 +232,21 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("SATA0_TX_P", "sata"),
         ("ETH_PI.TRD0_P", "base-t"),
         ("SERDOUT3+", "jesd204"),
+        ("CON_PCIE_TX_0+", "pcie"),
+        ("PCIE_TX_P0", "pcie"),
+        ("PCIE_CLK_CON_N", "reference-clock"),
+        ("SSTXM_C", "usb3"),
+        ("TMDS-RX1-0", "hdmi"),
+        ("DVI_D0_P", "hdmi"),
+        ("DSI-CKN", "mipi"),
+        ("CSI0_LN0_P", "mipi"),
+        ("DDR3_DQS0+", "ddr"),
+        ("EDP_TX0_DP", "displayport"),
+        ("MGT_RX_0_N", "ethernet-serdes"),
+        ("MDI[0]+", "base-t"),
+        ("MDI0+", "base-t"),
+        ("/HDMI out/D0_P", "hdmi"),
+        ("/pcie/connector/TX0+", "pcie"),
     ],
 )
 def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
@@ -315,7 +330,27 @@ def test_pairs_are_found_by_their_names() -> None:
     assert mates("PETN12") == ("PETP12",)
     assert mates("USB_D+") == ("USB_D-",)
     assert mates("DP0.TX0_C-") == ("DP0.TX0_C+",)
+    assert mates("TX_P_CONN") == ("TX_N_CONN", "TX_M_CONN")
+    assert mates("TMDS-RX1-0") == ("TMDS-RX1+0",)
     assert mates("RESET") == ()
+
+
+@pytest.mark.parametrize(
+    "net", ["/USB HDMI/TX0_P", "/PCIe/RESET_P", "/PCIe/SPARE_P", "/HDMI/D0", "/TX0_P", "/PCIe/CLKREQ_N", "DVI_D0"]
+)
+def test_a_sheet_tells_only_what_a_bare_lane_is_and_only_when_one_family_claims_it(net: str) -> None:
+    """Two protocols in a sheet, a name of its own, a lone signal, and no sheet at all: nothing fast is read."""
+    found = family_by_name(net)
+    assert found is None or not family(found).fast
+
+
+def test_a_role_read_from_a_sheet_says_so(board_with: MakeBoard) -> None:
+    """The guess rests on less than the net's own name."""
+    board = board_with("/HDMI out/D0_P", "/HDMI out/D0_N", *pair("/HDMI_D1"))
+
+    whys = {line.why for line in assigned(board).taken_as()}
+
+    assert whys == {"sheet names read as HDMI", "net names read as HDMI"}
 
 
 @pytest.mark.slow

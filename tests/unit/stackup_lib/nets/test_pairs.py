@@ -64,6 +64,13 @@ def test_spellings_that_kicad_does_not_pair_are_pairs_and_say_so(tmp_path: Path)
     assert found.by_kicad.tolist() == [0, 0, 0, 0]
 
 
+def test_the_far_side_of_a_connector_or_protection_part_is_a_pair_too(tmp_path: Path) -> None:
+    """Words that designers add behind the polarity; any other word is none of them."""
+    board = with_nets(tmp_path, "/A_P_CONN", "/A_N_CONN", "/B_P_ESD", "/B_N_ESD", "/C_P_OK", "/C_N_OK")
+
+    assert set(paired(board).values()) == {("/A_P_CONN", "/A_N_CONN"), ("/B_P_ESD", "/B_N_ESD")}
+
+
 def test_two_nets_of_one_spelling_pair_with_nobody(tmp_path: Path) -> None:
     """`/d_p` and `/D_p` both read as D_P: whose mate /D_n is, nobody knows."""
     assert paired(with_nets(tmp_path, "/d_p", "/D_p", "/D_n")) == {}
