@@ -98,6 +98,7 @@ def test_a_preview_shows_a_diff_and_touches_nothing(editor: Editor, tmp_path: Pa
     assert any(line.startswith("+") and "(material" in line for line in diff.splitlines())
     assert fix["unsafe"] is True
     assert fix["words"]
+    assert any(what == "material" and was != then for _, what, was, then in fix["rows"])
     assert everything(editor) == before
 
 
@@ -111,10 +112,40 @@ def test_an_applied_change_is_in_file_and_editor_and_the_former_file_is_kept(
 
     assert editor.asked == ["save", "reload"]
     assert read_board(editor.path).stackup != former
-    (backup,) = [name for name in done["backups"] if name.startswith(editor.path.name)]  # type: ignore[attr-defined]
+    (backup,) = [name for name in done["backups"] if name.startswith(editor.path.name)]
     assert (editor.path.parent / backup).read_bytes() == before[editor.path.name]
     assert everything(editor)[f"{NAME}.kicad_pro"] == before[f"{NAME}.kicad_pro"]
     assert done["tried"] is False
+
+
+def test_an_undone_change_leaves_the_files_of_before(editor: Editor, preview: dict[str, Any]) -> None:
+    """Read by KiCad again; what the change had written is kept beside them."""
+    before = everything(editor)
+    done = fixing.apply(editor, preview, consent=True)
+    changed = everything(editor)[editor.path.name]
+    fixing.undo(editor, done["undo"])
+
+    after = everything(editor)
+    assert editor.asked == ["save", "reload", "reload"]
+    assert {name: after[name] for name in before} == before
+    assert changed in [content for name, content in after.items() if name.endswith("-bak")]
+
+
+@pytest.mark.parametrize("where", ["editor", "disk"])
+def test_a_change_that_was_worked_on_since_is_not_undone(editor: Editor, preview: dict[str, Any], where: str) -> None:
+    """Neither in the editor nor by another program; nothing is touched."""
+    done = fixing.apply(editor, preview, consent=True)
+    if where == "editor":
+        editor.unsaved = editor.content() + b"\n"
+    else:
+        settings = editor.path.with_name("stackwright.toml")
+        settings.write_bytes(settings.read_bytes() + b"\n# mine\n")
+    before = everything(editor)
+    with pytest.raises(StackwrightError, match="nothing was undone"):
+        fixing.undo(editor, done["undo"])
+
+    assert everything(editor) == before
+    assert editor.asked == ["save", "reload"]
 
 
 def test_without_consent_nothing_is_saved_or_written_and_the_box_is_named(
@@ -201,7 +232,7 @@ def test_a_file_that_said_something_else_before_the_preview_is_kept(editor: Edit
     fix = shown(editor, tmp_path / "work")
     done = fixing.apply(editor, fix, consent=True)
 
-    backups = [editor.path.with_name(name).read_bytes() for name in done["backups"]]  # type: ignore[attr-defined]
+    backups = [editor.path.with_name(name).read_bytes() for name in done["backups"]]
     assert foreign in backups
     assert editor.path.read_bytes() not in backups
 

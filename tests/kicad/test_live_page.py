@@ -260,6 +260,25 @@ def test_the_least_change_is_shown_and_applied(tab: Tab, kicad: KiCad, board_fil
     assert former is not None
     assert live.digest == written.digest != former.digest
     assert list(board_file.parent.glob(f"{board_file.name}.*-bak"))
+    assert tab.ask("$('fixing-title').textContent") == "Change applied"
+    assert tab.ask("$('fix-rows').tBodies[0].rows.length") > 0
+
+
+def test_the_applied_change_is_undone(tab: Tab, kicad: KiCad, board_file: Path, pictures: Path) -> None:
+    """Board, file and report are those of before."""
+    former = read_board(board_file).stackup
+    tab.click("#undo")
+    tab.wait_for("said.textContent.includes('as before the change')", 120)
+    tab.wait_for(DONE.format(run=5))
+    tab.picture(pictures / "7b-page-undone.png")
+    live = read_board(board_file, text=kicad.get_board().get_as_string().encode()).stackup
+    written = read_board(board_file).stackup
+
+    assert former is not None
+    assert live is not None
+    assert written is not None
+    assert live.digest == written.digest != former.digest
+    assert tab.ask("$('undo').hidden") is True
 
 
 def test_a_change_in_the_editor_is_said(tab: Tab, kicad: KiCad) -> None:

@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from drc_rules.settings.config import FILE_NAME
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
@@ -29,9 +30,12 @@ from stackup_lib.kicad.write.file_edit import (
 )
 from stackwright.kicad.errors import KicadError
 from stackwright.run.programs import command_line, program
+from stackwright.tables import deltas
 from stackwright.text.output import write_file
 
 if TYPE_CHECKING:
+    from drc_rules.facts.context import Context
+    from drc_rules.stackup_design.goals import BoardProject
     from drc_rules.stackup_design.plan_file import Plan
     from stackwright.commands.apply.apply import PlanParts, Proposal
     from stackwright.commands.suggest.model import Suggested
@@ -79,7 +83,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
 
     with for_the_page(), tempfile.TemporaryDirectory(prefix="stackwright-") as folder:
         copy = _copy(board, live, Path(folder))
-        found = _suggested(copy, profile)
+        project, found = _suggested(copy, profile)
         plan = found.plans[0]
         proposal = propose(plan, copy, _parts(plan, consent=True))
         plan_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -87,6 +91,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
         command = command_line(["stackwright", "apply", str(plan_path), str(board), "--write", "--classes"])
         return {
             "words": list(found.changes[0].words),
+            **_tables(project.context, found, copy),
             "now": found.checked_now.in_words if found.checked_now else "",
             "then": found.checked_then[0].in_words,
             "unsafe": proposal.is_unsafe,
@@ -120,7 +125,38 @@ def _parts(plan: Plan, *, consent: bool) -> PlanParts:
     return PlanParts(write=True, change_stackup=consent, rules=bool(plan.rule))
 
 
-def _suggested(copy: Path, profile: str | None) -> Suggested:
+def _tables(before: Context, found: Suggested, copy: Path) -> dict[str, object]:
+    """Return what changes in the rows of the stackup, and in ohm and dB on the routed lines, as cells of tables."""
+    from drc_rules.analysis.impedance.line_effects import changed, line_effects
+    from drc_rules.analysis.stackup.stackup_of_board import stackup_view
+    from drc_rules.engine.board_diff import row_changes
+    from stackwright.commands.suggest.least import with_plan
+
+    after = with_plan(found.selection, found.plans[0], copy, found.settings_path)
+    return {
+        "rows": [
+            [row.layer, figure.what, figure.before or "not stated", figure.after or "not stated"]
+            for row in row_changes(stackup_view(before), stackup_view(after))
+            for figure in row.figures
+        ],
+        "lines": [
+            [
+                one.layer,
+                one.target.title,
+                deltas.size(one),
+                *(_known(deltas.ohm(state)) for state in (one.before, one.after)),
+                *(_known(deltas.db_per_inch(state)) for state in (one.before, one.after)),
+            ]
+            for one in changed(line_effects(before, after))
+        ],
+    }
+
+
+def _known(figure: str) -> str:
+    return "not known" if figure == deltas.UNKNOWN else figure
+
+
+def _suggested(copy: Path, profile: str | None) -> tuple[BoardProject, Suggested]:
     from drc_rules.engine.check import find_config
     from drc_rules.facts.declared import Overrides
     from drc_rules.stackup_design.goals import project_of
@@ -143,10 +179,10 @@ def _suggested(copy: Path, profile: str | None) -> Suggested:
         raise StackwrightError(where, f"cannot be changed so that it fits ({why})", step)
     if found.changes[0].words[0].startswith(NO_ROW):
         raise StackwrightError(where, "has not to change", "see the findings for what else has")
-    return found
+    return project, found
 
 
-def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[str, object]:
+def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> Applied:
     """Bring a previewed plan into the board that is open: save, replace the files, let KiCad read them, look at it.
 
     All of it is tried on a copy first: nothing is saved, and nothing is written, before every condition holds.
@@ -175,12 +211,64 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> dict[s
         written = apply_together(edits, even_if_open=True)
         if new is not None:
             live.reload()
-            _refuse_other_stackup(live, proposal)
+            content = _refuse_other_stackup(live, proposal)
     return {
+        "undo": Undo(digest(content), tuple(one for one in written if one.changed)),
         "files": [one.path.name for one in written if one.changed],
         "backups": [one.backup.name for one in (*kept, *written) if one.backup],
         "tried": tried,
     }
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What takes an applied change back.
+
+    Attributes:
+        board_digest: of the board in the editor with the change.
+        written: files as the change left them, each with what it was before; none where there was no such file.
+    """
+
+    board_digest: str
+    written: tuple[Written, ...]
+    digests: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digests", tuple(_digest_of(one.path) for one in self.written))
+
+
+class Applied(TypedDict):
+    """What was written, what it was before, whether kicad-cli has read it, and how to take it back."""
+
+    files: list[str]
+    backups: list[str]
+    tried: bool
+    undo: Undo
+
+
+def undo(live: Reloading, done: Undo) -> dict[str, object]:
+    """Put the files from before a change back and let KiCad read them; what the change wrote is kept beside them.
+
+    Raises:
+        StackwrightError: the board or a file was changed since; nothing was touched.
+    """
+    with for_the_page(), sole_writer([real_path(live.path).parent]):
+        if digest(live.content()) != done.board_digest:
+            what = "was changed since the change was applied; nothing was undone"
+            raise NotWrittenError(str(live.path), what, "the former file is next to the board (*-bak)")
+        edits = []
+        for one, left in zip(done.written, done.digests, strict=True):
+            if _digest_of(one.path) != left:
+                what = "was changed by another program since; nothing was undone"
+                raise NotWrittenError(str(one.path), what, "the former file is next to it (*-bak)")
+            if one.backup is not None:
+                edits.append(FileEdit(one.path, read_board_bytes(one.backup), left))
+        apply_together(edits, even_if_open=True)
+        for one in done.written:
+            if one.backup is None:
+                one.path.unlink()
+        live.reload()
+    return {"files": [one.path.name for one in done.written]}
 
 
 @contextmanager
@@ -264,12 +352,14 @@ def _refuse_unreadable(new: bytes, live: Reloading) -> bool:
     return True
 
 
-def _refuse_other_stackup(live: Reloading, proposal: Proposal) -> None:
-    """See that the board in the editor has the stackup that was written."""
+def _refuse_other_stackup(live: Reloading, proposal: Proposal) -> bytes:
+    """See that the board in the editor has the stackup that was written; return that board."""
     from stackup_lib.kicad import read_board
 
-    now = read_board(live.path, text=live.content()).stackup
+    content = live.content()
+    now = read_board(live.path, text=content).stackup
     wanted = proposal.after.stackup
     if now is None or wanted is None or now.digest != wanted.digest:
         what = "shows another stackup than the one that was written"
         raise KicadError("KiCad", what, "look at Board Setup; the former file is next to the board (*-bak)")
+    return content

@@ -97,6 +97,7 @@ class Session:
         self._stale = False
         self._fix: Mapping[str, Any] | None = None
         self._fixes = 0
+        self._undo: fixing.Undo | None = None
         self._drawn: list[str] = []
         self._settings = SettingsFiles(path)
         self._file = BoardFile(path)
@@ -130,6 +131,7 @@ class Session:
                 "run": self._runs,
                 "keys": {ident: one["key"] for ident, one in checked.result["findings"].items()} if checked else {},
                 "fix": self._fixes if self._fix else 0,
+                "undoable": self._undo is not None,
                 "drawn": self.drawn,
                 "headline": checked.result["headline"] if checked else "",
                 "error": _said(self._error),
@@ -161,6 +163,7 @@ class Session:
             "fix": self._look_for_fix,
             "preview": lambda _wanted: self._fix or {},
             "apply": self._apply,
+            "undo": self._take_back,
             "draw": self._draw,
             "clear": self._clear,
         }
@@ -298,7 +301,22 @@ class Session:
         finally:
             self._end(None)
         with self._lock:
-            self._fix = None
+            self._fix, self._undo = None, done["undo"]
+        self.check()
+        return {name: value for name, value in done.items() if name != "undo"}
+
+    def _take_back(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        with self._lock:
+            undo = self._undo
+            if undo is None or self._phase != IDLE:
+                raise KicadError("the change", "cannot be undone now", "wait for the check, then try again")
+            self._phase = APPLYING
+        try:
+            done = self.bridge.ask(lambda live: fixing.undo(live, undo), 2 * READING_S)
+        finally:
+            self._end(None)
+        with self._lock:
+            self._undo = None
         self.check()
         return done
 

@@ -9,6 +9,7 @@ let here = null; // id of the finding that was shown last
 let wanted = null; // the newest selection that waits for its turn
 let selecting = false;
 let ended = false;
+let isApplied = false; // the panel tells of a change that was made
 let shownFix = 0; // the preview that is on the page
 let seenFile = null; // the stamp of the board's file when it was looked at last
 
@@ -72,7 +73,7 @@ async function show(next) {
   $("cancel").hidden = !busy || next.phase === "applying";
   $("run").disabled = busy || next.gone;
   showChoices(next, before === null);
-  for (const [id, wish] of [["fix", next.profile || next.has_settings], ["draw", !next.drawn], ["clear", next.drawn]]) {
+  for (const [id, wish] of [["fix", next.profile || next.has_settings], ["draw", !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
     $(id).hidden = !wish || next.run === 0;
     $(id).disabled = busy || next.gone;
   }
@@ -263,13 +264,19 @@ document.addEventListener("keydown", (event) => {
 
 async function showFix(number) {
   shownFix = number;
-  $("fixing").hidden = number === 0;
-  if (number === 0) return;
+  if (number === 0) {
+    $("fixing").hidden = !isApplied; // what was done stays to be read
+    return;
+  }
   const fix = await post("preview");
   if (!fix) return;
+  $("fixing").hidden = false;
+  showApplied(false);
   $("fix-now").textContent = fix.now;
   $("fix-then").textContent = fix.then;
   list("fix-words", fix.words);
+  rows("fix-rows", fix.rows);
+  rows("fix-lines", fix.lines);
   list("fix-remarks", fix.remarks);
   $("fix-files").replaceChildren(...fix.files.map((file) => difference(file)));
   $("fix-later").hidden = !fix.later;
@@ -282,6 +289,18 @@ async function showFix(number) {
 
 function list(id, texts) {
   $(id).replaceChildren(...texts.map((text) => element("li", text)));
+}
+
+/* A table without a row is not shown; the first cell of a row names it. */
+function rows(id, found) {
+  $(id).hidden = found.length === 0;
+  const made = found.map((cells) => {
+    const row = document.createElement("tr");
+    row.append(...cells.map((text, at) => element(at ? "td" : "th", text)));
+    row.firstChild.scope = "row";
+    return row;
+  });
+  $(id).tBodies[0].replaceChildren(...made);
 }
 
 function element(name, text, kind = "") {
@@ -303,9 +322,18 @@ function difference(file) {
   return folded;
 }
 
+/* Before, the panel says what would change and asks; afterwards it says what has changed. */
+function showApplied(done) {
+  isApplied = done;
+  $("fixing-title").textContent = done ? "Change applied" : "Least change that would fit";
+  for (const id of ["apply", "fix-warning"]) $(id).hidden = done;
+  if (done) $("fix-consent").hidden = true;
+}
+
 $("fix").addEventListener("click", () => post("fix"));
 $("no-fix").addEventListener("click", () => {
   $("fixing").hidden = true;
+  isApplied = false;
 });
 /* What changes the build waits for the box beside the button. */
 function allowApplying() {
@@ -318,10 +346,20 @@ $("apply").addEventListener("click", async () => {
   const done = await post("apply", { consent: $("consent").checked });
   allowApplying();
   if (!done) return;
-  $("fixing").hidden = true;
+  showApplied(true);
   const tried = done.tried ? "" : " There was no kicad-cli to try the new file with.";
   const kept = done.backups.length ? ` The former content is in ${done.backups.join(", ")}.` : "";
   say(`Wrote ${done.files.join(", ")}; KiCad shows the new stackup.${kept}${tried}`);
+});
+
+$("undo").addEventListener("click", async () => {
+  $("undo").disabled = true;
+  const done = await post("undo");
+  $("undo").disabled = ended;
+  if (!done) return;
+  $("fixing").hidden = true;
+  isApplied = false;
+  say(`${done.files.join(", ")} as before the change; KiCad shows the former stackup.`);
 });
 
 // --- drawing
