@@ -119,7 +119,7 @@ def test_an_applied_change_is_in_file_and_editor_and_the_former_file_is_kept(
 
 
 def test_an_undone_change_leaves_the_files_of_before(editor: Editor, preview: dict[str, Any]) -> None:
-    """Read by KiCad again; what the change had written is kept beside them."""
+    """Read by KiCad again; what the change had written is kept as a backup."""
     before = everything(editor)
     done = fixing.apply(editor, preview, consent=True)
     changed = everything(editor)[editor.path.name]

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
@@ -213,7 +213,7 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> Applie
             live.reload()
             content = _refuse_other_stackup(live, proposal)
     return {
-        "undo": Undo(digest(content), tuple(one for one in written if one.changed)),
+        "undo": Undo(digest(content), tuple((one, _digest_of(one.path)) for one in written if one.changed)),
         "files": [one.path.name for one in written if one.changed],
         "backups": [one.backup.name for one in (*kept, *written) if one.backup],
         "tried": tried,
@@ -226,15 +226,11 @@ class Undo:
 
     Attributes:
         board_digest: of the board in the editor with the change.
-        written: files as the change left them, each with what it was before; none where there was no such file.
+        written: files that the change wrote, each with the digest of what it wrote.
     """
 
     board_digest: str
-    written: tuple[Written, ...]
-    digests: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "digests", tuple(_digest_of(one.path) for one in self.written))
+    written: tuple[tuple[Written, str], ...]
 
 
 class Applied(TypedDict):
@@ -247,7 +243,7 @@ class Applied(TypedDict):
 
 
 def undo(live: Reloading, done: Undo) -> dict[str, object]:
-    """Put the files from before a change back and let KiCad read them; what the change wrote is kept beside them.
+    """Put the files from before a change back and let KiCad read them; what the change wrote becomes their backup.
 
     Raises:
         StackwrightError: the board or a file was changed since; nothing was touched.
@@ -257,18 +253,18 @@ def undo(live: Reloading, done: Undo) -> dict[str, object]:
             what = "was changed since the change was applied; nothing was undone"
             raise NotWrittenError(str(live.path), what, "the former file is next to the board (*-bak)")
         edits = []
-        for one, left in zip(done.written, done.digests, strict=True):
+        for one, left in done.written:
             if _digest_of(one.path) != left:
                 what = "was changed by another program since; nothing was undone"
                 raise NotWrittenError(str(one.path), what, "the former file is next to it (*-bak)")
             if one.backup is not None:
                 edits.append(FileEdit(one.path, read_board_bytes(one.backup), left))
         apply_together(edits, even_if_open=True)
-        for one in done.written:
-            if one.backup is None:
+        for one, _ in done.written:
+            if one.backup is None:  # there was no such file before
                 one.path.unlink()
         live.reload()
-    return {"files": [one.path.name for one in done.written]}
+    return {"files": [one.path.name for one, _ in done.written]}
 
 
 @contextmanager

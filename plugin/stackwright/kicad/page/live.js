@@ -243,7 +243,7 @@ $("report").addEventListener("click", (event) => {
   choose(finding, row ? [...row.parentElement.children].indexOf(row) : null);
 });
 
-/* A place of a finding was chosen in the board view, or a row of the stackup led to a finding. */
+/* A link to a finding was followed, e.g. from a reason of the verdict. */
 addEventListener("hashchange", () => {
   const finding = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!ended && finding && finding.matches("#report .finding")) choose(finding);

@@ -12,7 +12,6 @@ const showReport = (() => {
   };
 
   function listen(root, signal) {
-
     // A link to something folded opens the fold.
     const unfold = (id) => {
       const target = id && document.getElementById(id);
@@ -22,7 +21,7 @@ const showReport = (() => {
     document.addEventListener("click", (event) => {
       const link = event.target.closest && event.target.closest('a[href^="#"]');
       if (link && !link.closest(".stackup-box svg")) unfold(decodeURIComponent(link.getAttribute("href").slice(1)));
-    });
+    }, { signal });
 
     // The navigation marks the last section whose head is above the upper third of the window.
     for (const nav of all("nav", root)) {
