@@ -28,7 +28,8 @@ from drc_rules.report.model import Missing, Report
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import Profile, Requirements, assemble, load_form, load_profile
 from drc_rules.rules.rule import all_rules, choose_rules
-from drc_rules.settings.config import FILE_NAME, Config, load_config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import Config, load_config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import read_board_bytes

@@ -10,7 +10,7 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.requirements.clauses import Severity
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.files.toml_text import TomlError, read_toml
 
 MOST_ROWS = 3

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from drc_rules.facts.board_process import preset_notes
-from drc_rules.settings.config import FILE_NAME, CheckOptions, Config, Declared, ImpedanceDeclaration
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import CheckOptions, Config, Declared, ImpedanceDeclaration
 from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, did_you_mean

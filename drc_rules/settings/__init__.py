@@ -1,1 +1,3 @@
 """stackwright.toml."""
+
+FILE_NAME = "stackwright.toml"

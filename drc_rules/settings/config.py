@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, PrivateAttr, field_validator
 
 from drc_rules.requirements.data_files import parse_model, read_text
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_fab import FabDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
@@ -15,8 +16,6 @@ from drc_rules.settings.config_thermal import HotPart
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.settings.suppression import Suppression
-
-FILE_NAME = "stackwright.toml"
 
 
 class CopperDeclaration(Declaration):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 INCOMPLETE = 2
@@ -37,11 +38,18 @@ def main() -> int:
 
         from stackwright.__main__ import guarded  # noqa: PLC0415 - the path has to be put right first
         from stackwright.kicad.button import run  # noqa: PLC0415
+        from stackwright.kicad.doctor import PACKAGES  # noqa: PLC0415
     except ImportError as error:
-        cure = f"delete the folder {sys.prefix}, be online and start KiCad again"
-        sys.stderr.write(f"error: Stackwright's Python environment is not complete ({error}); {cure}\n")
-        return INCOMPLETE
-    return guarded(run)
+        return incomplete(str(error))
+    absent = [name for name in PACKAGES if find_spec(name) is None]  # the check imports them later
+    return incomplete(f"no package {', '.join(absent)}") if absent else guarded(run)
+
+
+def incomplete(what: str) -> int:
+    """Say that KiCad could not make the whole environment, and what to do."""
+    cure = f"delete the folder {sys.prefix}, be online and start KiCad again"
+    sys.stderr.write(f"error: Stackwright's Python environment is not complete ({what}); {cure}\n")
+    return INCOMPLETE
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackwright.kicad import button, live
 from stackwright.kicad.errors import KicadError
-from stackwright.kicad.markers import MEMORY, Marker, markers_of, replace
+from stackwright.kicad.markers import MEMORY, markers_of, replace
+from stackwright.kicad.open_board import Marker
 from stackwright.run import browser
 from tests.support.hang import FOR_EVER_S
 

@@ -25,6 +25,7 @@ from stackwright.kicad.errors import KicadError, NeverSavedError
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
+from stackwright.kicad.view import steps_out
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
@@ -258,7 +259,7 @@ class Played:
     text: bytes
     items: set[str] = field(default_factory=set)
     selected: list[str] = field(default_factory=list)
-    layer: str | None = None
+    layer: str = "F.SilkS"
     markers: int = 0
     room: int = 1000
     settings: Path = Path()
@@ -277,8 +278,17 @@ class Played:
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
         """Select items."""
-        self.selected, self.layer = [one for one in uuids if one in self.items], layer
+        self.selected = [one for one in uuids if one in self.items]
+        self.layer = layer or self.layer
         return len(self.selected)
+
+    def active_layer(self) -> str:
+        """The layer on top."""
+        return self.layer
+
+    def activate(self, layer: str) -> None:
+        """Draw a layer on top."""
+        self.layer = layer
 
     def settings_folder(self, plugin: str) -> Path:
         """Where markers are remembered."""
@@ -386,6 +396,39 @@ def test_a_click_selects_the_items_of_all_members_and_one_of_a_member(
     assert one.act("select", {"finding": "f-K1", "member": 1})["layer"] == "In2.Cu"
     assert board.selected == ["b", "c"]
     assert one.act("select", {"finding": "f-K2"})["items"] == 0
+
+
+def test_the_layer_of_a_finding_is_on_top_while_it_is_looked_at(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finding of several layers, and the end, give the user's own back; one that the user chose meanwhile stays."""
+    worked(monkeypatch, RESULT, None)
+    board.items = {"a", "b", "c"}
+    one = made(board)
+    one.check()
+    idle(one)
+
+    def looked_at(**wanted: object) -> str:
+        one.act("select", wanted)
+        return board.layer
+
+    assert looked_at(finding="f-K1", member=0) == "In1.Cu"
+    assert looked_at(finding="f-K1", member=1) == "In2.Cu"
+    assert looked_at(finding="f-K1") == "F.SilkS"
+    assert looked_at(finding="f-K1", member=1) == "In2.Cu"
+    one.stop()
+    assert board.layer == "F.SilkS"
+
+    assert looked_at(finding="f-K1", member=0) == "In1.Cu"
+    board.layer = "B.Cu"
+    one.stop()
+    assert board.layer == "B.Cu"
+    assert looked_at(finding="f-K1", member=0) == "In1.Cu"
+    assert looked_at(finding="f-K1") == "B.Cu"
+
+
+@pytest.mark.parametrize(("extent_mm", "steps"), [(0.0, 0), (0.3, 14), (9.9, 1), (10.0, 0), (200.0, 0)])
+def test_a_small_item_is_shown_with_ten_millimetres_of_board(extent_mm: float, steps: int) -> None:
+    """Each step out shows at least 1.3 times as much; what fills the view already is let be."""
+    assert steps_out(extent_mm) == steps
 
 
 def test_items_that_are_gone_say_that_the_board_was_changed(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,13 +31,13 @@ from stackup_lib.core.files.whole_file import write_whole
 from stackup_lib.kicad.write.file_edit import apply_edit, digest
 from stackwright.kicad import doctor
 from stackwright.kicad.live import PLUGIN
-from stackwright.kicad.report_file import name_of
 from stackwright.reporters import github, gitlab, junit, sarif
 from stackwright.results.checked import Checked
 from stackwright.run import paths, programs
 from stackwright.run.data_digest import data_digest
 from stackwright.run.processes import MOST_ON_WINDOWS, worker_count
 from stackwright.run.revisions import board_at, has_board, is_device
+from stackwright.run.user_cache import name_of
 from stackwright.run.wildcards import without_wildcards
 from stackwright.text import output, streams
 from stackwright.text.output import OutputError, check_target, write_file

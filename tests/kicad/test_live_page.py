@@ -153,6 +153,26 @@ def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
     assert tab.console == []
 
 
+def test_the_layer_of_a_finding_comes_on_top_and_the_users_comes_back(
+    tab: Tab, kicad: KiCad, editor: Editor, folder: Path, pictures: Path
+) -> None:
+    """A finding that lies on one layer brings it on top; one on several gives back the layer that was active."""
+    from kipy.proto.board.board_types_pb2 import BoardLayer
+
+    board, edge = kicad.get_board(), BoardLayer.Value("BL_Edge_Cuts")
+    board.set_active_layer(edge)
+    layers = {}
+    for ident in tab.ask("findings().slice(0, 8).map((one) => one.id)"):
+        tab.ask("said.textContent = ''")
+        tab.click(f"#{ident} .finding-title")
+        tab.wait_for("!selecting && said.textContent", 40)
+        layers[ident] = BoardLayer.Name(board.get_active_layer())
+    editor.picture(pictures / "4b-kicad-layer-of-finding.png")
+
+    assert any(name.endswith("_Cu") for name in layers.values()), layers
+    assert "BL_Edge_Cuts" in layers.values(), layers
+
+
 def test_the_keyboard_walks_through_the_findings(tab: Tab, kicad: KiCad) -> None:
     """j forward, k back; the page marks where one is."""
     first, second = tab.ask("findings().slice(0, 2).map((one) => one.id)")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_thermal import HotPart
 from stackup_lib.board.board import Board, Ints, PadKind, ViaKind
 from stackup_lib.board.layer_roles import is_ground

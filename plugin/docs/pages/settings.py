@@ -14,7 +14,8 @@ from docs.pages.markdown import Page, block, code, page, prose, table, title
 from docs.pages.schema_words import Schema, as_schema, bounds_words, type_words
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import FILE_NAME, Config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import Config
 from stackup_lib.kicad import read_board
 from stackwright.commands.setup.settings_file import InitAnswers, compose
 from stackwright.commands.setup.settings_schema import described

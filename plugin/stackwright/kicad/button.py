@@ -7,14 +7,10 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from drc_rules.facts.declared import Overrides
 from stackup_lib.core.errors import StackwrightError
-from stackwright.commands.check.command import check_one
-from stackwright.commands.check.request import CheckRequest
 from stackwright.kicad.choices import Choices
 from stackwright.kicad.live import PLUGIN, connect, is_there, reconnect
-from stackwright.kicad.markers import Canvas, markers_of, replace
-from stackwright.kicad.report_file import write_report
+from stackwright.kicad.open_board import Canvas
 from stackwright.kicad.server import LiveServer
 from stackwright.kicad.session import Session
 from stackwright.kicad.single import noted, running_session
@@ -114,6 +110,12 @@ def press(live: ButtonBoard) -> int:
     Raises:
         StackwrightError: the check could not be made.
     """
+    from drc_rules.facts.declared import Overrides
+    from stackwright.commands.check.command import check_one
+    from stackwright.commands.check.request import CheckRequest
+    from stackwright.kicad.markers import markers_of, replace
+    from stackwright.kicad.report_file import write_report
+
     outcome, _ = check_one(live.path, CheckRequest(Overrides(profile=_profile(live.path))), live=live.content())
     page = write_report(outcome)
     problems = []

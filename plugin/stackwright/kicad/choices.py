@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain_text
-from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.run.programs import command_line
+from stackwright.run.user_cache import cache_folder, name_of
 from stackwright.text.output import write_file
 
 CI = """\

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
 from stackup_lib.core.files.sole_writer import sole_writer
@@ -29,6 +29,7 @@ from stackup_lib.kicad.write.file_edit import (
     refuse_unwritable,
 )
 from stackwright.kicad.errors import KicadError
+from stackwright.kicad.open_board import Reloading
 from stackwright.run.programs import command_line, program
 from stackwright.tables import deltas
 from stackwright.text.output import write_file
@@ -46,24 +47,6 @@ CONSENT = 'tick "It changes what is built, and I want that", then press Apply'
 PREVIEW_AGAIN = "preview it again"
 READING_S = 120
 """How long kicad-cli may take to read the new board."""
-
-
-class Reloading(Protocol):
-    """What applying needs of a live board."""
-
-    path: Path
-
-    def content(self) -> bytes:
-        """Return the board as it is now."""
-
-    def save(self) -> None:
-        """Save the board."""
-
-    def reload(self) -> None:
-        """Take the board from the disk."""
-
-    def program(self, name: str) -> Path:
-        """Return where a program of this KiCad lies."""
 
 
 def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> dict[str, object]:

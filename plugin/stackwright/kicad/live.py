@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import socket
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes
-from stackwright.kicad import overlay
+from stackwright.kicad import overlay, view
 from stackwright.kicad.errors import NM_PER_MM, KicadError, NeverSavedError
 from stackwright.text.output import complain
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from kipy import KiCad
     from kipy.board import Board
 
-    from stackwright.kicad.markers import Marker
+    from stackwright.kicad.open_board import Marker
 
 PLUGIN = "org.stackwright.kicad"
 """Identifier of the plugin, as in plugin.json."""
@@ -42,9 +41,6 @@ READING_S = 90
 """How long KiCad may take for one answer about the board: 85 MB took it 4 s."""
 
 GIVE_UP = 2
-BRING_INTO_VIEW = "common.Control.zoomFitSelection"
-"""An action of the editor; such names are no stable interface, so that nothing depends on its success."""
-
 COMPARED = ("TRACE", "ARC", "VIA", "PAD", "ZONE", "SHAPE", "TEXT")
 """Kinds of items by which a large board is compared; footprints are slow to ask for, but their pads are not."""
 
@@ -316,31 +312,26 @@ class LiveBoard:
         Raises:
             KicadError: KiCad is busy or silent.
         """
-        from google.protobuf.empty_pb2 import Empty  # type: ignore[import-untyped]
-        from kipy.proto.common.commands import editor_commands_pb2 as commands
-
-        clear, add = commands.ClearSelection(), commands.AddToSelection()
-        for request in (clear, add):
-            request.header.document.CopyFrom(self._board.document)
-        for uuid in uuids:
-            add.items.add().value = uuid
         with asking(self._patience_s):
-            self._board.client.send(clear, Empty)
-            if layer is not None:
-                self._activate(layer)
-            if not uuids:
-                return 0
-            found = len(self._board.client.send(add, commands.SelectionResponse).items)
-            if found:
-                self._kicad.run_action(BRING_INTO_VIEW)
-            return found
+            return view.select(self._kicad, self._board, uuids, layer)
 
-    def _activate(self, layer: str) -> None:
-        """Make a copper layer the active one; other layers are let be."""
-        from kipy.proto.board.board_types_pb2 import BoardLayer
+    def active_layer(self) -> str:
+        """Return the layer that the editor draws on top, e.g. `In1.Cu`.
 
-        if re.fullmatch(r"(F|B|In\d{1,2})\.Cu", layer):
-            self._board.set_active_layer(BoardLayer.Value("BL_" + layer.replace(".", "_")))
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            return view.active_layer(self._board)
+
+    def activate(self, layer: str) -> None:
+        """Draw a layer on top; one that KiCad does not know changes nothing.
+
+        Raises:
+            KicadError: KiCad is busy or silent.
+        """
+        with asking(self._patience_s):
+            view.activate(self._board, layer)
 
     def save(self) -> None:
         """Save the board as its user would.

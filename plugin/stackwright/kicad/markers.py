@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from drc_rules.report.model import Finding
-from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.files.plain_file import read_plain_text
+from stackwright.kicad.open_board import Canvas, Marker
 from stackwright.text.output import OutputError, write_file
 from stackwright.text.words import clean, count
+
+if TYPE_CHECKING:
+    from drc_rules.report.model import Finding
 
 MOST = 200
 """Markers set at most: a DRC window with more is read by nobody, and each is one step of undo."""
@@ -20,39 +22,13 @@ MOST = 200
 MEMORY = "markers.json"
 
 
-@dataclass(frozen=True)
-class Marker:
-    """One line of the DRC window.
-
-    Attributes:
-        at_mm: x and y; None for a finding about the whole board.
-        items: uuids of the items concerned; KiCad shows the first four.
-    """
-
-    message: str
-    is_warning: bool
-    at_mm: tuple[float, float] | None = None
-    items: tuple[str, ...] = ()
-
-
-class Canvas(Protocol):
-    """What takes markers: a live board."""
-
-    def corner_mm(self) -> tuple[float, float]:
-        """Return where markers without a place go."""
-
-    def add(self, marker: Marker, corner_mm: tuple[float, float]) -> str:
-        """Add a marker and return its id."""
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Remove markers."""
-
-
 def markers_of(findings: Iterable[Finding], most: int = MOST) -> list[Marker]:
     """Return a marker for each error and warning, errors first; the last one counts those beyond `most`.
 
     Informations get none: KiCad knows errors and warnings, and would make errors of them.
     """
+    from drc_rules.requirements.clauses import Severity
+
     shown = sorted((f for f in findings if f.severity is not Severity.INFO), key=lambda f: -f.severity.rank)
     if len(shown) <= most:
         return [_marker(finding) for finding in shown]
@@ -62,6 +38,8 @@ def markers_of(findings: Iterable[Finding], most: int = MOST) -> list[Marker]:
 
 
 def _marker(finding: Finding) -> Marker:
+    from drc_rules.requirements.clauses import Severity
+
     positions = [(p.x_mm, p.y_mm) for p in finding.places if p.x_mm is not None and p.y_mm is not None]
     return Marker(
         message=clean(f"{finding.code} {finding.title}"),

@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes
-from stackwright.kicad import fixing, jobs
+from stackwright.kicad import jobs
 from stackwright.kicad.bridge import TRY_AGAIN, Bridge
 from stackwright.kicad.choices import Choices, equivalents
 from stackwright.kicad.errors import KicadError
 from stackwright.kicad.live import PLUGIN, READING_S
-from stackwright.kicad.markers import Canvas, Marker, replace
-from stackwright.kicad.report_file import cache_folder, name_of
+from stackwright.kicad.markers import replace
+from stackwright.kicad.open_board import Marker, OpenBoard
 from stackwright.kicad.settings_files import BoardFile, SettingsFiles
+from stackwright.kicad.view import ActiveLayer
+from stackwright.run.user_cache import cache_folder, name_of
+
+if TYPE_CHECKING:
+    from stackwright.kicad import fixing
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
 FIXING, APPLYING, MARKING = "looking for the least change", "applying", "setting markers"
 MARKING_S = 30
 """How long KiCad may take for one marker or for removing the old ones."""
 
+FAREWELL_S = 5
+"""How long KiCad may take to get its active layer back when the page has gone."""
+
 STRAGGLER_S = 1.5
 """A question that comes so soon after the page's goodbye was on its way before; a page that was reloaded asks on."""
 
 SLOW_TO_COMPARE_BYTES = 8_000_000
 """A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
-
-
-class OpenBoard(Canvas, fixing.Reloading, Protocol):
-    """What a session needs of a live board."""
-
-    def digest(self) -> str:
-        """Return a fingerprint of the board as it is now."""
-
-    def quick_digest(self) -> str:
-        """Return one of its copper, layers and drawings."""
-
-    def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
-        """Select items, bring them into view, return how many there are."""
-
-    def settings_folder(self, plugin: str) -> Path:
-        """Return the folder for what a plugin remembers."""
-
-    def draw(self, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
-        """Draw a circle and a code at each place in one step of undo; return ids of what was drawn, and the layer."""
 
 
 Result = dict[str, Any] | None
@@ -101,6 +91,7 @@ class Session:
         self._drawn: list[str] = []
         self._settings = SettingsFiles(path)
         self._file = BoardFile(path)
+        self._layer = ActiveLayer()
         self._is_written = False
 
     # --- what the server serves ---------------------------------------------------------------------------------------
@@ -253,7 +244,7 @@ class Session:
         items = list(dict.fromkeys(item for member in members for item in member["items"]))
         layers = list(dict.fromkeys(member["layer"] for member in members))
         layer = layers[0] if len(layers) == 1 else None
-        found = self.bridge.ask(lambda live: live.select(items, layer))
+        found = self.bridge.ask(lambda live: self._layer.select(live, items, layer))
         missing = len(items) - found
         if missing:
             self._stale = True
@@ -290,6 +281,8 @@ class Session:
         self._end(error)
 
     def _apply(self, wanted: Mapping[str, object]) -> Mapping[str, object]:
+        from stackwright.kicad import fixing
+
         with self._lock:
             fix = self._fix
             if fix is None or self._phase != IDLE:
@@ -306,6 +299,8 @@ class Session:
         return {name: value for name, value in done.items() if name != "undo"}
 
     def _take_back(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        from stackwright.kicad import fixing
+
         with self._lock:
             undo = self._undo
             if undo is None or self._phase != IDLE:
@@ -368,11 +363,14 @@ class Session:
         return {}
 
     def stop(self) -> None:
-        """End what runs."""
+        """End what runs, and give the active layer back."""
         with self._lock:
             self._phase = IDLE  # what still asks KiCad for the board goes no further
             if self._job is not None:
                 self._job.stop()
+        if self._layer.is_ours and not self.gone:
+            with contextlib.suppress(StackwrightError):  # KiCad is busy, or has another board by now
+                self.bridge.ask(self._layer.give_back, FAREWELL_S)
 
 
 def _content_and_digest(live: OpenBoard) -> tuple[bytes, Seen]:

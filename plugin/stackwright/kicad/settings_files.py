@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
-from stackup_lib.kicad.read.project import read_project
 
 
 class SettingsFiles:
@@ -70,6 +69,8 @@ def _touched(file: Path) -> tuple[float, int]:
 def _said(file: Path) -> bytes:
     try:
         if file.suffix == ".kicad_pro":
+            from stackup_lib.kicad.read.project import read_project
+
             return repr(read_project(file if file.exists() else None, [])).encode()
         return read_plain(file)
     except (OSError, StackwrightError):

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stackup_lib.core.files.plain_file import read_plain_text
-from stackwright.kicad.report_file import cache_folder, name_of
 from stackwright.kicad.server import LOOPBACK, LiveServer
+from stackwright.run.user_cache import cache_folder, name_of
 
 ANSWER_S = 5
 """How long a running session may take to answer; it only takes note."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Finding, Missing, Report
 from drc_rules.requirements.clauses import Severity
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc

@@ -16,7 +16,7 @@ from drc_rules.report.kicad_drc import KicadDrc
 from drc_rules.report.model import Accepted, ClauseVerdict, Finding, Report, StaleSuppression
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import PAGE_SECTIONS, Rule, all_rules
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from stackwright import __version__
 from stackwright.reporters.entries import open_errors, what_it_needs
 from stackwright.results.checked import Checked, Unchecked

@@ -13,7 +13,8 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import ENGINEERING, Form
 from drc_rules.requirements.interfaces import interface
 from drc_rules.requirements.profiles.profile import Profile, load_form
-from drc_rules.settings.config import FILE_NAME, parse_config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import parse_config
 from drc_rules.settings.net_selection import toml_value
 from drc_rules.stackup_design.plan_changes import prove_laminates
 from drc_rules.stackup_design.plan_file import Plan

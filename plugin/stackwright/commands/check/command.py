@@ -18,7 +18,8 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.kicad_drc import headline_why_with
 from drc_rules.report.model import Report
 from drc_rules.requirements.clauses import Severity
-from drc_rules.settings.config import FILE_NAME, CheckOptions, Config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import CheckOptions, Config
 from stackup_lib.core.background_process import sharing_cores
 from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.answers import Answer, verdict_table

@@ -18,7 +18,8 @@ from drc_rules.requirements.forms import load_form
 from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.rules.rule import all_rules
-from drc_rules.settings.config import FILE_NAME, Config, parse_config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
 from stackup_lib.kicad import read_board

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from drc_rules.settings.config import FILE_NAME, Config
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.config import Config
 from stackwright.commands.request import OutputRequest
 
 ATTRIBUTE = re.compile(r"^    (\w[\w, ]*): (.*(?:\n {8}.*)*)", re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from drc_rules.settings.config import FILE_NAME
+from drc_rules.settings import FILE_NAME
 from drc_rules.settings.declaration import PLACEHOLDER
 
 CHOOSERS = ("net_classes", "nets")
