@@ -25,7 +25,7 @@ from stackwright.kicad.errors import KicadError, NeverSavedError
 from stackwright.kicad.live import is_there
 from stackwright.kicad.server import LOOPBACK, MOST_BODY, LiveServer
 from stackwright.kicad.session import Session
-from stackwright.kicad.view import steps_out
+from stackwright.kicad.view import frame
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
@@ -425,10 +425,14 @@ def test_the_layer_of_a_finding_is_on_top_while_it_is_looked_at(board: Played, m
     assert looked_at(finding="f-K1") == "B.Cu"
 
 
-@pytest.mark.parametrize(("extent_mm", "steps"), [(0.0, 0), (0.3, 14), (9.9, 1), (10.0, 0), (200.0, 0)])
-def test_a_small_item_is_shown_with_ten_millimetres_of_board(extent_mm: float, steps: int) -> None:
-    """Each step out shows at least 1.3 times as much; what fills the view already is let be."""
-    assert steps_out(extent_mm) == steps
+def test_a_small_item_is_shown_with_ten_millimetres_of_board() -> None:
+    """The nearest items at 5 mm and more on two sides; what fills the view already takes nothing along."""
+    places = {"near": (1.0, 0.0), "right": (7.0, 1.0), "farther": (9.0, 0.0), "left": (-6.0, 2.0), "far": (400.0, 0.0)}
+
+    assert frame([(-0.2, -0.2), (0.2, 0.2)], lambda: places) == ["left", "right"]
+    assert frame([(-0.2, -0.2), (0.2, 0.2)], lambda: {"near": (1.0, 0.0), "far": (400.0, 0.0)}) == []
+    assert frame([(0.0, 0.0), (10.0, 0.2)], lambda: places) == []
+    assert frame([], lambda: places) == []
 
 
 def test_items_that_are_gone_say_that_the_board_was_changed(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:

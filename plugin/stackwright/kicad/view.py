@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stackwright.kicad.errors import NM_PER_MM
@@ -13,14 +12,13 @@ if TYPE_CHECKING:
     from kipy import KiCad
     from kipy.board import Board
 
-BRING_INTO_VIEW, ZOOM_OUT = "common.Control.zoomFitSelection", "common.Control.zoomOutCenter"
-"""Actions of the editor; such names are no stable interface, so that nothing depends on their success."""
+BRING_INTO_VIEW = "common.Control.zoomFitSelection"
+"""An action of the editor; such names are no stable interface, so that nothing depends on its success."""
 
-LEAST_VIEW_MM = 10.0
-"""A via that fills the window shows nobody where on the board it is."""
+LEAST_VIEW_MM, WIDEST_VIEW_MM = 10.0, 60.0
+"""A via that fills the window shows nobody where on the board it is; what is far away does not either."""
 
-ZOOM_STEP = 1.3
-"""Zooming out by one step shows at least this much more (KiCad's common_tools.cpp)."""
+Point = tuple[float, float]
 
 
 def select(kicad: KiCad, board: Board, uuids: Sequence[str], layer: str | None) -> int:
@@ -46,10 +44,25 @@ def select(kicad: KiCad, board: Board, uuids: Sequence[str], layer: str | None) 
         return 0
     found = len(board.client.send(add, commands.SelectionResponse).items)
     if found:
-        kicad.run_action(BRING_INTO_VIEW)
-        for _ in range(steps_out(_extent_mm(board, uuids))):
-            kicad.run_action(ZOOM_OUT)
+        _bring_into_view(kicad, board, uuids)
     return found
+
+
+def _bring_into_view(kicad: KiCad, board: Board, uuids: Sequence[str]) -> None:
+    """Fit the view to the selection; a small one takes its surroundings along, as KiCad has no other way to zoom."""
+    from kipy.proto.common.commands import editor_commands_pb2 as commands
+
+    around = frame(_box_mm(board, uuids), lambda: _places_mm(board))
+    more, less = commands.AddToSelection(), commands.RemoveFromSelection()
+    for request in (more, less):
+        request.header.document.CopyFrom(board.document)
+        for uuid in around:
+            request.items.add().value = uuid
+    if around:
+        board.client.send(more, commands.SelectionResponse)
+    kicad.run_action(BRING_INTO_VIEW)
+    if around:
+        board.client.send(less, commands.SelectionResponse)
 
 
 def active_layer(board: Board) -> str:
@@ -77,15 +90,29 @@ def activate(board: Board, layer: str) -> None:
         board.set_active_layer(value)
 
 
-def steps_out(extent_mm: float) -> int:
-    """Return how often to zoom out from a view of so much, for `LEAST_VIEW_MM` to be in it."""
-    if not 0 < extent_mm < LEAST_VIEW_MM:
-        return 0
-    return math.ceil(math.log(LEAST_VIEW_MM / extent_mm, ZOOM_STEP))
+def frame(box_mm: Sequence[Point], places_mm: Callable[[], Mapping[str, Point]]) -> list[str]:
+    """Return the nearest items on two sides of a small box that make `LEAST_VIEW_MM` of the board visible.
+
+    Args:
+        box_mm: its corners, millimetres; empty where there is nothing.
+        places_mm: called for the positions of what may be taken, by uuid; only where the box is small.
+    """
+    if not box_mm or max(high - low for low, high in zip(*box_mm, strict=True)) >= LEAST_VIEW_MM:
+        return []
+    middle_x, middle_y = (sum(pair) / 2 for pair in zip(*box_mm, strict=True))
+    away = {uuid: (x - middle_x, y - middle_y) for uuid, (x, y) in places_mm().items()}
+    distance = {uuid: max(abs(x), abs(y)) for uuid, (x, y) in away.items()}
+    fitting = [uuid for uuid in away if LEAST_VIEW_MM / 2 <= distance[uuid] <= WIDEST_VIEW_MM / 2]
+    first = min(fitting, key=distance.__getitem__, default=None)
+    if first is None:
+        return []
+    x, y = away[first]
+    opposite = [uuid for uuid in fitting if away[uuid][0] * x + away[uuid][1] * y < 0]
+    return [first, *sorted(opposite, key=distance.__getitem__)[:1]]
 
 
-def _extent_mm(board: Board, uuids: Sequence[str]) -> float:
-    """The longer side of the box around these items; those that have gone have none."""
+def _box_mm(board: Board, uuids: Sequence[str]) -> list[Point]:
+    """Two corners of the box around these items; nothing where all have gone."""
     from kipy.proto.common.commands import editor_commands_pb2 as commands
 
     request = commands.GetBoundingBox(mode=commands.BBM_ITEM_ONLY)
@@ -93,11 +120,19 @@ def _extent_mm(board: Board, uuids: Sequence[str]) -> float:
     for uuid in uuids:
         request.items.add().value = uuid
     boxes = board.client.send(request, commands.GetBoundingBoxResponse).boxes
-    if not boxes:
-        return 0.0
-    wide = max(b.position.x_nm + b.size.x_nm for b in boxes) - min(b.position.x_nm for b in boxes)
-    high = max(b.position.y_nm + b.size.y_nm for b in boxes) - min(b.position.y_nm for b in boxes)
-    return float(max(wide, high)) / NM_PER_MM
+    corners = [(b.position.x_nm, b.position.y_nm) for b in boxes]
+    corners += [(b.position.x_nm + b.size.x_nm, b.position.y_nm + b.size.y_nm) for b in boxes]
+    if not corners:
+        return []
+    xs, ys = zip(*corners, strict=True)
+    return [(min(xs) / NM_PER_MM, min(ys) / NM_PER_MM), (max(xs) / NM_PER_MM, max(ys) / NM_PER_MM)]
+
+
+def _places_mm(board: Board) -> dict[str, Point]:
+    """Where vias and pads are, by uuid."""
+    vias = {via.id.value: via.position for via in board.get_vias()}
+    places = vias | {pad.id.value: pad.position for pad in board.get_pads()}
+    return {uuid: (place.x / NM_PER_MM, place.y / NM_PER_MM) for uuid, place in places.items()}
 
 
 class ActiveLayer:
