@@ -73,7 +73,10 @@ def catalogue() -> Catalogue:
         laminates=tuple(laminates),
         remarks=tuple(MaterialRemark.model_validate(row) for row in names["remark"]),
         vocabulary=Vocabulary(
-            frozenset(glass_styles()), frozenset(names["maker_words"]), frozenset(names["filler_words"])
+            styles=frozenset(glass_styles()),
+            maker_words=frozenset(names["maker_words"]),
+            filler_words=frozenset([*names["filler_words"], *names["fab_words"]]),
+            stackup_names=tuple(names["stackup_names"]),
         ),
     )
 

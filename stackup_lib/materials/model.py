@@ -170,6 +170,19 @@ class Laminate(Frozen):
     def __hash__(self) -> int:
         return hash((self.maker, self.family))
 
+    @property
+    def has_figures(self) -> bool:
+        """Whether any Dk, Df or Tg of it is known."""
+        return bool(self.points or self.tg or any(c.points for c in self.constructions))
+
+    @property
+    def sources(self) -> tuple[MaterialSource, ...]:
+        """Every document that a figure of it rests on, first its own."""
+        points = (*self.points, *(p for c in self.constructions for p in c.points))
+        tg, tables = (t.source for t in self.tg), (c.source for c in self.constructions)
+        every = (self.source, *tg, *tables, *(p.source for p in points))
+        return tuple({source.text: source for source in every}.values())
+
     def df_at(
         self, frequency_ghz: float, *, style: str | None = None, resin_content_pct: float | None = None
     ) -> Fact[float]:

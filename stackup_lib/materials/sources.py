@@ -25,13 +25,18 @@ class Grade(StrEnum):
 
 
 class MaterialSource(Frozen):
-    """A document in words, and the grade of our reading of it."""
+    """A document in words, and the grade of our reading of it.
+
+    Attributes:
+        revision: number, date or page of the document that `text` does not name; "" where none was seen.
+    """
 
     text: str
     grade: Grade
+    revision: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text} ({self.grade})"
+        return f"{', '.join(x for x in (self.text, self.revision) if x)} ({self.grade})"
 
 
 class Ranked(Enum):

@@ -54,16 +54,23 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Glass styles, makers' words and filler words, all in lower case."""
+    """Glass styles, makers' words and filler words, all in lower case.
+
+    Attributes:
+        stackup_names: patterns of the names that fabs give their stackups; such a name says nothing of one row.
+    """
 
     styles: frozenset[str]
     maker_words: frozenset[str]
     filler_words: frozenset[str]
+    stackup_names: tuple[str, ...] = ()
 
 
 def take_apart(text: str, vocabulary: Vocabulary) -> Words:
     """Split a material text; filler words are dropped, glass styles kept apart from the name."""
     rest = plain(text)
+    for name in vocabulary.stackup_names:
+        rest = re.sub(rf"\b{name}\b", " ", rest)
     tg = _TG.search(rest)
     rest = _TG.sub(" ", rest)
     resin = next((m for m in _RESIN.finditer(rest) if 30 <= float(m[1] or m[2]) <= 85), None)
@@ -83,7 +90,7 @@ def _take_styles(text: str, styles: Collection[str]) -> tuple[list[str], int | N
     numbers = "|".join(sorted(styles, key=lambda s: (-len(s), s)))
     body = rf"{_STYLE_AFFIX}[ -]?({numbers}){_STYLE_GRADE}"
     pattern = re.compile(
-        rf"(?<![a-z0-9.])(?:(\d)\s?[x*]\s?)?{body}(?:\s?[x*]\s?(\d)(?![\d.]))?(?![a-z0-9]|\.\d)",
+        rf"(?<![a-z0-9.])(?:(\d)\s?[x*]\s?)?{body}(?:\s*[x*]\s?(\d)(?![\d.]))?(?![a-z0-9]|\.\d)",
     )
     found = [(m[2], m[1] or m[3]) for m in pattern.finditer(text)]
     plies = int(found[0][1]) if len(found) == 1 and found[0][1] else None

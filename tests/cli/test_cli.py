@@ -670,6 +670,16 @@ def test_materials_say_what_a_name_is_taken_for() -> None:
     assert vague.code == 1
     assert "Megtron 7(N)" in vague.out
     assert "370HR" in run("materials").out
+    assert "TU-872 LK data sheet DS1801019B, 31 January 2018" in run("materials", "TU-872", "LK").out
+
+
+def test_a_laminate_without_public_figures_says_so() -> None:
+    """In its own page, in the list, and in the list's count."""
+    assert "no public figures: state Dk, Df and Tg" in run("materials", "EM-892K").out
+    listed = run("materials").out
+    count = sum(line.endswith("no public figures") for line in listed.splitlines())
+    assert count > 0
+    assert f"{count} families have no public figures" in listed
 
 
 def test_the_version_is_stated_once_and_the_same_everywhere() -> None:

@@ -136,7 +136,7 @@ def _glass_and_copper() -> Iterator[str]:
 
 
 def _from(source: MaterialSource) -> str:
-    return prose(f"{source.text} ({source.grade.value})")
+    return prose(str(source))
 
 
 def _number(value: float | None) -> str:

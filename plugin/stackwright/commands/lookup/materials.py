@@ -13,14 +13,18 @@ from stackwright.text.words import clean, some
 
 AT_GHZ = (1.0, 5.0, 10.0, 16.0, 28.0)
 """Where figures are shown: data sheets' own frequencies, and the Nyquist frequencies of PCIe Gen5 and 112G PAM4."""
+NO_FIGURES = "no public figures"
 CLEAN, FOUND = 0, 1
 
 
 def list_materials() -> int:
     """Print every laminate with the figures that matter most."""
     page = Page()
-    page.line(styled("Laminates", "bold"), f"  {len(catalogue().laminates)} families; Dk and Df at 10 GHz, typical")
-    _table(page, catalogue().laminates)
+    laminates = catalogue().laminates
+    page.line(styled("Laminates", "bold"), f"  {len(laminates)} families; Dk and Df at 10 GHz, typical")
+    bare = sum(not (laminate.has_figures or laminate.generic) for laminate in laminates)
+    page.line(f"{bare} families have no public figures: no Dk, Df or Tg of their makers was found", indent=2)
+    _table(page, laminates)
     page.gap()
     page.line('next: stackwright materials "R-5775(N) 2116" shows which laminate a name means, with sources')
     show(page.text(terminal_console()))
@@ -44,7 +48,8 @@ def _table(page: Page, laminates: Iterable[Laminate]) -> None:
     for laminate in laminates:
         label = laminate.loss_class.label if laminate.loss_class else "?"
         dk, df = _plain(laminate.dk_at(10.0)), _plain(laminate.df_at(10.0), digits=3)
-        rows.append((laminate.family, laminate.maker, label, dk, df, _tg(laminate.tg_fact())))
+        last = _tg(laminate.tg_fact()) if laminate.has_figures or laminate.generic else NO_FIGURES
+        rows.append((laminate.family, laminate.maker, label, dk, df, last))
     columns = [Column(max_width=26), Column(max_width=18), Column(), Column(), Column(), Column()]
     page.rows(columns, rows)
 
@@ -54,6 +59,8 @@ def _resolved(page: Page, match: Match, laminate: Laminate) -> None:
     page.line(styled(laminate.family, "bold"), f"  {kind}; {match.confidence.value} confidence")
     if match.note:
         page.line(match.note, indent=2)
+    if not laminate.has_figures:
+        page.line(f"{NO_FIGURES}: state Dk, Df and Tg from the maker's data sheet", indent=2)
     page.gap()
     page.rows([Column(min_width=10), Column(wraps=True)], _identity(match, laminate))
     _figures(page, match)
@@ -74,7 +81,7 @@ def _identity(match: Match, laminate: Laminate) -> list[tuple[str, str]]:
             "cores",
             ", ".join(f"{t:g}" for t in laminate.core_thicknesses_mm) + " mm" if laminate.core_thicknesses_mm else "",
         ),
-        ("source", str(laminate.source)),
+        *(("" if n else "source", str(source)) for n, source in enumerate(laminate.sources)),
         ("note", laminate.note),
     ]
     return [(label, words) for label, words in rows if words]

@@ -225,10 +225,10 @@ def test_a_bare_m6_is_taken_with_low_confidence_and_a_note() -> None:
 
 
 def test_words_that_are_not_understood_cost_confidence() -> None:
-    """ "IS400 foo" may be another product; "FR4 EM-827" is surely not just any FR4."""
+    """ "IS400 foo" may be another product; "FR4 EM-999" is surely not just any FR4."""
     assert catalogue().find("IS400 foo").confidence is Confidence.LOW
     assert "foo" in catalogue().find("IS400 foo").note
-    assert catalogue().find("FR4 EM-827").confidence is Confidence.LOW
+    assert catalogue().find("FR4 EM-999").confidence is Confidence.LOW
 
 
 @pytest.mark.slow
@@ -679,3 +679,22 @@ def test_glass_styles_know_their_ply_and_the_tables_know_its_spread() -> None:
 
     assert style.thickness_mm == pytest.approx(0.119)
     assert 0.10 < min(cured_mm) < 0.119 < max(cured_mm) < 0.17
+
+
+def test_the_glass_grades_of_megtron_7_have_their_own_figures() -> None:
+    """R-5785(GE) is E-glass and lossier than R-5785(GN), at the frequencies of one and the same data sheet."""
+    e_glass, low_dk = catalogue().find("R-5785(GE)"), catalogue().find("R-5785(GN)")
+
+    assert e_glass.df_at(13).value == 0.0034
+    assert e_glass.dk_at(13).value == 3.6
+    assert low_dk.laminate is not None and low_dk.laminate.family == "Megtron 7(N)"
+    assert low_dk.df_at(14).value == 0.0023
+
+
+def test_every_document_of_a_laminate_is_listed_once() -> None:
+    """Its sources are those of its figures, each with number, date or page where the document states one."""
+    tu_872 = catalogue().find("TU-872 LK").laminate
+    assert tu_872 is not None
+    assert [str(s) for s in tu_872.sources] == ["TUC, TU-872 LK data sheet DS1801019B, 31 January 2018 (transcribed)"]
+    for laminate in catalogue().laminates:
+        assert len({s.text for s in laminate.sources}) == len(laminate.sources)
