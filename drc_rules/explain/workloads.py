@@ -6,10 +6,12 @@ What the requirement documents give is data in `workloads.toml`; where they cont
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
+from drc_rules.explain.accelerators import ON_ONE_BOARD, DeviceKind, ModelMemory, holders
 from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.data_files import read_model
 from stackup_lib.core.frozen import Frozen
@@ -41,18 +43,6 @@ BYTES = {
 TRAINING_BYTES = (12.0, 16.0, 20.0)
 """Bytes per parameter that training takes without activations: "84 GB minimum" for 7B is 12, and 16-20 stands in the
 answer of the same document about Adam with mixed precision."""
-
-
-class Accelerator(Frozen):
-    """A class of accelerator, with its memory."""
-
-    name: str
-    memory_gb: float
-    source: Source
-
-    def needed(self, memory_gb: float) -> int:
-        """Return how many of them hold so much."""
-        return math.ceil(memory_gb / self.memory_gb)
 
 
 class BoardKind(Frozen):
@@ -95,18 +85,12 @@ class WorkloadChoice(Frozen):
 
 
 class _File(Frozen):
-    accelerator: tuple[Accelerator, ...]
     choice: tuple[WorkloadChoice, ...]
 
 
 @cache
 def _data() -> _File:
     return read_model(FILE, _File)
-
-
-def accelerators() -> tuple[Accelerator, ...]:
-    """Every accelerator of known memory, the smallest first."""
-    return tuple(sorted(_data().accelerator, key=lambda one: one.memory_gb))
 
 
 def workloads() -> tuple[str, ...]:
@@ -117,6 +101,34 @@ def workloads() -> tuple[str, ...]:
 def choices_for(workload: str, parameters_b: float | None) -> tuple[WorkloadChoice, ...]:
     """Return the rows that the documents have for a workload and model size; none where they say nothing."""
     return tuple(one for one in _data().choice if one.workload == workload and one.takes(parameters_b))
+
+
+CARD_PROFILE = "inference-pcie"
+BY_MEMORY = "By its memory one baseboard of eight modules holds the model; the documents' rows count parameters."
+BASEBOARD_B = 70.0
+"""The documents' size of model from which inference is a matter of baseboards, parameters in thousand millions."""
+
+
+def inference_choices(memory: ModelMemory) -> tuple[WorkloadChoice, ...]:
+    """Return the documents' rows for inference by the memory a model takes, not by its count of parameters.
+
+    The documents count in bf16: int8 is taken as a model of half the size, the KV cache as so many parameters more.
+    Where one card holds the model, cards alone are meant; where one baseboard does, its row comes first.
+    """
+    size_b = memory.total_gb / BYTES[ModelPrecision.BF16]
+    if holders(memory, DeviceKind.CARD, 1):
+        return _on_cards(choices_for("inference", min(size_b, math.nextafter(BASEBOARD_B, 0))), is_card=True)
+    rows = _on_cards(choices_for("inference", size_b), is_card=False)
+    low_latency = choices_for("inference", BASEBOARD_B)
+    if rows == low_latency or not holders(memory, DeviceKind.MODULE, ON_ONE_BOARD):
+        return rows
+    return (*(row.model_copy(update={"note": BY_MEMORY}) for row in low_latency), *rows)
+
+
+def _on_cards(rows: Iterable[WorkloadChoice], *, is_card: bool) -> tuple[WorkloadChoice, ...]:
+    """Return the rows with cards alone or without cards; a row that has nothing else stays as it is."""
+    kept = ((row, tuple(b for b in row.boards if (b.profile == CARD_PROFILE) is is_card)) for row in rows)
+    return tuple(row.model_copy(update={"boards": boards}) if boards else row for row, boards in kept)
 
 
 class KvCache(Frozen):

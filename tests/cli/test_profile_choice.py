@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from drc_rules.explain.accelerators import Accelerator, DeviceKind, MemoryFit, ModelMemory, accelerators, holders
 from drc_rules.explain.workloads import (
     KvCache,
     ModelPrecision,
-    accelerators,
     choices_for,
+    inference_choices,
     training_gb,
     weights_gb,
     workloads,
@@ -43,13 +44,73 @@ def test_both_figures_for_training_are_given() -> None:
     assert training_gb(70)[1:] == (1120, 1400)
 
 
-def test_the_table_of_what_fits_is_met() -> None:
-    """70B in int8 fits an H100, in bf16 it does not; 180B in bf16 fits no MI300X."""
-    by_name = {one.name: one for one in accelerators()}
-    assert by_name["H100"].needed(weights_gb(70, ModelPrecision.INT8)) == 1
-    assert by_name["H100"].needed(weights_gb(70, ModelPrecision.BF16)) == 2
-    assert by_name["MI300X"].needed(weights_gb(70, ModelPrecision.BF16)) == 1
-    assert by_name["MI300X"].needed(weights_gb(180, ModelPrecision.BF16)) == 2
+def device(name: str) -> Accelerator:
+    return next(row for row in accelerators() if row.name == name)
+
+
+@pytest.mark.parametrize(
+    ("weights", "h100", "mi300x"),
+    [
+        (14, "holds", "holds"),
+        (34, "holds", "holds"),
+        (68, "marginal", "holds"),
+        (70, "marginal", "holds"),
+        (140, "no", "holds"),
+        (360, "no", "no"),
+    ],
+)
+def test_the_documents_table_of_what_fits_is_met(weights: float, h100: str, mi300x: str) -> None:
+    """34B in bf16 is marginal on an H100; 70 GB, a "yes" of the same table, leaves less and is marginal too."""
+    memory = ModelMemory(weights_gb=weights)
+    assert device("H100 PCIe").fit(memory) == h100
+    assert device("MI300X").fit(memory) == mi300x
+
+
+def test_a_device_keeps_room_for_the_cache_and_the_runtime() -> None:
+    """140 GB do not go into 141 GB; 126 GB do, and leave the cache less than a tenth."""
+    h200 = device("H200 SXM")
+    assert h200.fit(ModelMemory(weights_gb=140)) is MemoryFit.NO
+    assert h200.needed(ModelMemory(weights_gb=140)) == 2
+    assert h200.fit(ModelMemory(weights_gb=126)) is MemoryFit.MARGINAL
+    assert h200.room_gb(ModelMemory(weights_gb=100), 1) == pytest.approx(26.9)
+    assert h200.fit(ModelMemory(weights_gb=110, cache_gb=17)) is MemoryFit.NO
+    assert h200.fit(ModelMemory(weights_gb=110, cache_gb=16)) is MemoryFit.HOLDS
+
+
+def test_a_device_draws_its_power_at_the_core_voltage() -> None:
+    """1000 W at 0.8 V is 1250 A, at 0.7 V 1429 A."""
+    assert device("B200").core_a == pytest.approx((1250, 1428.6), abs=0.1)
+
+
+def test_every_accelerator_has_a_form_that_exists_and_a_document() -> None:
+    """And power and memory of the size that such devices have."""
+    for row in accelerators():
+        assert row.form in forms(), row.name
+        assert row.source.document in documents(), row.name
+        assert 4 <= row.memory_gb <= 300
+        assert 5 <= row.power_w[0] <= row.power_w[1] <= 1500
+    assert {"B200", "B300", "A10", "T4", "L4", "L40S", "MI325X", "MI355X", "RTX PRO 6000", "Jetson T5000"} <= {
+        row.name for row in accelerators()
+    }
+
+
+@pytest.mark.parametrize(
+    ("weights", "cache", "boards"),
+    [
+        (70, None, {"inference-pcie"}),  # 70B in int8: one card of 80 GB
+        (140, None, {"inference-sxm-oam"}),  # 70B in bf16
+        (70, 43, {"inference-pcie"}),  # one card of 141 GB
+        (90, 60, {"inference-sxm-oam"}),
+        (810, None, {"inference-sxm-oam", "inference-rack"}),  # 405B in bf16 on one baseboard of eight
+        (3600, None, {"inference-rack"}),
+    ],
+)
+def test_inference_is_decided_by_bytes(weights: float, cache: float | None, boards: set[str]) -> None:
+    """A model in int8 is half the model; its cache counts."""
+    memory = ModelMemory(weights_gb=weights, cache_gb=cache)
+    rows = inference_choices(memory)
+    assert {board.profile for row in rows for board in row.boards} == boards
+    assert bool(holders(memory, DeviceKind.CARD, 1)) is (boards == {"inference-pcie"})
 
 
 @pytest.mark.parametrize(
@@ -91,7 +152,8 @@ def test_the_page_shows_formula_memory_and_commands(capsys: pytest.CaptureFixtur
     said = " ".join(capsys.readouterr().out.split())
     assert "2 x 80 x 8 x 128 x 4096 x 32 x 2 bytes" in said
     assert "together: 183 GB" in said
-    assert "1 x MI300X (192 GB)" in said
+    assert "MI300X 192 2 163 750 938-1071 ubb air" in said
+    assert "memory and power: Epoch AI" in said
     assert "--profile inference-sxm-oam --form ubb" in said
 
 

@@ -5,23 +5,35 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from drc_rules.explain.accelerators import (
+    CACHE_ROOM,
+    CORE_V,
+    ON_ONE_BOARD,
+    USABLE,
+    Accelerator,
+    DeviceKind,
+    MemoryFit,
+    ModelMemory,
+    holders,
+)
 from drc_rules.explain.workloads import (
     BYTES,
     KvCache,
     ModelPrecision,
     WorkloadChoice,
-    accelerators,
     choices_for,
+    inference_choices,
     training_gb,
     weights_gb,
     workloads,
 )
+from drc_rules.requirements.clauses import Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.profiles.profile import load_profile
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackwright.text.output import show
-from stackwright.text.page import Page, styled, terminal_console
+from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import number
 
 TRAINING = ("pre-training", "fine-tuning")
@@ -58,11 +70,10 @@ def choose_profile(workload: str, model: Model) -> int:
             f"--for {workload}", "is no workload that the documents speak of", did_you_mean(workload, workloads())
         )
     size = _parameters(model.parameters)
-    rows = choices_for(workload, size)
     page = Page()
     page.line(styled("Boards", "bold"), f"  for {workload}" + (f", {model.parameters} parameters" if size else ""))
-    if size is not None:
-        _memory(page, workload, size, model)
+    memory = None if size is None else _memory(page, workload, size, model)
+    rows = inference_choices(memory) if memory and workload == "inference" else choices_for(workload, size)
     for row in rows:
         _choice(page, row)
     if not rows:
@@ -71,7 +82,8 @@ def choose_profile(workload: str, model: Model) -> int:
     page.gap()
     if rows:
         profile = rows[0].boards[0].profile
-        page.line(f"next: stackwright profiles {profile} shows what it asks; stackwright suggest --profile {profile}")
+        page.line(f"next: stackwright profiles {profile} shows what it asks")
+        page.line(f"or: stackwright suggest --profile {profile} finds a stackup for it")
     else:
         page.line("next: stackwright profiles lists every workload")
     show(page.text(terminal_console()))
@@ -94,33 +106,48 @@ def _precision(typed: str) -> ModelPrecision:
     return ModelPrecision(typed.lower())
 
 
-def _memory(page: Page, workload: str, size: float, model: Model) -> None:
+def _memory(page: Page, workload: str, size: float, model: Model) -> ModelMemory:
+    """Print what the model takes and the devices that hold it; return the memory."""
     page.heading("Memory", "GB of 10^9 bytes")
-    if workload in TRAINING:
-        least, *most = training_gb(size)
-        page.line(
-            f"training, without activations: {_gb(least)} at 12 bytes per parameter; by the same document's", indent=2
-        )
-        page.line(f"other figure, 16 to 20 bytes (Adam, mixed precision), {_gb(most[0])} to {_gb(most[1])}", indent=2)
-        _holders(page, least)
-        return
+    memory = _training_memory(page, size) if workload in TRAINING else _inference_memory(page, size, model)
+    _devices(page, memory, _holders(workload, memory))
+    return memory
+
+
+def _training_memory(page: Page, size: float) -> ModelMemory:
+    least, *most = training_gb(size)
+    page.line(
+        f"training, without activations: {_gb(least)} at 12 bytes per parameter; by the same document's", indent=2
+    )
+    page.line(f"other figure, 16 to 20 bytes (Adam, mixed precision), {_gb(most[0])} to {_gb(most[1])}", indent=2)
+    return ModelMemory(weights_gb=least, cache_gb=0.0)
+
+
+def _inference_memory(page: Page, size: float, model: Model) -> ModelMemory:
     precision = _precision(model.precision)
-    total = weights_gb(size, precision)
-    page.line(f"weights: {_gb(total)} at {BYTES[precision]:g} bytes per parameter ({precision.value})", indent=2)
+    weights = weights_gb(size, precision)
+    page.line(f"weights: {_gb(weights)} at {BYTES[precision]:g} bytes per parameter ({precision.value})", indent=2)
     cache = _cache(model)
     if cache is None:
         page.line("KV cache: not known; give --layers, --kv-heads and --head-dim of the model", indent=2)
-    else:
-        size_gb = cache.memory_gb(BYTES[ModelPrecision.BF16])
-        total += size_gb
-        formula = f"2 x {cache.layers} x {cache.kv_heads} x {cache.head_dim} x {cache.tokens} x {cache.batch} x 2 bytes"
-        page.line(f"KV cache: {_gb(size_gb)}, {formula}", indent=2)
-        page.line(
-            "layers x heads of keys and values (not of attention) x head dimension x tokens x batch; the cache in bf16",
-            indent=2,
-        )
-        page.line(f"together: {_gb(total)}", indent=2)
-    _holders(page, total)
+        return ModelMemory(weights_gb=weights)
+    size_gb = cache.memory_gb(BYTES[ModelPrecision.BF16])
+    memory = ModelMemory(weights_gb=weights, cache_gb=size_gb)
+    formula = f"2 x {cache.layers} x {cache.kv_heads} x {cache.head_dim} x {cache.tokens} x {cache.batch} x 2 bytes"
+    page.line(f"KV cache: {_gb(size_gb)}, {formula}", indent=2)
+    page.line("heads of keys and values, not of attention; the cache in bf16", indent=2)
+    page.line(f"together: {_gb(memory.total_gb)}", indent=2)
+    return memory
+
+
+def _holders(workload: str, memory: ModelMemory) -> tuple[tuple[Accelerator, int], ...]:
+    """Return devices to show: modules for training; for inference single cards, else one baseboard, else more."""
+    if workload in TRAINING:
+        return holders(memory, DeviceKind.MODULE)
+    if workload == "edge":
+        return holders(memory, DeviceKind.EDGE, 1)
+    cards = holders(memory, DeviceKind.CARD, 1)
+    return cards or holders(memory, DeviceKind.MODULE, ON_ONE_BOARD) or holders(memory, DeviceKind.MODULE)
 
 
 def _cache(model: Model) -> KvCache | None:
@@ -131,9 +158,36 @@ def _cache(model: Model) -> KvCache | None:
     )
 
 
-def _holders(page: Page, total: float) -> None:
-    held = ", or ".join(f"{one.needed(total)} x {one.name} ({one.memory_gb:g} GB)" for one in accelerators())
-    page.line(f"held by {held}", indent=2)
+def _devices(page: Page, memory: ModelMemory, found: tuple[tuple[Accelerator, int], ...]) -> None:
+    """Print the devices with what follows for the board: power, current, cooling, form."""
+    page.heading("Devices that hold it", f"in {USABLE:.0%} of their memory; the runtime takes the rest")
+    if not found:
+        page.line("none of this kind", indent=2)
+        return
+    room = "for KV" if memory.cache_gb is None else "left"
+    header = ("device", "GB", "x", room, "W", "core A", "form", "cooling")
+    rows = [header, *(_device(memory, device, count) for device, count in found)]
+    numeric = Column(right=True)
+    page.rows([Column(), numeric, numeric, numeric, numeric, numeric, Column(), Column(wraps=True)], rows)
+    if any(device.fit(memory, count) is MemoryFit.MARGINAL for device, count in found):
+        page.line(f"* marginal: the KV cache has less than {CACHE_ROOM:.0%} of the memory", indent=2)
+    low_v, high_v = CORE_V
+    page.line(f"core A: of each device, were all its power drawn at {high_v:g} to {low_v:g} V", indent=2)
+    for device, _ in found:
+        if device.note:
+            page.line(f"{device.name}: {device.note}", indent=2)
+    documents = dict.fromkeys(device.source.document for device, _ in found)
+    cited = "; ".join(cite(Source(document=document)) for document in documents)
+    page.line(styled(f"memory and power: {cited}; cooling and form: engineering knowledge", "dim"), indent=2)
+
+
+def _device(memory: ModelMemory, device: Accelerator, count: int) -> tuple[str, ...]:
+    mark = "*" if device.fit(memory, count) is MemoryFit.MARGINAL else ""
+    low_w, high_w = device.power_w
+    power = f"{high_w:g}" if low_w == high_w else f"{low_w:g}-{high_w:g}"
+    amperes = "-".join(f"{current:.0f}" for current in device.core_a)
+    room = f"{_gb(device.room_gb(memory, count)).removesuffix(' GB')}{mark}"
+    return (device.name, f"{device.memory_gb:g}", str(count), room, power, amperes, device.form, device.cooling)
 
 
 def _gb(value: float) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.loss.df_limit import meets
-from drc_rules.explain.workloads import accelerators, choices_for, workloads
+from drc_rules.explain.accelerators import accelerators
+from drc_rules.explain.workloads import choices_for, workloads
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite, documents
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source, track_spaces
