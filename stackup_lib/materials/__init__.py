@@ -23,7 +23,7 @@ from stackup_lib.materials.foils import (
     foils,
     rz_from_rq,
 )
-from stackup_lib.materials.glass import GlassStyle, glass_styles
+from stackup_lib.materials.glass import GlassKind, GlassStyle, glass_kinds, glass_styles
 from stackup_lib.materials.library import Catalogue, catalogue
 from stackup_lib.materials.lookup import Match
 from stackup_lib.materials.model import (
@@ -51,6 +51,7 @@ __all__ = [
     "Foil",
     "FoilGrade",
     "FoilMatch",
+    "GlassKind",
     "GlassStyle",
     "Grade",
     "Laminate",
@@ -68,6 +69,7 @@ __all__ = [
     "foil_grade_from_rz",
     "foils",
     "foils_beside",
+    "glass_kinds",
     "glass_styles",
     "inner_copper_mm",
     "loss_class_from_df",

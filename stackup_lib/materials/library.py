@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
-from stackup_lib.materials.glass import glass_styles
+from stackup_lib.materials.glass import glass_kinds, glass_styles
 from stackup_lib.materials.lookup import AliasIndex, Match, MaterialRemark, resolve
 from stackup_lib.materials.model import Construction, DielectricPoint, Laminate
 from stackup_lib.materials.sources import MaterialSource
@@ -77,6 +77,7 @@ def catalogue() -> Catalogue:
             maker_words=frozenset(names["maker_words"]),
             filler_words=frozenset([*names["filler_words"], *names["fab_words"]]),
             stackup_names=tuple(names["stackup_names"]),
+            glass_words={word: kind for kind, row in glass_kinds().items() for word in row.words},
         ),
     )
 

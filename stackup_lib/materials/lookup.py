@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
@@ -45,6 +45,8 @@ class Match(Frozen):
         style: the glass style, None when none or several are named.
         styles: all glass styles named, in order.
         tg_min_c: a Tg that the text itself demands ("FR4 TG170").
+        glass: kind of glass that the text names, else that of the laminate; None where neither says it.
+        is_spread: the text says that the glass is spread.
         confidence: of the identification; figures have their own, the chain is as strong as its weakest link.
         alternatives: family names that may be meant.
         note: a sentence for the user, empty when there is nothing to say.
@@ -59,6 +61,8 @@ class Match(Frozen):
     plies: int | None = None
     resin_content_pct: float | None = None
     tg_min_c: float | None = None
+    glass: str | None = None
+    is_spread: bool = False
     confidence: Confidence = Confidence.LOW
     alternatives: tuple[str, ...] = ()
     note: str = ""
@@ -127,8 +131,20 @@ class _Hit:
 
 
 def resolve(text: str, index: AliasIndex) -> Match:
-    """Resolve a material text; see `Match`. Only the first `LONGEST` characters are looked at."""
+    """Resolve a material text; see `Match`. Only the first `LONGEST` characters are looked at.
+
+    A kind of glass may be part of a family's own name: "Megtron 7 (E-glass)".
+    """
     words = take_apart(text[:LONGEST], index.vocabulary)
+    if words.glass:
+        whole = take_apart(text[:LONGEST], replace(index.vocabulary, glass_words={}))
+        match = _resolve(text, replace(whole, glass=words.glass), index)
+        if match.confidence is Confidence.HIGH:
+            return match
+    return _resolve(text, words, index)
+
+
+def _resolve(text: str, words: Words, index: AliasIndex) -> Match:
     hits = _hits(words.pieces, index)
     specific = [h for h in hits if not _is_generic(h, index)]
     chosen = _narrowest(specific or hits, index)
@@ -202,6 +218,8 @@ def _common(text: str, words: Words) -> dict[str, object]:
         "plies": words.plies,
         "resin_content_pct": words.resin_content_pct,
         "tg_min_c": words.tg_c,
+        "glass": words.glass or None,
+        "is_spread": words.is_spread,
     }
 
 
@@ -225,6 +243,7 @@ def _found(text: str, words: Words, hit: _Hit, extra: list[str], index: AliasInd
         words,
         status="found",
         laminate=laminate,
+        glass=words.glass or laminate.glass,
         confidence=confidence,
         alternatives=others,
         note=" ".join(notes),

@@ -144,6 +144,7 @@ class Laminate(Frozen):
         loss_class: None when nobody knows.
         loss_class_source: the figures it follows from, or `engineering`.
         generic: a kind of material ("FR4"), not a product.
+        glass: kind of glass, by `glass_kinds`, where the maker sells the family with one kind alone.
         points: typical values over frequency, and single figures of other sheets (`typical` false).
         tg: the current sheet's value first, one or more methods.
         td_c: decomposition temperature, degrees Celsius.
@@ -162,6 +163,7 @@ class Laminate(Frozen):
     tg: tuple[Tg, ...] = ()
     td_c: float | None = None
     halogen_free: bool | None = None
+    glass: str | None = None
     constructions: tuple[Construction, ...] = ()
     core_thicknesses_mm: tuple[float, ...] = ()
     source: MaterialSource

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 _TIMES = dict.fromkeys(map(ord, "\u00d7\u2715\u2a2f"), "x")
 
@@ -15,7 +15,11 @@ _RESIN = re.compile(
 )
 _TG = re.compile(r"tg\s*[-:=>≥]*\s*(\d{3})(?![a-z0-9])(?:\s*-\s*\d{3}\b)?\s*(?:°?c\b|°)?|\b(\d{3})\s*tg\b")
 _LENGTH = re.compile(r"\b\d+(?:[.,]\d+)?\s*(?:mm|um|µm|μm|mils?|inch|in|oz)\b")
+_SPREAD = re.compile(r"(?<![a-z0-9])spread(?:[- ]?(?:glass|weave|cloth))?(?![a-z0-9])")
 _PIECE = re.compile(r"[a-z0-9+]+(?:\.\d+)?")
+STYLE_DIGITS = 4
+"""Most styles have four digits; only behind those a bare NE is read as a kind of glass."""
+
 _STYLE_AFFIX = r"(?:pr|pp|prepreg|glass|style|type|#)?"
 _STYLE_GRADE = r"(?:hr|mr|lr|h|m|l|hrc)?"
 
@@ -43,13 +47,20 @@ class NamePiece:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a material text consists of; `styles` in order of appearance, `pieces` what is left for the name."""
+    """What a material text consists of; `styles` in order of appearance, `pieces` what is left for the name.
+
+    Attributes:
+        glass: the kind of glass that it names, "" for none.
+        is_spread: it says that the glass is spread.
+    """
 
     pieces: tuple[NamePiece, ...]
     styles: tuple[str, ...] = ()
     plies: int | None = None
     resin_content_pct: float | None = None
     tg_c: float | None = None
+    glass: str = ""
+    is_spread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +69,14 @@ class Vocabulary:
 
     Attributes:
         stackup_names: patterns of the names that fabs give their stackups; such a name says nothing of one row.
+        glass_words: kind of glass by the word for it.
     """
 
     styles: frozenset[str]
     maker_words: frozenset[str]
     filler_words: frozenset[str]
     stackup_names: tuple[str, ...] = ()
+    glass_words: Mapping[str, str] = field(default_factory=dict)
 
 
 def take_apart(text: str, vocabulary: Vocabulary) -> Words:
@@ -76,6 +89,8 @@ def take_apart(text: str, vocabulary: Vocabulary) -> Words:
     resin = next((m for m in _RESIN.finditer(rest) if 30 <= float(m[1] or m[2]) <= 85), None)
     rest = _RESIN.sub(" ", rest)
     rest = _LENGTH.sub(" ", rest)
+    is_spread = bool(_SPREAD.search(rest))
+    glass, rest = _take_glass(_SPREAD.sub(" ", rest), vocabulary)
     found, plies, rest = _take_styles(rest, vocabulary.styles)
     return Words(
         pieces=tuple(_pieces(rest, vocabulary)),
@@ -83,7 +98,28 @@ def take_apart(text: str, vocabulary: Vocabulary) -> Words:
         plies=plies,
         resin_content_pct=float(resin[1] or resin[2]) if resin else None,
         tg_c=float(tg[1] or tg[2]) if tg else None,
+        glass=glass,
+        is_spread=is_spread,
     )
+
+
+def _take_glass(text: str, vocabulary: Vocabulary) -> tuple[str, str]:
+    """Return the kind of glass and the rest: "NE-glass", "low-Dk cloth", "quartz", and NE right behind a style."""
+    words = vocabulary.glass_words
+    if not words:
+        return "", text
+    styles = "|".join(style for style in sorted(vocabulary.styles) if len(style) == STYLE_DIGITS)
+    names = "|".join(re.escape(word).replace(r"\ ", "[- ]?") for word in sorted(words, key=len, reverse=True))
+    pattern = re.compile(
+        rf"(?<![a-z0-9])({names})[- ]?(?:glass|cloth|fabric)(?![a-z0-9])"
+        rf"|(?<![a-z0-9])(quartz)(?![a-z0-9])|(?<={styles})[- ]?(nez|ner|ne)(?![a-z0-9])"
+    )
+    found = pattern.search(text)
+    if not found:
+        return "", text
+    word = next(group for group in found.groups() if group)
+    kinds = {key_of(known): kind for known, kind in words.items()}
+    return kinds[key_of(word)], pattern.sub(" ", text)
 
 
 def _take_styles(text: str, styles: Collection[str]) -> tuple[list[str], int | None, str]:

@@ -673,6 +673,12 @@ def test_materials_say_what_a_name_is_taken_for() -> None:
     assert "TU-872 LK data sheet DS1801019B, 31 January 2018" in run("materials", "TU-872", "LK").out
 
 
+def test_materials_know_foils_and_glass() -> None:
+    """A foil by its roughness, a laminate by its kind of glass."""
+    assert "up to 1.1 um" in run("materials", "HVLP4").out
+    assert "low-Dk glass (NE): Dk 4.4 at 1 GHz" in run("materials", "R-5785(N)", "1078").out
+
+
 def test_a_laminate_without_public_figures_says_so() -> None:
     """In its own page, in the list, and in the list's count."""
     assert "no public figures: state Dk, Df and Tg" in run("materials", "EM-892K").out

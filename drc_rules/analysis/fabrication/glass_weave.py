@@ -16,6 +16,7 @@ from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.materials import glass_kinds
 
 FILE = Path(__file__).parent / "glass_weave.toml"
 
@@ -33,10 +34,25 @@ class _Spread(Frozen):
     styles: tuple[str, ...]
 
 
+class _Contrast(Frozen):
+    measured_glass: str
+    measured_resin_dk: float
+    least_resin_dk: float
+
+    def share(self, glass: str | None) -> float:
+        """Return the skew over a kind of glass as a share of that over the glass measured; 1 for a kind not known."""
+        kinds = glass_kinds()
+        if glass is None:
+            return 1.0
+        measured = kinds[self.measured_glass].dk - self.measured_resin_dk
+        return min(1.0, (kinds[glass].dk - self.least_resin_dk) / measured)
+
+
 class WeaveFigures(Frozen):
     """The published figures, see `glass_weave.toml`."""
 
     skew: _Skew
+    contrast: _Contrast
     spread: _Spread
 
 
@@ -64,6 +80,7 @@ class WeaveSkew:
         along_mm: length of straight runs along the weave, over glass that is open or not known, of the worse net.
         sure_ps: the most that runs over glass known to be open can add up to.
         possible_ps: the same with glass that nobody has named taken as open.
+        e_glass_ps: as `sure_ps`, were all glass E-glass.
     """
 
     name: str
@@ -71,6 +88,7 @@ class WeaveSkew:
     along_mm: float
     sure_ps: float
     possible_ps: float
+    e_glass_ps: float
 
 
 def unit_interval_ps(one: Interface) -> float:
@@ -86,16 +104,43 @@ def glass_of_layers(ctx: Context) -> Mapping[int, Glass]:
 def unnamed_plies(ctx: Context, layers: Ints) -> Iterator[DielectricPly]:
     """Plies beside some layers whose glass style nobody has named."""
     for ply in ctx.plies:
-        if any(ply.touches(layer) for layer in layers.tolist()) and not _styles(ply):
+        if any(ply.touches(layer) for layer in layers.tolist()) and not _is_named(ply):
             yield ply
 
 
 def _glass(plies: list[DielectricPly]) -> Glass:
-    spread = weave_figures().spread.styles
-    styles = [_styles(ply) for ply in plies]
-    if any(style not in spread for named in styles for style in named):
+    if any(_is_open(ply) for ply in plies):
         return Glass.OPEN
-    return Glass.SPREAD if styles and all(styles) else Glass.UNKNOWN
+    return Glass.SPREAD if plies and all(map(_is_named, plies)) else Glass.UNKNOWN
+
+
+def _is_open(ply: DielectricPly) -> bool:
+    return not _says_spread(ply) and any(style not in weave_figures().spread.styles for style in _styles(ply))
+
+
+def _is_named(ply: DielectricPly) -> bool:
+    return _says_spread(ply) or bool(_styles(ply))
+
+
+def _says_spread(ply: DielectricPly) -> bool:
+    return ply.match is not None and ply.match.is_spread
+
+
+def _shares(ctx: Context) -> Floats:
+    """Skew of each copper layer as a share of that over E-glass: the most of the plies that touch it unless spread."""
+    share = weave_figures().contrast.share
+    return np.array(
+        [
+            max(
+                (share(ply.match.glass if ply.match else None) for ply in ctx.plies if _counts(ply, layer)), default=1.0
+            )
+            for layer in range(ctx.board.layer_count)
+        ]
+    )
+
+
+def _counts(ply: DielectricPly, layer: int) -> bool:
+    return ply.touches(layer) and (_is_open(ply) or not _is_named(ply))
 
 
 def _styles(ply: DielectricPly) -> tuple[str, ...]:
@@ -116,19 +161,21 @@ def weave_skews(ctx: Context, nets: Ints) -> tuple[WeaveSkew, ...]:
     is_bad = np.array([glass[layer] is not Glass.SPREAD for layer in range(ctx.board.layer_count)])
     both = np.concatenate([pairs.positive[chosen], pairs.negative[chosen]])
     run_net, run_layer, run_mm = _runs(ctx, both)
-    per_net: dict[int, tuple[float, float, float]] = {}
+    share = _shares(ctx)
+    per_net: dict[int, tuple[float, float, float, float]] = {}
     for net in np.unique(run_net).tolist():
         here = run_net == net
         lengths, layers = run_mm[here], run_layer[here]
         per_net[net] = (
             float(np.sum(lengths[is_bad[layers]])),
+            _ps((lengths * share[layers])[is_open[layers]]),
+            _ps((lengths * share[layers])[is_bad[layers]]),
             _ps(lengths[is_open[layers]]),
-            _ps(lengths[is_bad[layers]]),
         )
     found = []
     for row in chosen:
         nets_of = int(pairs.positive[row]), int(pairs.negative[row])
-        worse = max((per_net.get(net, (0.0, 0.0, 0.0)) for net in nets_of), key=lambda one: one[2])
+        worse = max((per_net.get(net, (0.0, 0.0, 0.0, 0.0)) for net in nets_of), key=lambda one: one[2])
         found.append(WeaveSkew(pairs.name[row], nets_of, *worse))
     return tuple(found)
 

@@ -16,6 +16,7 @@ from stackup_lib.materials import (
     catalogue,
     copper_weights,
     foils,
+    glass_kinds,
     glass_styles,
 )
 
@@ -130,6 +131,12 @@ def _glass_and_copper() -> Iterator[str]:
     ]
     yield title("Glass styles", 2)
     yield table(("style", "pressed, mm", "resin %", "source"), glass)
+    kinds = [
+        (prose(kind.title), _number(kind.dk), _number(kind.df), _number(kind.ghz), _from(kind.source))
+        for kind in glass_kinds().values()
+    ]
+    yield title("Kinds of glass", 2)
+    yield table(("glass", "Dk", "Df", "GHz", "source"), kinds)
     copper = [(f"{w.oz:g}", f"{w.nominal_um:g}", f"{w.internal_min_um:g}", _from(w.source)) for w in copper_weights()]
     yield title("Copper weights", 2)
     yield table(("oz", "nominal um", "least finished, inner, um", "source"), copper)

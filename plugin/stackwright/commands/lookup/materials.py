@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from stackup_lib.core.facts import Fact
-from stackup_lib.materials import Laminate, Match, Spread, Tg, catalogue
+from stackup_lib.materials import (
+    Foil,
+    FoilMatch,
+    Laminate,
+    Match,
+    Spread,
+    Tg,
+    catalogue,
+    find_foil,
+    glass_kinds,
+)
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import clean, some
@@ -32,9 +42,14 @@ def list_materials() -> int:
 
 
 def show_material(text: str) -> int:
-    """Print what a material text is taken for; exit code 1 when it means no single laminate."""
+    """Print what a material text or a foil is taken for; exit code 1 when it means no single laminate."""
     match = catalogue().find(text)
+    foil = find_foil(text)
     page = Page()
+    if match.status == "unknown" and foil.foil is not None:
+        _foil(page, foil, foil.foil)
+        show(page.text(terminal_console()))
+        return CLEAN
     if match.laminate is None:
         _unresolved(page, match)
     else:
@@ -76,6 +91,7 @@ def _identity(match: Match, laminate: Laminate) -> list[tuple[str, str]]:
         ("Td", f"{laminate.td_c:g} C" if laminate.td_c else ""),
         ("loss class", f"{loss.value.label}: {loss.source}" if loss.value else "not known"),
         ("Df spread", _spread(laminate.df_range_at(10.0))),
+        ("glass", _glass(match)),
         ("also", some(laminate.aliases, 8)),
         (
             "cores",
@@ -85,6 +101,32 @@ def _identity(match: Match, laminate: Laminate) -> list[tuple[str, str]]:
         ("note", laminate.note),
     ]
     return [(label, words) for label, words in rows if words]
+
+
+def _glass(match: Match) -> str:
+    """The kind of glass with its Dk, "" where neither the text nor the maker names one."""
+    if match.glass is None:
+        return ""
+    kind = glass_kinds()[match.glass]
+    return f"{kind.title}: Dk {kind.dk:g} at {kind.ghz:g} GHz, {kind.source}{f'; {kind.note}' if kind.note else ''}"
+
+
+def _foil(page: Page, match: FoilMatch, foil: Foil) -> None:
+    page.line(styled(foil.name, "bold"), f"  copper foil, {foil.grade}; {match.confidence.value} confidence")
+    page.gap()
+    low, high = match.rz_um
+    span = " ".join(f"{word} {value:g}" for word, value in (("from", low), ("up to", high)) if value is not None)
+    rows = [
+        ("Rz", f"{span} um" if span else "not known"),
+        ("nominal", f"{foil.rz_nominal_um:g} um" if foil.rz_nominal_um else ""),
+        ("method", match.method),
+        ("also", some(foil.aliases, 8)),
+        ("source", str(foil.source)),
+        ("note", match.note),
+    ]
+    page.rows([Column(min_width=10), Column(wraps=True)], [row for row in rows if row[1]])
+    page.gap()
+    page.line(f'next: put foil = "{clean(foil.aliases[0])}" under [declared] of stackwright.toml')
 
 
 def _figures(page: Page, match: Match) -> None:

@@ -30,7 +30,14 @@ from stackup_lib.materials.words import key_of
 from tests.support.each import each
 
 LAMINATES = catalogue().laminates
-TABLES = ["foils.toml", "glass_styles.toml", "copper_weights.toml", "glass_weights.toml", "mechanics.toml"]
+TABLES = [
+    "foils.toml",
+    "glass_kinds.toml",
+    "glass_styles.toml",
+    "copper_weights.toml",
+    "glass_weights.toml",
+    "mechanics.toml",
+]
 DATA_FILES = [*laminate_files(), "names.toml", *TABLES]
 
 DK_GOOD_TO = 0.06

@@ -21,6 +21,7 @@ from stackup_lib.materials import (
     find_foil,
     foil_grade_from_rz,
     foils,
+    glass_kinds,
     glass_styles,
     loss_class_from_df,
     ounce_class,
@@ -698,3 +699,45 @@ def test_every_document_of_a_laminate_is_listed_once() -> None:
     assert [str(s) for s in tu_872.sources] == ["TUC, TU-872 LK data sheet DS1801019B, 31 January 2018 (transcribed)"]
     for laminate in catalogue().laminates:
         assert len({s.text for s in laminate.sources}) == len(laminate.sources)
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "style", "glass", "is_spread"),
+    [
+        ("R-5785(N) 1078 NE-glass", "Megtron 7(N)", "1078", "low-Dk", False),
+        ("1078 NE", None, "1078", "low-Dk", False),
+        ("EM-892K 1078 L2 glass", "EM-892K", "1078", "low-Dk2", False),
+        ("Q-glass 1035", None, "1035", "quartz", False),
+        ("EM-896K3 1080 quartz", "EM-896K3", "1080", "quartz", False),
+        ("S7439 1080 E-glass", "S7439", "1080", "E", False),
+        ("370HR 1080 spread glass", "370HR", "1080", None, True),
+        ("Megtron 7 (E-glass)", "Megtron 7 (E-glass)", None, "E", False),
+        ("R-5680(N) 1080", "Megtron 7(N)", "1080", "low-Dk", False),
+        ("370HR 1080", "370HR", "1080", None, False),
+    ],
+)
+def test_the_glass_is_what_the_text_names_else_what_the_maker_sells(
+    text: str, family: str | None, style: str | None, glass: str | None, *, is_spread: bool
+) -> None:
+    """And costs the name no confidence; a bare L2 is a layer, no glass."""
+    match = catalogue().find(text)
+    assert (match.laminate.family if match.laminate else None) == family
+    assert (match.style, match.glass, match.is_spread) == (style, glass, is_spread)
+    assert match.confidence is not Confidence.LOW
+    assert catalogue().find("1035 L2").glass is None
+
+
+def test_kinds_of_glass_are_known_from_the_highest_dk_down() -> None:
+    """Low-Dk glass and quartz lie below E-glass, and every laminate's glass is one of them."""
+    kinds = list(glass_kinds().values())
+    assert [kind.dk for kind in kinds] == sorted((kind.dk for kind in kinds), reverse=True)
+    assert {x.glass for x in catalogue().laminates if x.glass} <= set(glass_kinds())
+
+
+def test_hvlp_grades_have_a_roughness_each() -> None:
+    """None is rougher than the grade before it; HVLP4 has the ceiling of HVLP3 for want of a maker's figure."""
+    highest = [find_foil(name).rz_um[1] for name in ("HVLP1", "HVLP2", "HVLP3", "HVLP4")]
+    assert highest == [1.5, 1.5, 1.1, 1.1]
+    assert find_foil("HVLP2").foil is not None
+    assert find_foil("HVLP4").foil is not find_foil("HVLP3").foil
+    assert "No maker's Rz" in find_foil("HVLP4").note
