@@ -157,6 +157,17 @@ def test_the_page_shows_formula_memory_and_commands(capsys: pytest.CaptureFixtur
     assert "--profile inference-sxm-oam --form ubb" in said
 
 
+def test_an_edge_module_that_is_too_small_is_not_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """7B in bf16 are 14 GB: not for 8 GB; 70B fit no module, and the page says so."""
+    assert run(["profiles", "--for", "edge", "--params", "7B"]) == 0
+    said = capsys.readouterr().out
+    assert "Jetson Orin Nano" not in said
+    assert "Jetson T5000" in said
+    assert "shared with processor and system" in said
+    assert run(["profiles", "--for", "edge", "--params", "70B"]) == 0
+    assert "none of this kind" in capsys.readouterr().out
+
+
 def test_an_unknown_model_has_no_cache(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is made up of a model's layers and heads."""
     assert run(["profiles", "--for", "inference", "--params", "350M", "--precision", "INT4"]) == 0

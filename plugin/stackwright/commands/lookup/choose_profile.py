@@ -162,7 +162,7 @@ def _devices(page: Page, memory: ModelMemory, found: tuple[tuple[Accelerator, in
     """Print the devices with what follows for the board: power, current, cooling, form."""
     page.heading("Devices that hold it", f"in {USABLE:.0%} of their memory; the runtime takes the rest")
     if not found:
-        page.line("none of this kind", indent=2)
+        page.line("none of this kind: take a smaller model, or fewer bits with --precision", indent=2)
         return
     room = "for KV" if memory.cache_gb is None else "left"
     header = ("device", "GB", "x", room, "W", "core A", "form", "cooling")
@@ -173,6 +173,8 @@ def _devices(page: Page, memory: ModelMemory, found: tuple[tuple[Accelerator, in
         page.line(f"* marginal: the KV cache has less than {CACHE_ROOM:.0%} of the memory", indent=2)
     low_v, high_v = CORE_V
     page.line(f"core A: of each device, were all its power drawn at {high_v:g} to {low_v:g} V", indent=2)
+    if any(device.kind is DeviceKind.EDGE for device, _ in found):
+        page.line("the memory of these modules is shared with processor and system", indent=2)
     for device, _ in found:
         if device.note:
             page.line(f"{device.name}: {device.note}", indent=2)
