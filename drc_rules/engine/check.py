@@ -171,10 +171,13 @@ def find_config(board: Path, given: Path | None = None) -> Config:
     path = config_file(board, given)
     if given is None and not path.exists():
         return Config()
-    config = load_config(path)
+    return with_own_profile(load_config(path), path.parent)
+
+
+def with_own_profile(config: Config, folder: Path) -> Config:
+    """Return the settings of a folder: a profile of the user's own lies there, wherever the command is run."""
     if config.profile and config.profile.endswith(".toml"):
-        # A profile of the user's own lies beside the settings that name it, wherever the command is run.
-        return config.model_copy(update={"profile": str(path.parent / config.profile)})
+        return config.model_copy(update={"profile": str(folder / config.profile)})
     return config
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from stackup_lib.core.errors import StackwrightError
-from stackwright.kicad import jobs, session, single
+from stackwright.kicad import jobs, open_board, session, single
 from stackwright.kicad import server as live
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices
@@ -467,7 +467,7 @@ def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.Mo
 def test_a_large_board_is_compared_by_what_is_cheap_and_says_so(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page tells what is not noticed; on a small board nothing escapes."""
     worked(monkeypatch, RESULT, None)
-    monkeypatch.setattr(session, "SLOW_TO_COMPARE_BYTES", len(board.text))
+    monkeypatch.setattr(open_board, "SLOW_TO_COMPARE_BYTES", len(board.text))
     one = made(board)
     one.check()
     assert idle(one)["large"] is True

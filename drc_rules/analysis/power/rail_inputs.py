@@ -65,7 +65,7 @@ def loads_of(board: Board, row: RailDeclaration, current_a: float) -> tuple[list
 def pads_of_all(board: Board, row: RailDeclaration, names: Sequence[str], key: str, what: str) -> tuple[int, ...]:
     """Return the pads of several parts on a rail; raises `MissingFact` where one is not there, or none is named."""
     if not names:
-        hint = f'{key} = ["?"]  # parts or pads on it: {", ".join(_parts_on(board, row.net)) or "none"}'
+        hint = f'{key} = ["?"]  # parts or pads on it: {", ".join(parts_on(board, row.net)) or "none"}'
         raise MissingFact(f"{row.net}: {what}", in_table(row.net, hint))
     return tuple(dict.fromkeys(pad for name in names for pad in _pads_of(board, row, name, key)))
 
@@ -78,7 +78,7 @@ def _pads_of(board: Board, row: RailDeclaration, name: str, key: str) -> tuple[i
         part, _, number = name.rpartition(".")
         chosen = on_rail & part_pads(board, part) & (board.pads.number == number)
     if not chosen.any():
-        offered = ", ".join(_parts_on(board, row.net)) or "none"
+        offered = ", ".join(parts_on(board, row.net)) or "none"
         raise MissingFact(
             f"pads of {name} on {row.net}", in_table(row.net, f"{key} = {toml_value(['?'])}  # parts on it: {offered}")
         )
@@ -91,8 +91,8 @@ def part_pads(board: Board, part: str) -> NDArray[np.bool_]:
     return np.asarray((footprint >= 0) & (board.footprints.reference[np.maximum(footprint, 0)] == part))
 
 
-def _parts_on(board: Board, net: str) -> list[str]:
-    """Parts on a net that may feed it or draw from it, those with most pad area on it first."""
+def parts_on(board: Board, net: str) -> list[str]:
+    """Return the parts on a net that may feed it or draw from it, those with most pad area on it first."""
     pads = board.pads
     rows = np.flatnonzero((pads.net == board.net_index[net]) & (pads.footprint >= 0))
     names, group = np.unique(board.footprints.reference[pads.footprint[rows]], return_inverse=True)

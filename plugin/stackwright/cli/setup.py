@@ -53,11 +53,35 @@ def init(
     interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask at most five questions.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", hidden=True)] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing stackwright.toml.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Answer the missing facts in a form in the browser; keeps what is there.")
+    ] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="With --serve: open the form, or print its address.")
+    ] = True,
 ) -> int:
     """Create a stackwright.toml next to a board, filled with what can be inferred from it."""
+    if serve:
+        from stackwright.kicad.form.serve import serve_form
+
+        _refuse_with_serve(interactive=interactive, force=force, form=form)
+        return serve_form(board, profile=profile, open_page=browser)
     from stackwright.commands.setup.init import init_board
 
     return init_board(board, ask=interactive and not yes, force=force, profile=profile, form=form)
+
+
+def _refuse_with_serve(*, interactive: bool, force: bool, form: str | None) -> None:
+    """Refuse options that the form takes the place of.
+
+    Raises:
+        OptionsError: one of them is given.
+    """
+    from stackwright.commands.check.request import OptionsError
+
+    for name, given in (("--interactive", interactive), ("--force", force), ("--form", form)):
+        if given:
+            raise OptionsError("--serve", f"and {name} exclude each other", "leave one of them out: the form asks")
 
 
 def schema(*, output: OutputOption = None) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from stackup_lib.core.errors import StackwrightError
-from stackwright.kicad.errors import KicadError, NeverSavedError
+from stackwright.kicad.errors import TRY_AGAIN, KicadError, NeverSavedError
 from stackwright.kicad.live import AGAIN
 
 T = TypeVar("T")
@@ -19,7 +19,6 @@ QUICK_S = 15.0
 """How long KiCad may take for a selection: without a graphics card it draws a large board for some seconds."""
 
 GRACE_S = 2.0
-TRY_AGAIN = "try again"
 
 
 class HasPath(Protocol):

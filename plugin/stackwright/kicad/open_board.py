@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+SLOW_TO_COMPARE_BYTES = 8_000_000
+"""A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
+
 
 @dataclass(frozen=True)
 class Marker:
@@ -77,3 +80,21 @@ class OpenBoard(Canvas, Reloading, Protocol):
 
     def draw(self, rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
         """Draw a circle and a code at each place in one step of undo; return ids of what was drawn, and the layer."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The fingerprint of a board; a large one's is of its copper, layers and drawings."""
+
+    digest: str = ""
+    is_large: bool = False
+
+    def again(self, live: OpenBoard) -> Seen:
+        """Return the fingerprint as it is now."""
+        return Seen(live.quick_digest() if self.is_large else live.digest(), self.is_large)
+
+
+def content_and_digest(live: OpenBoard) -> tuple[bytes, Seen]:
+    """Return the board as it is now, and its fingerprint."""
+    content = live.content()
+    return content, Seen(is_large=len(content) >= SLOW_TO_COMPARE_BYTES).again(live)

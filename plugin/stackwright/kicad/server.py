@@ -231,6 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         getters: dict[str, tuple[str, Callable[[], bytes]]] = {
             "": (HTML, (PAGE / "live.html").read_bytes),
             "live.js": (SCRIPT, (PAGE / "live.js").read_bytes),
+            "form.js": (SCRIPT, (PAGE / "form.js").read_bytes),
             "live.css": (CSS, self._style),
             "report.js": (SCRIPT, _report_script),
             "report": (HTML, self.server.session.report),

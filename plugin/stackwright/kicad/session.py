@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes
 from stackwright.kicad import jobs
-from stackwright.kicad.bridge import TRY_AGAIN, Bridge
+from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices, equivalents
-from stackwright.kicad.errors import KicadError
+from stackwright.kicad.errors import KicadError, said
+from stackwright.kicad.form.part import Finish, FormPart
 from stackwright.kicad.live import PLUGIN, READING_S
 from stackwright.kicad.markers import replace
-from stackwright.kicad.open_board import Marker, OpenBoard
+from stackwright.kicad.open_board import Marker, OpenBoard, Seen, content_and_digest
 from stackwright.kicad.settings_files import BoardFile, SettingsFiles
 from stackwright.kicad.view import ActiveLayer
 from stackwright.run.user_cache import cache_folder, name_of
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 IDLE, ASKING, CHECKING = "idle", "asking KiCad for the board", "checking"
 FIXING, APPLYING, MARKING = "looking for the least change", "applying", "setting markers"
+TRYING = "checking with your answers"
+OF_KICAD = ("select", "fix", "apply", "undo", "draw", "clear")
+"""Actions that need a running KiCad."""
+
 MARKING_S = 30
 """How long KiCad may take for one marker or for removing the old ones."""
 
@@ -38,24 +43,9 @@ FAREWELL_S = 5
 STRAGGLER_S = 1.5
 """A question that comes so soon after the page's goodbye was on its way before; a page that was reloaded asks on."""
 
-SLOW_TO_COMPARE_BYTES = 8_000_000
-"""A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
-
 
 Result = dict[str, Any] | None
 Failure = StackwrightError | None
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The fingerprint of a board; a large one's is of its copper, layers and drawings."""
-
-    digest: str = ""
-    is_large: bool = False
-
-    def again(self, live: OpenBoard) -> Seen:
-        """Return the fingerprint as it is now."""
-        return Seen(live.quick_digest() if self.is_large else live.digest(), self.is_large)
 
 
 @dataclass(frozen=True)
@@ -70,8 +60,13 @@ class SessionCheck:
 class Session:
     """One board, one page; every method may be called from any thread."""
 
-    def __init__(self, path: Path, connect: Callable[[float], OpenBoard], choices: Choices) -> None:
+    def __init__(
+        self, path: Path, connect: Callable[[float], OpenBoard], choices: Choices, *, has_kicad: bool = True
+    ) -> None:
         self.path = path
+        self.has_kicad = has_kicad
+        self.is_done = False
+        self.form = FormPart(path, choices, self._try)
         self.bridge: Bridge[OpenBoard] = Bridge(connect, path)
         self.choices = choices
         self.heard_at = time.monotonic()
@@ -125,13 +120,15 @@ class Session:
                 "undoable": self._undo is not None,
                 "drawn": self.drawn,
                 "headline": checked.result["headline"] if checked else "",
-                "error": _said(self._error),
+                "error": said(self._error),
                 "notes": list(self._notes),
                 "stale": self._stale or (checked is not None and checked.settings != self._settings.digest()),
                 "file": self._file.stamp,
                 "written": self._is_written,
                 "large": checked is not None and checked.seen.is_large,
                 "gone": self.gone,
+                "kicad": self.has_kicad,
+                "form": self.form.number,
                 **equivalents(self.path, self.choices.profile, asked=self.choices.answered),
             }
 
@@ -157,7 +154,14 @@ class Session:
             "undo": self._take_back,
             "draw": self._draw,
             "clear": self._clear,
+            "form": self.form.show,
+            "form-try": self.form.answer,
+            "form-diff": self.form.diff,
+            "form-write": self._write_form,
+            "done": self._done,
         }
+        if not self.has_kicad and name in OF_KICAD:
+            raise KicadError("this page", "has no KiCad to work with", "press Stackwright's button in KiCad")
         return actions[name](wanted)
 
     # --- checking -----------------------------------------------------------------------------------------------------
@@ -166,17 +170,39 @@ class Session:
         """Begin a check in the background; nothing where something runs."""
         self._begin({"kind": "check"}, CHECKING, self._finish)
 
-    def _begin(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> None:
+    def _begin(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> bool:
         with self._lock:
             if self._phase != IDLE:
-                return
+                return False
             self._phase, self._error, self._notes = ASKING, None, []
         threading.Thread(target=self._fetch, args=(wanted, phase, finish), daemon=True).start()
+        return True
+
+    def _try(self, wanted: Mapping[str, str], finish: Finish) -> bool:
+        """Begin a check with answers of the form, in place of one with former answers."""
+
+        def end(result: Result, error: Failure, _seen: Seen) -> None:
+            finish(result, error)
+            self._end(error)
+
+        with self._lock:
+            if self._phase == TRYING:
+                self._cancel({})
+            return self._begin(wanted, TRYING, end)
+
+    def _write_form(self, wanted: Mapping[str, object]) -> Mapping[str, object]:
+        done = self.form.write(wanted)
+        self.check()
+        return done
+
+    def _done(self, _wanted: Mapping[str, object]) -> Mapping[str, object]:
+        self.is_done = True
+        return {}
 
     def _fetch(self, wanted: Mapping[str, str], phase: str, finish: Callable[[Result, Failure, Seen], None]) -> None:
         try:
-            content, seen = self.bridge.ask(_content_and_digest, READING_S)
-            job = {**wanted, "board": str(self.path), "profile": self.choices.profile or ""}
+            content, seen = self.bridge.ask(content_and_digest, READING_S)
+            job = {"profile": self.choices.profile or "", **wanted, "board": str(self.path)}
             with self._lock:
                 if self._phase != ASKING:  # stopped meanwhile
                     return
@@ -196,9 +222,11 @@ class Session:
             self._checked, self._stale = SessionCheck(result, seen, self._settings.digest()), False
             self._is_written = self._file.is_written()
             self._runs += 1
+            self.form.checked(result.get("form"))
             self._fix, self._job, self._phase = None, None, MARKING
         try:
-            self._mark(result)
+            if self.has_kicad:
+                self._mark(result)
         except StackwrightError as refused:
             with self._lock:
                 self._notes.append(f"No markers were set: {refused}")
@@ -258,7 +286,7 @@ class Session:
             try:
                 self._stale = self.bridge.ask(lambda live: self._compared(live, checked.seen))
             except KicadError as error:
-                return {"error": _said(error), "written": self._is_written}
+                return {"error": said(error), "written": self._is_written}
         return {"stale": self._stale, "written": self._is_written}
 
     def _compared(self, live: OpenBoard, seen: Seen) -> bool:
@@ -371,14 +399,3 @@ class Session:
         if self._layer.is_ours and not self.gone:
             with contextlib.suppress(StackwrightError):  # KiCad is busy, or has another board by now
                 self.bridge.ask(self._layer.give_back, FAREWELL_S)
-
-
-def _content_and_digest(live: OpenBoard) -> tuple[bytes, Seen]:
-    content = live.content()
-    return content, Seen(is_large=len(content) >= SLOW_TO_COMPARE_BYTES).again(live)
-
-
-def _said(error: StackwrightError | None) -> Mapping[str, str] | None:
-    if error is None:
-        return None
-    return {"where": error.where, "what": error.what, "next_step": error.next_step or TRY_AGAIN}

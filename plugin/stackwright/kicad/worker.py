@@ -34,7 +34,7 @@ def main() -> int:
         end_with_pipe(sys.stdin.fileno())
     try:
         with measuring(Stopwatch(tell=lambda name: _say("doing", name))):
-            _say("done", _fix(job) if job["kind"] == "fix" else _check(job))
+            _say("done", {"fix": _fix, "try": _try, "check": _check}[job["kind"]](job))
     except StackwrightError as error:
         _say("error", {"where": error.where, "what": error.what, "next_step": error.next_step})
         return 2
@@ -48,13 +48,14 @@ def _say(kind: str, value: object) -> None:
 
 def _check(job: Mapping[str, str]) -> dict[str, object]:
     from drc_rules.facts.declared import Overrides
-    from stackwright.commands.check.command import check_one
+    from stackwright.commands.check.command import check_in_context
     from stackwright.commands.check.request import CheckRequest
+    from stackwright.kicad.form.checked import form_of
     from stackwright.kicad.markers import markers_of
     from stackwright.kicad.report_file import write_report
 
     request = CheckRequest(Overrides(profile=job.get("profile") or None))
-    outcome, _ = check_one(Path(job["board"]), request, live=read_board_bytes(Path(job["live"])))
+    outcome, _, checked = check_in_context(Path(job["board"]), request, live=read_board_bytes(Path(job["live"])))
     _say("doing", "report")
     page = write_report(outcome)
     report = outcome.report
@@ -68,6 +69,7 @@ def _check(job: Mapping[str, str]) -> dict[str, object]:
             {"message": m.message, "is_warning": m.is_warning, "at_mm": m.at_mm, "items": m.items}
             for m in markers_of(report.findings)
         ],
+        "form": form_of(checked),
     }
 
 
@@ -90,6 +92,13 @@ def _about(finding: Finding) -> dict[str, object]:
         "layer": next(iter(layers)) if len(layers) == 1 else None,
         "title": finding.title,
     }
+
+
+def _try(job: Mapping[str, str]) -> dict[str, object]:
+    from stackwright.kicad.form.checked import try_settings
+
+    live = read_board_bytes(Path(job["live"]))
+    return try_settings(Path(job["board"]), live, job["settings"], job.get("profile") or None)
 
 
 def _fix(job: Mapping[str, str]) -> dict[str, object]:

@@ -139,6 +139,14 @@ def check_one(
     Raises:
         StackwrightError: the check could not be made.
     """
+    outcome, options, _ = check_in_context(board, request, live=live, draw=draw)
+    return outcome, options
+
+
+def check_in_context(
+    board: Path, request: CheckRequest, *, live: bytes | None = None, draw: bool = False
+) -> tuple[Checked, CheckOptions, CheckUp]:
+    """Check one board like `check_one`; return the context of its rules as well."""
     config = find_config(board, request.config)
     options, overrides = request.options(config.check), request.overrides.with_defaults(config.check)
     every_pair = draw or request.solves_every_pair
@@ -159,7 +167,7 @@ def check_one(
         identity=identity_of(board, checked.context.board.project, report.findings) if draw else BoardIdentity(),
         full=_full(board, checked, config, overrides, request.config) if draw and request.full else None,
     )
-    return outcome, options
+    return outcome, options, checked
 
 
 def _full(board: Path, checked: CheckUp, config: Config, overrides: Overrides, settings_path: Path | None) -> Full:

@@ -44,7 +44,8 @@ function end() {
   ended = true;
   for (const button of document.querySelectorAll("button")) button.disabled = true;
   $("progress").hidden = true;
-  say("This session has ended: press Stackwright's button in KiCad again. The report stays here to be read.", "mind");
+  const again = state && !state.kicad ? "run stackwright init --serve again" : "press Stackwright's button in KiCad again";
+  say(`This session has ended: ${again}. The report stays here to be read.`, "mind");
 }
 
 async function poll() {
@@ -73,11 +74,12 @@ async function show(next) {
   $("cancel").hidden = !busy || next.phase === "applying";
   $("run").disabled = busy || next.gone;
   showChoices(next, before === null);
-  for (const [id, wish] of [["fix", next.profile || next.has_settings], ["draw", !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
+  for (const [id, wish] of [["fix", next.kicad && (next.profile || next.has_settings)], ["draw", next.kicad && !next.drawn], ["clear", next.drawn], ["undo", next.undoable]]) {
     $(id).hidden = !wish || next.run === 0;
     $(id).disabled = busy || next.gone;
   }
   if (next.run !== shownRun) await load(next.run);
+  await showFacts(next);
   if (next.fix !== shownFix) await showFix(next.fix);
   if (next.gone && !(before && before.gone)) say("KiCad has ended. The report stays here to be read.", "mind");
   else if (next.error && JSON.stringify(next.error) !== JSON.stringify(before && before.error)) failed(next.error);
@@ -134,6 +136,7 @@ async function load(run) {
   shownRun = run;
   if (location.hash.includes("=")) history.replaceState(null, "", "#"); // chips of the former report: kept by their words
   $("report").replaceChildren(...[...page.body.children].map((child) => document.importNode(child, true)));
+  offerForm($("report"));
   showReport($("report"));
   showBoardViews($("report"));
   document.title = page.title;
@@ -200,7 +203,7 @@ function choose(finding, member = null) {
   here = finding.id;
   mark(finding);
   wanted = { finding: finding.id, member };
-  if (!selecting) select();
+  if (!selecting && state.kicad) select();
 }
 
 async function select() {
