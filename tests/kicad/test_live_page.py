@@ -13,6 +13,7 @@ import shutil
 import signal
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -299,6 +300,37 @@ def test_the_applied_change_is_undone(tab: Tab, kicad: KiCad, board_file: Path, 
     assert written is not None
     assert live.digest == written.digest != former.digest
     assert tab.ask("$('undo').hidden") is True
+
+
+def test_a_missing_fact_is_answered_in_the_form(tab: Tab, board_file: Path, pictures: Path) -> None:
+    """Tried on the board in KiCad, shown as a diff, written, and checked again."""
+    target = board_file.with_name("stackwright.toml")
+    former, complaints = target.read_text(), list(tab.console)
+    tab.wait_for("state.phase === 'idle'")
+    tab.click("#facts-open")
+    tab.ask("$('facts-idle').open = true")
+    tab.click(".fact[data-question=rail] [name=net]")
+    net = tab.ask("document.querySelector('.fact[data-question=rail] [name=net]').list.options[0].value")
+    for letter in net:
+        tab.press(letter)
+    tab.click(".fact[data-question=rail] [name=voltage_v]")
+    for letter in "12":
+        tab.press(letter)
+    tab.wait_for("facts.tried && facts.timer === null && state.phase === 'idle' && !$('facts-diff').disabled")
+    tab.picture(pictures / "7c-page-form.png")
+    assert "With these answers: " in tab.ask("$('facts-effect').textContent")
+    assert target.read_text() == former
+
+    tab.click("#facts-diff")
+    tab.wait_for("!$('facts-write').disabled")
+    tab.click("#facts-write")
+    tab.wait_for("said.textContent.startsWith('Wrote')")
+    tab.wait_for(DONE.format(run=6))
+    assert target.read_text().startswith(former.rstrip())
+    (rail,) = tomllib.loads(target.read_text())["rail"]
+    assert (rail["net"], rail["voltage_v"]) == (net, 12)
+    tab.click("#facts-close")
+    assert tab.console == complaints
 
 
 def test_a_change_in_the_editor_is_said(tab: Tab, kicad: KiCad) -> None:

@@ -55,12 +55,16 @@ def effect(now: FormVerdict, then: FormVerdict) -> dict[str, object]:
         sentences.append(f"{count(rest, 'clause')} stay{'s' if rest == 1 else ''} not verifiable.")
     return {
         "now": now.headline,
-        "now_why": now.why,
+        "now_why": _sentence(now.why),
         "then": then.headline,
-        "then_why": then.why,
+        "then_why": _sentence(then.why),
         "changes": " ".join(sentences),
         "notes": list(_new(now.notes, then.notes)),
     }
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _new(former: Iterable[str], later: Iterable[str]) -> list[str]:
