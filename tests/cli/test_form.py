@@ -19,6 +19,7 @@ from stackwright.kicad.form.model import Answers, FormQuestion
 from stackwright.kicad.form.settings_text import with_answers
 from stackwright.kicad.form.verdict import FormVerdict, effect
 from stackwright.kicad.form.waits import facts_of
+from tests.support.in_process import run_here
 
 BOARD = """
 size_mm = [60, 40]
@@ -299,6 +300,13 @@ def test_settings_that_cannot_take_an_answer_are_refused_in_one_line(
 )
 def test_a_hint_names_its_facts(hint: str, facts: set[str]) -> None:
     assert set(facts_of(hint)) == facts
+
+
+def test_the_form_takes_the_place_of_other_options(board: Path) -> None:
+    ran = run_here("init", board, "--serve", "--force", cwd=board.parent)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "error: --serve: and --force exclude each other; leave one of them out: the form asks\n"
 
 
 @pytest.fixture
