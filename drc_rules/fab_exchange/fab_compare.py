@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from pydantic import computed_field
 
-from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.fab_exchange.fab_text import FabRow, FabStackup, FabWidth
+from drc_rules.fab_exchange.fab_align import RowGroup, align
+from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.settings.config import Config, DielectricDeclaration
 from stackup_lib.board.board import Board, LayerKind
 from stackup_lib.board.planned import PlannedRow, planned_from
 from stackup_lib.board.stackup import Ply
-from stackup_lib.core.errors import ConfigError, StackwrightError
-from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.facts import Confidence
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
@@ -66,47 +64,22 @@ class LayerMatch(Frozen):
         )
 
 
-class WidthJudged(Frozen):
-    """A line of the fab's, solved in the fab's stackup.
-
-    Attributes:
-        model_pct: what our model itself does not know: inside of it the two agree.
-    """
-
-    line: int
-    layer: str
-    width_mm: float
-    gap_mm: float | None
-    stated_ohm: float | None
-    solved_ohm: float | None = None
-    model_pct: float | None = None
-    problem: str = ""
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def outcome(self) -> CompareOutcome:
-        """Whether the fab's impedance is ours, within what the model does not know."""
-        if self.solved_ohm is None or self.stated_ohm is None or self.model_pct is None:
-            return CompareOutcome.OPEN
-        off = 100 * abs(self.solved_ohm / self.stated_ohm - 1)
-        return CompareOutcome.ACCEPT if off <= self.model_pct else CompareOutcome.DIFFERS
-
-
-@dataclass(frozen=True)
-class _Group:
-    """A row of the board with the fab's rows for it."""
-
-    row: PlannedRow
-    fab: tuple[FabRow, ...]
-
-
 @dataclass(frozen=True)
 class Matched:
-    """The layers side by side, the board as the fab would build it, and the settings that hold for that one."""
+    """The layers side by side, the board as the fab would build it, and the settings that hold for that one.
+
+    Attributes:
+        content: that board's file; the board's own bytes where nothing differs.
+        row_contents, row_configs: file and settings with one row of the fab's alone, by the row's name.
+    """
 
     layers: tuple[LayerMatch, ...]
     board: Board
     config: Config
+    content: bytes
+    row_contents: dict[str, bytes]
+    row_configs: dict[str, Config]
+    notes: tuple[str, ...] = ()
 
 
 def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) -> Matched:
@@ -119,15 +92,15 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
         where: what errors call the table.
 
     Raises:
-        ConfigError: the rows cannot be matched.
+        ConfigError: the table has no copper rows.
         MissingFact: the board states no stackup.
     """
     planned = planned_from(ctx.stackup())
-    groups = _groups(planned.rows, fab.rows, where)
+    aligned = align(planned.rows, fab.rows, where)
     plies = {name: [p for p in ctx.plies if p.row == name] for name in dict.fromkeys(p.row for p in ctx.plies)}
     copper = planned.copper_names
     layers, rows, dielectrics = [], [], dict(ctx.declarations.config.declared.dielectric)
-    for group in groups:
+    for group in aligned.groups:
         outer = group.row.name in (copper[0], copper[-1])
         match, row, said = _compare(group, plies.get(group.row.name, []), outer=outer)
         layers.append(match)
@@ -138,9 +111,31 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
     if path is None:
         raise ConfigError(where, "has no board file to be compared with", "give a .kicad_pcb")
     label = f"{path}, with the rows of {where}"
-    new = replace_stackup(content, planned.model_copy(update={"rows": tuple(rows)}), label=label)
-    board = read_board(path, text=new)
-    return Matched(tuple(layers), board, _config_for(ctx, dielectrics))
+
+    def written(new: Sequence[PlannedRow]) -> bytes:
+        if tuple(new) == planned.rows:
+            return content
+        return replace_stackup(content, planned.model_copy(update={"rows": tuple(new)}), label=label)
+
+    old, new = ctx.declarations.config.declared.dielectric, written(rows)
+    changed = [k for k, row in enumerate(rows) if row != planned.rows[k]]
+    names = {k: rows[k].name for k in changed}
+    alone = {n: written([*planned.rows[:k], rows[k], *planned.rows[k + 1 :]]) for k, n in names.items()}
+    settings = {n: _config_for(ctx, {**old, **({n: dielectrics[n]} if n in old else {})}) for n in alone}
+    return Matched(
+        layers=(*layers, *(_extra(row) for row in aligned.extra)),
+        board=read_board(path, text=new),
+        config=_config_for(ctx, dielectrics),
+        content=new,
+        row_contents=alone,
+        row_configs=settings,
+        notes=(*fab.notes, *aligned.notes),
+    )
+
+
+def _extra(row: FabRow) -> LayerMatch:
+    figure = _said("row", "", "copper", accept=False, remark="the board has no such layer")
+    return LayerMatch(layer=f"{row.name or 'copper'} of the table", lines=(row.line,), figures=(figure,))
 
 
 def _config_for(ctx: Context, dielectrics: dict[str, DielectricDeclaration]) -> Config:
@@ -152,41 +147,15 @@ def _config_for(ctx: Context, dielectrics: dict[str, DielectricDeclaration]) -> 
     return config.model_copy(update={"declared": config.declared.model_copy(update=update)})
 
 
-def _groups(rows: Sequence[PlannedRow], fab: Sequence[FabRow], where: str) -> list[_Group]:
-    mine = [k for k, row in enumerate(rows) if row.kind is LayerKind.COPPER]
-    theirs = [k for k, row in enumerate(fab) if row.kind == "copper"]
-    if len(mine) != len(theirs):
-        lines = ", ".join(str(fab[k].line) for k in theirs) or "none"
-        what = f"has {len(theirs)} copper rows (lines {lines}), the board {len(mine)}"
-        raise ConfigError(where, what, "give the table of this board's layers, or name the rows' type")
-    found: dict[int, tuple[FabRow, ...]] = {a: (fab[b],) for a, b in zip(mine, theirs, strict=True)}
-    for (a, b), (c, d) in zip(pairwise(mine), pairwise(theirs), strict=True):
-        between = [row for row in fab[c + 1 : d] if row.kind != "mask"]
-        if not between:
-            what = f"no dielectric stands between the copper of lines {fab[c].line} and {fab[d].line}"
-            raise ConfigError(where, what, "add its row, or name the rows' type")
-        if b - a > 2:
-            what = f"{rows[a].name} and {rows[b].name} have {b - a - 1} dielectric rows between them in the board"
-            raise ConfigError(where, what, "open the board in KiCad and save it")
-        for k in range(a + 1, b):
-            found[k] = tuple(between)
-    masks = (
-        (range(mine[0]), [row for row in fab[: theirs[0]] if row.kind == "mask"]),
-        (range(mine[-1] + 1, len(rows)), [row for row in fab[theirs[-1] + 1 :] if row.kind == "mask"]),
-    )
-    for places, given in masks:
-        found |= {k: tuple(given[:1]) for k in places}
-    return [_Group(row, found.get(k, ())) for k, row in enumerate(rows)]
-
-
 def _compare(
-    group: _Group, plies: Sequence[DielectricPly], *, outer: bool
+    group: RowGroup, plies: Sequence[DielectricPly], *, outer: bool
 ) -> tuple[LayerMatch, PlannedRow, dict[str, None]]:
     """Return the comparison of a row, the row as the fab builds it, and the declarations that do not hold there."""
     row, fab = group.row, group.fab
     lines = tuple(one.line for one in fab)
     if not fab:
-        return LayerMatch(layer=row.name, lines=lines, figures=()), row, {}
+        lost = _said("row", row.kind.value, "", accept=False, remark="the table has no such row")
+        return LayerMatch(layer=row.name, lines=lines, figures=(lost,) if group.is_missing else ()), row, {}
     figures = [f for f in (_thickness(row, fab),) if f]
     if row.kind is LayerKind.COPPER:
         figures += _weight(row, fab[0], outer=outer)
@@ -337,39 +306,3 @@ def _in_series(sheets: Sequence[tuple[float | None, float | None]]) -> float | N
     if any(t is None for t, _ in sheets):
         return None
     return sum(t or 0.0 for t, _ in sheets) / sum((t or 0.0) / (dk or 1.0) for t, dk in sheets)
-
-
-def judge_widths(ctx: Context, widths: Sequence[FabWidth], where: str) -> tuple[WidthJudged, ...]:
-    """Solve the fab's lines in the fab's stackup (`ctx`); raises `ConfigError` for a layer that the board has not."""
-    lines = Lines(ctx)
-    return tuple(_judged(lines, one, layer_index(ctx.board, one.layer, f"{where}, line {one.line}")) for one in widths)
-
-
-def _judged(lines: Lines, one: FabWidth, index: int) -> WidthJudged:
-    plain = WidthJudged(
-        line=one.line,
-        layer=lines.ctx.board.copper_layers[index].name,
-        width_mm=one.width_mm,
-        gap_mm=one.gap_mm,
-        stated_ohm=one.stated_ohm,
-    )
-    try:
-        solved = lines.solved(index, one.width_mm, one.gap_mm)
-        model = lines.uncertainty(index, one.width_mm, one.gap_mm).total_pct
-    except (MissingFact, StackwrightError) as error:
-        return plain.model_copy(update={"problem": error.what})
-    return plain.model_copy(update={"solved_ohm": solved.impedance_ohm, "model_pct": model})
-
-
-def layer_index(board: Board, name: str, where: str) -> int:
-    """Return the copper layer that a fab calls so: KiCad's or the user's name, `L3`, `3`, `Top`, `Bottom`."""
-    plain = name.strip().lower()
-    for k, layer in enumerate(board.copper_layers):
-        if plain in (layer.name.lower(), (layer.user_name or "").lower()):
-            return k
-    if plain in ("top", "bottom"):
-        return 0 if plain == "top" else board.layer_count - 1
-    number = re.fullmatch(r"(?:l|layer)?\s*0*(\d{1,2})", plain)
-    if number and 1 <= int(number[1]) <= board.layer_count:
-        return int(number[1]) - 1
-    raise ConfigError(where, f'the board has no copper layer "{name}"', "call it as in KiCad, or L1, L2 ...")

@@ -1,63 +1,44 @@
-"""A fab's stackup table as it comes: CSV, semicolons, tabs or pasted columns, under the header names that fabs use.
+"""A fab's stackup as it comes: workbooks, CSV, markdown or pasted columns, under the header names that fabs use.
 
-Nothing is guessed: a length without a unit, or a row that could be anything, is an error with its line.
+Nothing is guessed silently: a length without a unit is an error with its line, or, where the board's thickness decides
+the unit, a note. What could be two things is a note too.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass, field
 
+from drc_rules.fab_exchange.fab_cells import (
+    GLASS,
+    MOST_DK,
+    RowKind,
+    UnitMissingError,
+    figure,
+    is_ounces,
+    is_stated,
+    kind_of,
+    length,
+    length_in,
+)
+from drc_rules.fab_exchange.fab_headers import LENGTHS, MM_PER, UNIT, Head, find_head, joined_head, unit_name
+from drc_rules.fab_exchange.fab_lines import FabWidth, lines_in
+from drc_rules.fab_exchange.fab_sheets import Rows, read_sheets, split_text
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 
-RowKind = Literal["copper", "core", "prepreg", "dielectric", "mask"]
-
-MOST_MM = 20.0
-MOST_DK = 100.0
-MM_PER = {"mm": 1.0, "um": 0.001, "mil": 0.0254, "inch": 25.4}
-_UNIT = r"(mm|um|µm|μm|microns?|mils?|thou|inch(?:es)?|in\b|\")"
-_UNIT_NAMES = {"µm": "um", "μm": "um", "micron": "um", "mils": "mil", "thou": "mil", "in": "inch", '"': "inch"}
-_COLUMNS = {
-    "layer": r"(layer|layer ?(name|no|nr|number|id|#)|name|no|nr|#|l)",
-    "kind": r"(type|layer type|description|desc|function|kind|usage|layer description|category)",
-    "thickness": r"((finished|final|pressed|nominal|layer|after press(ing)?)? ?(thickness|thick|thk|height))",
-    "copper thickness": r"((copper|cu|foil|conductor) ?(thickness|thick|thk))",
-    "dielectric thickness": r"((dielectric|diel|insulation|insulator) ?(thickness|thick|thk|height))",
-    "material": r"(material|laminate|product|material (name|type)|dielectric material|dielectric|brand|resin)",
-    "dk": r"(dk|er|εr|ɛr|e r|epsilon ?r|dielectric constant|permittivity|dk ?/ ?er|dielectric const)",
-    "df": r"(df|tan ?[dδ]|loss tangent|dissipation factor|loss tan|tan delta)",
-    "oz": r"((copper|cu|foil)? ?(oz|weight|wt|weight oz)|copper ?oz|oz cu|base copper|copper)",
-    "width": r"((line|trace|track|finished)? ?(width|lw)|w)",
-    "gap": r"((line|trace|pair|diff)? ?(gap|spacing|space|separation)|s)",
-    "ohm": r"((target|calc|calculated|simulated|diff|se)? ?(impedance|ohms?|z0|zo|zdiff|z))",
-}
-_THICKNESSES = ("thickness", "copper thickness", "dielectric thickness")
-_AT = re.compile(r"@.*|\bat [0-9.]+ ?[gm]hz.*", re.IGNORECASE)
-_NUMBER = re.compile(rf"([-+]?\d*[.,]?\d+(?:e[-+]?\d+\b)?)\s*{_UNIT}?", re.IGNORECASE)
-_FIGURE = re.compile(r"(?:(?<![\w.,])-)?\d*[.,]?\d+(?:e[-+]?\d+\b)?", re.IGNORECASE)
-_KINDS: tuple[tuple[RowKind | None, str], ...] = (
-    (None, r"silk|legend|paste|overlay|screen|coverlay adhesive"),
-    ("mask", r"mask|lpi|resist|coverlay"),
-    ("prepreg", r"pre-?preg|\bpp\b|b-stage|bondply"),
-    ("core", r"\bcore\b|c-stage|\bccl\b"),
-    (
-        "copper",
-        r"copper|\bcu\b|\.cu\b|signal|plane|\bgnd\b|ground|power|\bpwr\b|mixed|foil|conductor|conductive|\bsig\b",
-    ),
-    ("dielectric", r"dielectric|substrate|insulat"),
+_TOTAL = re.compile(r"\W*(total|overall|sum|board|finished|stack-?up thickness|gesamt|summe|总|成品)", re.IGNORECASE)
+_NOTE = re.compile(r"\W*(tolerance|notes?|remarks?|comments?|hinweis|备注)\b", re.IGNORECASE)
+_UNITS_NOTE = re.compile(
+    rf"\b(?:units?|einheit(?:en)?)\b\W{{0,3}}(?:of \w+ ?\W? ?)?{UNIT}"
+    rf"|\b(?:dimensions|thickness(?:es)?|values|ma(?:ß|ss)e)( are| is| sind)? in {UNIT}",
+    re.IGNORECASE,
 )
-_RULE = re.compile(r"[-:=_]+")
-_TOTAL = re.compile(r"\s*(total|overall|sum|board|finished|tolerance|note)\b", re.IGNORECASE)
-
-
-MOST_CHARACTERS = 500
-MOST_LINES = 20_000
-"""A table of a stackup has some dozens; each is looked at under every delimiter."""
+_TOLERANCE = re.compile(r"(?:\+\s*/?\s*-|±)\s*(\d+(?:[.,]\d+)?)\s*%")
+_UNIT_BAND = (0.75, 1.3)
+"""How far the sum of a table may be from the board's thickness for its unit to be decided by it: units are 25 apart."""
+_FEW_ROWS = 3
 
 
 class FabRow(Frozen):
@@ -66,6 +47,8 @@ class FabRow(Frozen):
     Attributes:
         line: in the table, counted from 1.
         rounding_mm: half of the last digit that the fab printed: closer than this the table cannot say.
+        number: of a copper layer, counted from the top, where the table has it.
+        at_ghz: the frequency that the header names for `df`.
     """
 
     line: int
@@ -77,210 +60,259 @@ class FabRow(Frozen):
     dk: float | None = None
     df: float | None = None
     copper_oz: float | None = None
+    number: int | None = None
+    at_ghz: float | None = None
+    tg_c: float | None = None
 
 
-class FabWidth(Frozen):
-    """A line that the fab proposes on a layer, and the impedance that it states."""
+class FabTotal(Frozen):
+    """A thickness that the table states for the whole board; `tolerance_pct` where it states one."""
 
     line: int
-    layer: str
-    width_mm: float
-    gap_mm: float | None = None
-    stated_ohm: float | None = None
+    text: str
+    thickness_mm: float
+    rounding_mm: float
+    tolerance_pct: float | None = None
 
 
 class FabStackup(Frozen):
-    """What the fab sent, top to bottom."""
+    """What the fab sent, top to bottom.
+
+    Attributes:
+        notes: what the reader decided where the table leaves it open.
+    """
 
     rows: tuple[FabRow, ...]
     widths: tuple[FabWidth, ...] = ()
+    totals: tuple[FabTotal, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-class _Head(Frozen):
-    columns: dict[str, int]
-    units: dict[str, str]
-    names: dict[str, str]
+@dataclass
+class _Reading:
+    """A table while it is read; `unit` holds where neither cell nor header names one."""
+
+    where: str
+    unit: str | None = None
+    rows: list[FabRow] = field(default_factory=list)
+    widths: list[FabWidth] = field(default_factory=list)
+    totals: list[FabTotal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
-def read_fab_table(text: str, where: str) -> FabStackup:
-    """Read a fab's table.
+def read_fab_table(text: str, where: str, *, board_mm: float | None = None) -> FabStackup:
+    """Read a fab's table from text.
+
+    Args:
+        text: the table with what stands above and below it.
+        where: what errors call the table.
+        board_mm: the board's thickness; it decides the unit of a table that names none.
 
     Raises:
         ConfigError: no header is found, or a row or a cell cannot be understood; names line and column.
     """
-    if text.count("\n") > MOST_LINES:
-        raise ConfigError(where, f"has more than {MOST_LINES} lines, no stackup does", "give the stackup's table alone")
-    cells = _split(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    rows: list[FabRow] = []
-    widths: list[FabWidth] = []
-    head: _Head | None = None
-    for number, row in cells:
-        found = _head(row)
-        if found is not None:
-            head = found
-        elif head is not None and any(row) and not _TOTAL.match(next(c for c in row if c)):
-            _read_row(row, head, f"{where}, line {number}", rows, widths)
-    if not rows:
+    return _chosen([(where, split_text(text, where))], where, board_mm)
+
+
+def read_fab_file(data: bytes, where: str, *, board_mm: float | None = None) -> FabStackup:
+    """Read what a fab sent: text or a workbook; arguments and errors as those of `read_fab_table`."""
+    return _chosen(read_sheets(data, where), where, board_mm)
+
+
+def _chosen(sheets: Sequence[tuple[str, Rows]], where: str, board_mm: float | None) -> FabStackup:
+    """The sheet that holds the stackup, with the lines of all sheets."""
+    found: list[tuple[str, FabStackup]] = []
+    refused: list[ConfigError] = []
+    for name, cells in sheets:
+        try:
+            found.append((name, _with_unit(cells, name, board_mm)))
+        except ConfigError as error:
+            refused.append(error)
+    stackups = [(name, one) for name, one in found if one.rows]
+    if not stackups:
+        if refused:
+            raise refused[0]
         step = "give a table whose first line names the columns: layer, type, thickness (mm), material, Dk, copper oz"
         raise ConfigError(where, "no stackup table is found in it", step)
-    return FabStackup(rows=tuple(rows), widths=tuple(widths))
+    name, chosen = max(stackups, key=lambda pair: len(pair[1].rows))
+    notes = [f"{error.where}: not read, {error.what}" for error in refused]
+    others = [other.rpartition("sheet ")[2] for other, _ in stackups if other != name]
+    if others:
+        notes.append(f"{len(stackups)} sheets hold a stackup: {name.rpartition('sheet ')[2]} is read, not {others[0]}")
+    widths = tuple(line for _, one in found for line in one.widths)
+    return chosen.model_copy(update={"widths": widths, "notes": (*chosen.notes, *notes)})
 
 
-def _split(text: str) -> list[tuple[int, list[str]]]:
-    """Line numbers and cells, by the delimiter under which most header columns are found."""
-
-    def columns(cells: list[tuple[int, list[str]]]) -> int:
-        return max((len(head.columns) for _, row in cells if (head := _head(row))), default=0)
-
-    return max((_cut(text, delimiter) for delimiter in (",", ";", "\t", "|", "  ")), key=columns)
-
-
-def _cut(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
-    if delimiter == "  ":
-        rows = [re.split(r"\t|\s{2,}", line.strip()) for line in text.split("\n")]
-        found = list(enumerate(rows, start=1))
-    elif delimiter == "|":
-        rows = [line.strip().strip("|").split("|") for line in text.split("\n")]
-        found = list(enumerate(rows, start=1))
-    else:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        try:
-            found = [(reader.line_num, row) for row in reader]
-        except csv.Error:
-            found = []
-    return [(number, [_cell(text) for text in row]) for number, row in found]
-
-
-def _cell(text: str) -> str:
-    """A cell with single blanks, and no longer than anybody means: header cells are searched for units."""
-    words = " ".join(text[: 4 * MOST_CHARACTERS].split())[:MOST_CHARACTERS]
-    return "" if _RULE.fullmatch(words) else words
+def _with_unit(cells: Rows, where: str, board_mm: float | None) -> FabStackup:
+    notes = (found for _, row in cells if find_head(row) is None for cell in row if (found := _UNITS_NOTE.search(cell)))
+    named = next(notes, None)
+    try:
+        return _read(cells, where, unit_name(named.group(named.lastindex or 0)) if named else None)
+    except UnitMissingError:
+        if board_mm is None:
+            raise
+        fits = []
+        for unit in MM_PER:
+            try:
+                one = _read(cells, where, unit)
+            except ConfigError:
+                continue
+            total = sum(row.thickness_mm or 0.0 for row in one.rows)
+            if _UNIT_BAND[0] * board_mm < total < _UNIT_BAND[1] * board_mm:
+                fits.append((unit, total, one))
+        if len(fits) != 1:
+            raise
+        unit, total, one = fits[0]
+        sums = f"its rows add up to {total:.3g} mm, the board to {board_mm:.3g} mm"
+        note = f"the table names no unit; read in {unit}, {sums}"
+        return one.model_copy(update={"notes": (*one.notes, note)})
 
 
-def _head(row: Sequence[str]) -> _Head | None:
-    columns: dict[str, int] = {}
-    units: dict[str, str] = {}
-    names: dict[str, str] = {}
-    for index, cell in enumerate(row):
-        plain = _AT.sub("", cell.lower())
-        unit = re.search(rf"[\[(/ _]\s*{_UNIT}", plain)
-        bare = re.sub(r"[\[(].*?[\])]", " ", plain)
-        bare = re.sub(rf"[/ _]{_UNIT}\s*$", " ", bare)
-        bare = " ".join(bare.replace("_", " ").replace(".", " ").split())
-        key = next((k for k, pattern in _COLUMNS.items() if re.fullmatch(pattern, bare)), None)
-        if key == "copper thickness" and re.search(r"\boz\b", plain):
-            key = "oz"
-        if key is None or key in columns:
+def _read(cells: Rows, where: str, unit: str | None) -> FabStackup:
+    reading = _Reading(where, unit)
+    head: Head | None = None
+    skip = False
+    for index, (number, row) in enumerate(cells):
+        if skip or not any(row):
+            skip = False
             continue
-        columns[key], names[key] = index, cell
-        if unit:
-            units[key] = _unit(unit[1])
-    has_figures = any(key in columns for key in (*_THICKNESSES, "width", "oz"))
-    is_head = len(columns) >= 3 or (len(columns) == 2 and has_figures)
-    numbers = sum(bool(re.fullmatch(r"[-+]?[\d.,]+", cell)) for cell in row)
-    return _Head(columns=columns, units=units, names=names) if is_head and has_figures and numbers < 2 else None
-
-
-def _unit(text: str) -> str:
-    word = text.lower()
-    word = "inch" if word.startswith("inch") else "um" if word.startswith("micron") else word
-    return _UNIT_NAMES.get(word, word)
-
-
-def _read_row(row: Sequence[str], head: _Head, where: str, rows: list[FabRow], widths: list[FabWidth]) -> None:
-    cell = {key: row[index] if index < len(row) else "" for key, index in head.columns.items()}
-    line = int(where.rsplit(" ", 1)[1])
-    name = cell.get("layer", "")
-    width, _ = _length(cell, "width", head, where)
-    if width is not None:
-        gap, _ = _length(cell, "gap", head, where)
-        ohm = _figure(cell, "ohm", where)
-        widths.append(FabWidth(line=line, layer=name, width_mm=width, gap_mm=gap, stated_ohm=ohm))
-    if not {*_THICKNESSES, "kind", "material"} & head.columns.keys():
-        return
-    if not any(cell.get(key) for key in ("kind", *_THICKNESSES, "material", "dk", "oz")):
-        return
-    found, kind = _kind(cell)
-    if not found:
-        said = cell.get("kind") or name or "it"
-        what = f'"{said}" does not say whether this row is copper, core, prepreg or mask'
-        raise ConfigError(where, what, "name it in a column Type")
-    if kind is None:
-        return
-    own = "copper thickness" if kind == "copper" else "dielectric thickness"
-    column = own if _is_stated(cell.get(own, "")) else "thickness"
-    thickness, rounding = _length(cell, column, head, where)
-    dk = _figure(cell, "dk", where) if kind != "copper" else None
-    if dk is not None and not 1 < dk < MOST_DK:
-        raise ConfigError(where, f'column "{head.names["dk"]}": a Dk of {dk:g}', "correct it")
-    rows.append(
-        FabRow(
-            line=line,
-            name=name,
-            kind=kind,
-            thickness_mm=thickness,
-            rounding_mm=rounding,
-            material=_stated(cell.get("material", "")) if kind != "copper" else "",
-            dk=dk,
-            df=_figure(cell, "df", where) if kind != "copper" else None,
-            copper_oz=_figure(cell, "oz", where) if kind == "copper" else None,
-        )
+        found = find_head(row)
+        below = cells[index + 1][1] if index + 1 < len(cells) else []
+        joined = joined_head(row, below) if any(below) else None
+        two_lines = find_head(joined) if joined else None
+        if two_lines and (found is None or len(two_lines.columns) >= len(found.columns)):
+            found, skip = two_lines, True
+        if found is not None:
+            head = found
+            reading.notes += [note for note in found.doubts if note not in reading.notes]
+        elif not _read_total(row, head, number, reading) and head is not None:
+            _read_row(row, head, number, reading)
+    return FabStackup(
+        rows=tuple(reading.rows),
+        widths=tuple(reading.widths),
+        totals=tuple(reading.totals),
+        notes=tuple(reading.notes),
     )
 
 
-def _kind(cell: Mapping[str, str]) -> tuple[bool, RowKind | None]:
-    """Whether the row is understood, and its kind; None for silk screen and paste, which build nothing."""
-    for key in ("kind", "layer", "material"):
-        text = cell.get(key, "").lower()
-        for kind, pattern in _KINDS:
-            if text and re.search(pattern, text):
-                return True, kind
-    if cell.get("dk"):
-        return True, "dielectric"
-    if cell.get("oz"):
-        return True, "copper"
-    return False, None
+def _read_total(row: Sequence[str], head: Head | None, line: int, reading: _Reading) -> bool:
+    """Whether the row states the thickness of the board, or is a note, rather than a layer."""
+    first = next(cell for cell in row if cell)
+    if _NOTE.match(first):
+        return True
+    if not _TOTAL.match(first):
+        return False
+    text = " ".join(cell for cell in row if cell)
+    if not re.search(r"thick|total|sum|gesamt|厚", text, re.IGNORECASE) or not re.search(r"\d", text):
+        return True
+    unit = reading.unit
+    places = [
+        head.columns[key]
+        for role in ("processed ", "", "base ")
+        for key in (f"{role}thickness",)
+        if head and key in head.columns
+    ]
+    in_column = next((row[k] for k in places if k < len(row) and re.search(r"\d", row[k])), "")
+    if head and not unit:
+        unit = next((head.units[key] for key in head.units if key.endswith("thickness")), None)
+    plain = re.sub(_TOLERANCE, " ", in_column or re.sub(r"^[^\d]*", "", text))
+    try:
+        size, rounding = length_in(plain, text[:60], f"{reading.where}, line {line}", unit)
+    except ConfigError:
+        reading.notes.append(f'line {line}: "{text[:60]}" is not read')
+        return True
+    tolerance = _TOLERANCE.search(text)
+    percent = float(tolerance[1].replace(",", ".")) if tolerance else None
+    total = FabTotal(line=line, text=first[:60], thickness_mm=size, rounding_mm=rounding, tolerance_pct=percent)
+    reading.totals.append(total)
+    return True
 
 
-def _length(cell: Mapping[str, str], key: str, head: _Head, where: str) -> tuple[float | None, float]:
-    """A length in mm and half of its last printed digit."""
-    text = cell.get(key, "")
-    if not _is_stated(text):
-        return None, 0.0
-    match = _NUMBER.search(text)
-    if match is None:
-        raise ConfigError(where, f'column "{head.names[key]}": "{text}" is no length', "write a number, e.g. 0.1 mm")
-    unit = _unit(match[2]) if match[2] else head.units.get(key)
-    if unit is None:
-        what = f'column "{head.names[key]}": "{text}" has no unit'
-        raise ConfigError(where, what, f'name it in the header, e.g. "{head.names[key]} (mm)"')
-    number = match[1].replace(",", ".")
-    digits = len(number.partition(".")[2])
-    value = float(number) * MM_PER[unit]
-    if not 0 < value < MOST_MM:
-        raise ConfigError(where, f'column "{head.names[key]}": "{text}" is no length', "check number and unit")
-    return value, 0.5 * 10.0**-digits * MM_PER[unit]
+def _read_row(row: Sequence[str], head: Head, line: int, reading: _Reading) -> None:
+    cell = {key: row[index] if index < len(row) else "" for key, index in head.columns.items()}
+    cell["layer"] = cell.get("layer", "") or cell.get("number", "")
+    where = f"{reading.where}, line {line}"
+    reading.widths += lines_in(cell, head, where, line, reading.unit)
+    if head.is_lines or not {*_lengths(head), "kind", "material", "oz"} & head.columns.keys():
+        return
+    if not any(is_stated(cell.get(key, "")) for key in ("kind", *_lengths(head), "material", "dk", "oz")):
+        return
+    found, kind = kind_of(cell)
+    if not found:
+        said = cell.get("kind") or cell["layer"] or "it"
+        what = f'"{said}" does not say whether this row is copper, core, prepreg or mask'
+        if any(re.search(r"\d", cell.get(key, "")) for key in _lengths(head)) or not reading.rows:
+            raise ConfigError(where, what, "name it in a column Type")
+        reading.notes.append(f'line {line}: "{" ".join(c for c in row if c)[:60]}" is no row of the stackup')
+        return
+    if kind is not None:
+        reading.rows.append(_row(cell, head, kind, line, reading))
 
 
-def _figure(cell: Mapping[str, str], key: str, where: str) -> float | None:
-    text = cell.get(key, "")
-    if not _is_stated(text):
-        return None
-    fraction = re.search(r"\b(\d{1,2})\s*/\s*(\d{1,2})\b", text) if key == "oz" else None
-    if fraction and int(fraction[2]):
-        return int(fraction[1]) / int(fraction[2])
-    if key == "oz" and text.strip().upper() in ("H", "HOZ"):
-        return 0.5
-    match = _FIGURE.search(text)
-    found = math.nan if match is None else float(match[0].replace(",", "."))
-    if not 0 <= found < math.inf:
-        raise ConfigError(where, f'column "{key}": "{text}" is no number that can be', "write a number")
-    return found
+def _lengths(head: Head) -> list[str]:
+    return [key for key in head.columns if key.endswith("thickness")]
 
 
-def _stated(text: str) -> str:
-    return text if _is_stated(text) else ""
+def _row(cell: Mapping[str, str], head: Head, kind: RowKind, line: int, reading: _Reading) -> FabRow:
+    where = f"{reading.where}, line {line}"
+    own = "copper thickness" if kind == "copper" else "dielectric thickness"
+    keys = [role + key for role in ("processed ", "", "base ") for key in (own, LENGTHS[0])]
+    column = next((key for key in keys if is_stated(cell.get(key, ""))), "thickness")
+    is_weight = kind == "copper" and is_ounces(cell.get(column, ""))
+    thickness, rounding = (None, 0.0) if is_weight else length(cell, column, head, where, reading.unit)
+    dk = figure(cell, "dk", where) if kind != "copper" else None
+    if dk is not None and not 1 < dk < MOST_DK:
+        raise ConfigError(where, f'column "{head.names["dk"]}": a Dk of {dk:g}', "correct it")
+    if column.startswith("base ") and thickness is not None:
+        note = f'"{head.names[column]}" is the only thickness: it counts as the pressed one'
+        if note not in reading.notes:
+            reading.notes.append(note)
+    return FabRow(
+        line=line,
+        name=cell["layer"],
+        kind=kind,
+        thickness_mm=thickness,
+        rounding_mm=rounding,
+        material=_material(cell) if kind != "copper" else "",
+        dk=dk,
+        df=figure(cell, "df", where) if kind != "copper" else None,
+        copper_oz=_ounces(cell, column if is_weight else "oz", where) if kind == "copper" else None,
+        number=_number(cell) if kind == "copper" else None,
+        at_ghz=head.at_ghz.get("df", head.at_ghz.get("dk")),
+        tg_c=figure(cell, "tg", where) if kind not in ("copper", "mask") else None,
+    )
 
 
-def _is_stated(text: str) -> bool:
-    return text.strip().lower() not in ("", "-", "--", "n/a", "na", "none", "/", "?", "not stated")
+def _ounces(cell: Mapping[str, str], key: str, where: str) -> float | None:
+    said = re.search(r"(\d/\d|[\d.,]+|\bH) ?oz", cell.get("material", ""), re.IGNORECASE)
+    text = cell.get(key, "") or (said[0] if said else "")
+    if re.search(r"[uµμ]m|micron|mil", text, re.IGNORECASE):
+        return None  # a foil's thickness, not its weight
+    return figure({"oz": text}, "oz", where)
+
+
+def _number(cell: Mapping[str, str]) -> int | None:
+    """The layer's number: from a column of numbers only where the layer has a name too, else rows may be counted."""
+    for text in (cell["layer"], cell.get("number", "") if is_stated(cell["layer"]) else ""):
+        match = re.match(r"\s*(?:l|ly|layer)?[\s_-]*0*(\d{1,2})\b", text, re.IGNORECASE)
+        if match:
+            return int(match[1])
+    return None
+
+
+def _material(cell: Mapping[str, str]) -> str:
+    """Laminate, glass and resin content, from however many columns; a word for the kind of row is no material."""
+    material = cell.get("material", "") if is_stated(cell.get("material", "")) else ""
+    understood = kind_of({"kind": material}) if material else (False, None)
+    if understood[0] and not re.search(r"\d", material) and understood[1] != "mask":
+        material = ""
+    glass = cell.get("glass", "") if is_stated(cell.get("glass", "")) else ""
+    resin = cell.get("resin", "") if is_stated(cell.get("resin", "")) else ""
+    parts = [material]
+    if glass and GLASS.search(glass) and glass.lower() not in material.lower():
+        parts.append(glass)
+    percent = re.search(r"\d{2}(?:[.,]\d+)?", resin)
+    if percent and "rc" not in " ".join(parts).lower():
+        value = float(percent[0].replace(",", "."))
+        parts.append(f"RC{value:g}%")
+    return " ".join(part for part in parts if part) if material or glass else ""

@@ -198,8 +198,11 @@ def table(rows: list[dict[str, str]]) -> str:
 
 
 @pytest.fixture
-def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[str], tuple[int, ComparisonDocument]]:
-    """Return a function that compares a table with the card: exit code and document."""
+def compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], tuple[int, ComparisonDocument]]:
+    """Return a function that compares a table with the card: exit code and document, without the verdict's checks."""
+    monkeypatch.setattr("stackwright.commands.fab.compare.fab_verdict", lambda *_: None)
 
     def compare(text: str) -> tuple[int, ComparisonDocument]:
         path = tmp_path / "fab.csv"
@@ -209,6 +212,7 @@ def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[st
         jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(data)
         for row in (*data["layers"], *data["widths"]):
             row.pop("outcome")  # computed from the rest
+            row.pop("meets_target", None)
         return code, ComparisonDocument.model_validate(data)
 
     return compare
@@ -325,28 +329,38 @@ def test_a_second_table_may_hold_the_lines(compared: Callable[[str], tuple[int, 
     assert [one.layer for one in found.widths] == ["In2.Cu", "In13.Cu"]
 
 
-@pytest.mark.parametrize(
-    ("cut", "said"),
-    [(slice(0, 20), "copper rows"), (slice(0, 0), "no stackup table")],
-)
-def test_a_table_that_cannot_be_matched_gets_one_line(tmp_path: Path, cut: slice, said: str) -> None:
-    """With the counts and the lines."""
+def test_a_table_without_copper_is_refused_in_one_line(tmp_path: Path) -> None:
+    """With the counts."""
     path = tmp_path / "fab.csv"
-    rows = rows_of_card()
-    text = table(rows).splitlines(keepends=True)
-    path.write_text("".join(text[:1] + text[1:][cut]), encoding="utf-8")
-    with pytest.raises(ConfigError, match=said) as caught:
+    path.write_text(table([row for row in rows_of_card() if row["Type"] != "copper"]), encoding="utf-8")
+    with pytest.raises(ConfigError, match="has 0 copper rows, the board 16") as caught:
         run(["compare", str(CARD), str(path)])
     assert "\n" not in str(caught.value)
 
 
-def test_copper_without_dielectric_between_is_told_by_its_lines(tmp_path: Path) -> None:
-    """The rows on both sides are named."""
-    path = tmp_path / "fab.csv"
+def missing_rows(document: ComparisonDocument) -> list[str]:
+    """Rows of the board that the table lacks."""
+    return [m.layer for m in document.layers if any(f.what == "row" and not f.fab for f in m.figures)]
+
+
+def test_a_table_that_ends_early_lacks_the_rest(compared: Callable[[str], tuple[int, ComparisonDocument]]) -> None:
+    """Mask, ten copper layers, nine dielectrics: the others are findings, none of the rest differs."""
+    code, found = compared(table(rows_of_card()[:20]))
+    missing = missing_rows(found)
+    assert (code, len(missing), missing[0], missing[-1]) == (1, 12, "dielectric 10", "B.Cu")
+    assert {m.outcome.value for m in found.layers if m.layer not in missing and m.figures} == {"accept"}
+    assert "matched by the layers' numbers" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("left_out", [2, 3])
+def test_a_row_that_the_table_lacks_is_a_finding(
+    left_out: int, compared: Callable[[str], tuple[int, ComparisonDocument]]
+) -> None:
+    """A dielectric, a copper layer: by its name, and nothing else is taken for another row."""
     rows = rows_of_card()
-    path.write_text(table(rows[:2] + rows[3:]), encoding="utf-8")
-    with pytest.raises(ConfigError, match="between the copper of lines 3 and 4"):
-        run(["compare", str(CARD), str(path)])
+    code, found = compared(table(rows[:left_out] + rows[left_out + 1 :]))
+    assert (code, missing_rows(found)) == (1, [found.layers[left_out].layer])
+    assert [m.layer for m in found.layers if m.outcome.value != "accept"] == missing_rows(found)
 
 
 def test_a_board_without_stackup_has_nothing_to_compare(tmp_path: Path) -> None:
@@ -372,3 +386,26 @@ def test_the_page_tells_differences_effects_and_what_was_not_compared(
     assert "not compared, for the table says nothing of it: F.Mask, B.Mask" in out
     assert re.search(r"In2\.Cu\s+0\.094/0\.13\s+87\.\d -> 9\d\.\d", out)
     assert max(map(len, out.splitlines())) <= 100 + len(str(path))
+
+
+def test_the_verdict_names_what_to_refuse_and_the_reply_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A thicker core takes the pair out of tolerance, a lossy laminate fails the interface; a total is no sum."""
+    rows = rows_of_card()
+    rows[4]["Thickness (mm)"] = "0.1000"
+    rows[2]["Material"] = "370HR 1080"
+    path = tmp_path / "fab.csv"
+    path.write_text(table(rows) + "Total thickness,,1.9\n", encoding="utf-8")
+    assert run(["compare", str(CARD), str(path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)["verdict"]
+    assert (found["before"], found["after"]) == ("fit", "not fit")
+    assert found["refuse"] == ["dielectric 1", "dielectric 2"]
+    worse = [change for change in found["changes"] if change["is_worse"]]
+    assert any("impedance" in change["title"] and change["after"] == "failed" for change in worse)
+
+    assert run(["compare", str(CARD), str(path), "--reply"]) == 1
+    out = capsys.readouterr().out
+    assert re.search(r"Please change:\n- dielectric 1: .*\n- dielectric 2: thickness 0\.1 mm instead of 0\.075 mm", out)
+    assert "states 1.9 mm, your rows add up to" in out
+    assert max(map(len, out.splitlines())) <= 80

@@ -50,6 +50,7 @@ COMPARE_EPILOG = """
 Examples:
   stackwright compare card.kicad_pcb fab.csv
   stackwright compare card.kicad_pcb - < pasted.txt
+  stackwright compare card.kicad_pcb fab.xlsx --reply
   stackwright compare card.kicad_pcb fab.csv --format json
 
 \b
@@ -337,9 +338,10 @@ def fab_pack(
 def compare(
     board: NeededBoardArg,
     table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="The fab's stackup as CSV or text; - for standard input.")
+        Path, typer.Argument(metavar="TABLE", help="The fab's stackup: xlsx, CSV or text; - for standard input.")
     ],
     *,
+    reply: Annotated[bool, typer.Option("--reply", help="Print the answer to the fab as plain text.")] = False,
     config: ConfigOption = None,
     format_: Annotated[str | None, format_option("text", "json")] = None,
     json: JsonFlag = False,
@@ -350,4 +352,4 @@ def compare(
     from stackwright.commands.request import BoardRequest
 
     request = BoardRequest(config=config, format=one_format(format_, json=json), output=output)
-    return compare_tables(board, table, request)
+    return compare_tables(board, table, request, reply=reply)

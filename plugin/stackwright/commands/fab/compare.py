@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import sys
@@ -14,23 +13,18 @@ from rich.text import Text
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, line_effects
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_compare import (
-    Compared,
-    CompareOutcome,
-    LayerMatch,
-    Matched,
-    WidthJudged,
-    judge_widths,
-    match_stackups,
-)
-from drc_rules.fab_exchange.fab_text import read_fab_table
+from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
+from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged, judge_totals, judge_widths
+from drc_rules.fab_exchange.fab_text import read_fab_file
+from drc_rules.fab_exchange.fab_verdict import ClauseChange, FabVerdict, fab_verdict
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.files.plain_file import MOST_BYTES, other_encoding
+from stackup_lib.core.files.plain_file import MOST_BYTES
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.fab.compare_reply import reply_text
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.text.output import STDOUT
@@ -52,9 +46,12 @@ class ComparisonDocument(Frozen):
     layers: tuple[LayerMatch, ...]
     lines: tuple[LineEffect, ...]
     widths: tuple[WidthJudged, ...]
+    totals: tuple[TotalJudged, ...] = ()
+    notes: tuple[str, ...] = ()
+    verdict: FabVerdict | None = None
 
 
-def compare_tables(typed: Path, table: Path, request: BoardRequest) -> int:
+def compare_tables(typed: Path, table: Path, request: BoardRequest, *, reply: bool = False) -> int:
     """Show how a fab's table differs from a board; exit code 1 when something differs or cannot be compared.
 
     Raises:
@@ -63,9 +60,11 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest) -> int:
     board_path = find_board(typed)
     request.check_file(typed, board_path, table)
     where = "the pasted table" if table == STDOUT else str(table)
-    fab = read_fab_table(_text(table), where)
     content = read_bytes(board_path)
     context, _, _ = prepare(read_board(board_path, text=content), request.config_of(board_path), request.overrides)
+    own = None if context.is_default_stackup or context.board.stackup is None else context.board.stackup.thickness_mm
+    data = sys.stdin.buffer.read(MOST_BYTES) if table == STDOUT else read_bytes(table)
+    fab = read_fab_file(data, where, board_mm=own)
     try:
         matched = match_stackups(context, fab, content, where)
     except MissingFact as missing:
@@ -76,37 +75,55 @@ def compare_tables(typed: Path, table: Path, request: BoardRequest) -> int:
     theirs, _, _ = prepare(matched.board, matched.config, request.overrides)
     effects = line_effects(context, theirs)
     widths = judge_widths(theirs, fab.widths, where)
+    totals = judge_totals(fab)
+    verdict = fab_verdict(board_path, content, matched, request.config_of(board_path), request.overrides)
     if request.format == JSON:
-        text = _json(board_path, content, matched, effects, widths)
+        document = ComparisonDocument(
+            board={"path": board_path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
+            layers=matched.layers,
+            lines=effects,
+            widths=widths,
+            totals=totals,
+            notes=matched.notes,
+            verdict=verdict,
+        )
+        text = json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+    elif reply:
+        text = reply_text(board_path.stem, matched.layers, widths, totals, verdict)
     else:
-        text = request.laid_out(_page(board_path.name, where, matched, effects, widths))
+        page = _page(board_path.name, where, matched, effects, widths)
+        _judgement(page, totals, verdict)
+        text = request.laid_out(page)
     request.deliver(text, "comparison")
-    said = {match.outcome for match in matched.layers if match.lines} | {one.outcome for one in widths}
+    said = {match.outcome for match in matched.layers if match.lines or match.figures}
+    said |= {one.outcome for one in widths} | {one.outcome for one in totals}
+    if any(one.meets_target is False for one in widths):
+        return FOUND
     return CLEAN if said == {CompareOutcome.ACCEPT} else FOUND
 
 
-def _text(table: Path) -> str:
-    """The table's text; old spreadsheets write Windows' code page instead of UTF-8."""
-    data = sys.stdin.buffer.read(MOST_BYTES) if table == STDOUT else read_bytes(table)
-    if (spelling := other_encoding(data)) and not data.startswith(codecs.BOM_UTF8):
-        where = "the pasted table" if table == STDOUT else str(table)
-        raise StackwrightError(where, f"is {spelling}", "save it as CSV in UTF-8")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return data.decode("cp1252", "replace")
+def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict) -> None:
+    for total in totals:
+        if total.outcome is not CompareOutcome.ACCEPT:
+            sums = f"states {total.stated_mm:.4g} mm, the rows add up to {total.sum_mm:.4g} mm"
+            page.line(styled(f"line {total.line}: {sums}", "yellow"), indent=2)
+    page.heading("verdict", f"{verdict.before.value} -> {verdict.after.value} with the fab's stackup")
+    if not verdict.changes:
+        page.line("no clause is decided otherwise", indent=2)
+    columns = [Column(), Column(wraps=True), Column(wraps=True)]
+    page.rows(columns, [_change(change) for change in verdict.changes])
+    parts = (("accept", verdict.accept), ("refuse", verdict.refuse), ("refuse together", verdict.together))
+    for word, rows in parts:
+        if rows:
+            page.line(styled(word, "bold"), f"  {', '.join(rows)}", indent=2)
+    page.line("--reply prints the answer to the fab", indent=2)
 
 
-def _json(
-    path: Path, content: bytes, matched: Matched, effects: tuple[LineEffect, ...], widths: tuple[WidthJudged, ...]
-) -> str:
-    document = ComparisonDocument(
-        board={"path": path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
-        layers=matched.layers,
-        lines=effects,
-        widths=widths,
-    )
-    return json.dumps(document.model_dump(mode="json"), indent=2, ensure_ascii=True) + "\n"
+def _change(change: ClauseChange) -> tuple[str | Text, ...]:
+    moved = change.after.value if change.after is change.before else f"{change.before.value} -> {change.after.value}"
+    more = f" (and {len(change.findings) - 1} more)" if len(change.findings) > 1 else ""
+    told = f"{change.findings[0]}{more}" if change.findings else ""
+    return styled(moved, "bold yellow" if change.is_worse else ""), change.title, told
 
 
 def _page(
@@ -122,6 +139,8 @@ def _page(
     accepted = [m.layer for m in matched.layers if m.outcome is CompareOutcome.ACCEPT]
     silent = [m.layer for m in matched.layers if not m.figures]
     page.line(f"{count(len(accepted), 'row')} of {len(matched.layers)} as the board states them", indent=2)
+    for note in matched.notes:
+        page.line(styled(note, "yellow"), indent=2)
     if silent:
         page.line(styled(f"not compared, for the table says nothing of it: {', '.join(silent)}", "yellow"), indent=2)
     effects_block(page, effects, ("board", "fab"))

@@ -7,15 +7,8 @@ from pathlib import Path
 import pytest
 
 from drc_rules.engine.check import prepare
-from drc_rules.fab_exchange.fab_compare import (
-    Compared,
-    CompareOutcome,
-    LayerMatch,
-    Matched,
-    WidthJudged,
-    layer_index,
-    match_stackups,
-)
+from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch, Matched, match_stackups
+from drc_rules.fab_exchange.fab_judged import WidthJudged, layer_index
 from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
@@ -186,17 +179,40 @@ def test_sheets_of_one_dielectric_are_taken_together(tmp_path: Path) -> None:
     assert "Dk" not in said(matched(tmp_path / "half", [rows[0], *half_said, *rows[2:]]), 1)
 
 
-@pytest.mark.parametrize(("left_out", "what"), [(2, "has 3 copper rows"), (3, "no dielectric stands between")])
-def test_rows_that_cannot_be_matched_are_an_error(tmp_path: Path, left_out: int, what: str) -> None:
-    """A copper row too few, or two without a dielectric between them."""
+@pytest.mark.parametrize("left_out", [2, 3])
+def test_a_row_that_the_table_lacks_is_a_finding(tmp_path: Path, left_out: int) -> None:
+    """A copper row too few, or two without a dielectric between them; the others keep their places."""
     rows = fab_rows()
 
-    with pytest.raises(ConfigError, match=what):
-        matched(tmp_path, [*rows[:left_out], *rows[left_out + 1 :]])
+    found = matched(tmp_path, [*rows[:left_out], *rows[left_out + 1 :]])
+
+    assert said(found, left_out) == {"row": "differs"}
+    assert all("row" not in said(found, k) for k in range(7) if k != left_out)
+
+
+def test_a_copper_row_that_the_board_lacks_is_a_finding(tmp_path: Path) -> None:
+    """It stands last, by its name in the table."""
+    rows = fab_rows()
+    more = [rows[5], FabRow(line=9, name="L5", kind="copper", thickness_mm=0.018)]
+
+    found = matched(tmp_path, [*rows, *more])
+
+    assert (found.layers[-1].layer, said(found, -1)) == ("L5 of the table", {"row": "differs"})
 
 
 @pytest.mark.parametrize(
-    ("name", "index"), [("Top", 0), ("bottom", 3), ("F.Cu", 0), ("in2.cu", 2), ("L3", 2), ("Layer 02", 1), ("4", 3)]
+    ("name", "index"),
+    [
+        ("Top", 0),
+        ("bottom", 3),
+        ("BOT", 3),
+        ("F.Cu", 0),
+        ("in2.cu", 2),
+        ("L3", 2),
+        ("Layer 02", 1),
+        ("4", 3),
+        ("2 (GND)", 1),
+    ],
 )
 def test_fabs_call_layers_by_number_or_place(tmp_path: Path, name: str, index: int) -> None:
     """Counted from 1 at the top; KiCad's own names hold too."""

@@ -1,0 +1,90 @@
+"""The answer to the fab as plain text: what is accepted, what has to change, what is still open."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from drc_rules.fab_exchange.fab_compare import CompareOutcome, LayerMatch
+from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged
+from drc_rules.fab_exchange.fab_verdict import FabVerdict
+
+_WIDTH = 78
+
+
+def reply_text(
+    name: str,
+    layers: Sequence[LayerMatch],
+    widths: Sequence[WidthJudged],
+    totals: Sequence[TotalJudged],
+    verdict: FabVerdict,
+) -> str:
+    """Return the reply; a part without a line is left out, and nothing is accepted that was not compared."""
+    rows = {match.layer: match for match in layers}
+    refused = (*verdict.refuse, *verdict.together)
+    accepted = [_row(rows[name]) for name in verdict.accept if rows[name].outcome is CompareOutcome.DIFFERS]
+    changes = [
+        f"{change.title}: {change.findings[0] if change.findings else change.after.value}"
+        for change in verdict.changes
+        if change.is_worse
+    ]
+    parts = (
+        ("We accept:", accepted),
+        ("Please change:", [_row(rows[name]) for name in refused] + list(_wrong_widths(widths))),
+        ("Why: with your stackup", changes),
+        ("Please answer:", [*_questions(layers, refused), *_totals(totals), *_open_widths(widths)]),
+    )
+    found = [f"Your stackup for {name}, compared with the board's.", ""]
+    if not any(lines for _, lines in parts):
+        found.append("It agrees in every value that you state. Please go on.")
+    for head, lines in parts:
+        if lines:
+            found += [head, *(_bullet(line) for line in dict.fromkeys(lines)), ""]
+    return "\n".join(found).rstrip() + "\n"
+
+
+def _bullet(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+
+
+def _row(match: LayerMatch) -> str:
+    odd = [f for f in match.figures if f.outcome is not CompareOutcome.ACCEPT and f.fab]
+    return f"{match.layer}: " + ", ".join(f"{f.what} {f.fab} instead of {f.board}" for f in odd)
+
+
+def _questions(layers: Sequence[LayerMatch], refused: Sequence[str]) -> Iterator[str]:
+    for match in layers:
+        for figure in match.figures:
+            if figure.what == "row":
+                yield f"{match.layer}: {figure.remark}"
+            elif figure.outcome is CompareOutcome.OPEN and match.layer not in refused:
+                stated = f"you state {figure.fab}" if figure.fab else "you state none"
+                yield f"{match.layer}: {figure.what}, {stated}, the board {figure.board}"
+
+
+def _totals(totals: Sequence[TotalJudged]) -> Iterator[str]:
+    for total in totals:
+        if total.outcome is CompareOutcome.DIFFERS:
+            yield f"line {total.line} states {total.stated_mm:.4g} mm, your rows add up to {total.sum_mm:.4g} mm"
+
+
+def _line(width: WidthJudged) -> str:
+    gap = "" if width.gap_mm is None else f"/{width.gap_mm:.4g}"
+    return f"{width.layer}, {width.width_mm:.4g}{gap} mm"
+
+
+def _wrong_widths(widths: Sequence[WidthJudged]) -> Iterator[str]:
+    for width in widths:
+        if width.meets_target is False:
+            yield (
+                f"{_line(width)}: we solve {width.solved_ohm:.1f} ohm, outside {width.target_ohm:g} ohm "
+                f"+-{width.tolerance_pct:g} %"
+            )
+
+
+def _open_widths(widths: Sequence[WidthJudged]) -> Iterator[str]:
+    for width in widths:
+        if width.outcome is CompareOutcome.DIFFERS:
+            yield f"{_line(width)}: you state {width.stated_ohm:g} ohm, we solve {width.solved_ohm:.1f} ohm"
+        elif width.problem:
+            yield f"{_line(width)}: {width.problem}"
