@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from drc_rules.analysis.via.via_intents import via_of_net
 from drc_rules.explain.nets_view import title_of
 from drc_rules.facts.context import Context
+from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.requirements.interfaces import families, family
 from drc_rules.requirements.interfaces.names import (
     ASIDE,
@@ -146,7 +147,7 @@ def explain_net(ctx: Context, links: Links, config: Config, net: int) -> NetTold
         origin=role.origin if role else Origin.INFERRED,
         confidence=Confidence.MEDIUM if taken == "ground" else ctx.assignment.confidence_of(net),
         why=why,
-        readings=tuple(_readings(ctx, config, net)),
+        readings=(*_readings(ctx, config, net), *_pin_readings(ctx, links, net)),
         partner="" if partner is None else board.nets[partner],
         paired_by="" if pair is None else "KiCad's naming rule" if by_kicad else "spelling; KiCad does not pair them",
         via=tuple(_via(ctx, net)),
@@ -247,6 +248,34 @@ def _name_readings(ctx: Context, name: str, *, taken: str) -> Iterator[Reading]:
         found = next((mate for mate in mates(text) if mate in there), None)
         says = f"the other half of the pair, {found}, is there" if found else "the other half of the pair is missing"
         yield Reading(looked_at="pair", says=says, counted=found is not None)
+
+
+def _pin_readings(ctx: Context, links: Links, net: int) -> Iterator[Reading]:
+    """Yield what each pin on the net and on its series parts reads as, and how much weighs for which interface."""
+    role = ctx.assignment.role_of(net)
+    named = {n: one.family for n, one in enumerate(ctx.assignment.roles) if one and not one.by_pins}
+    pins = pin_evidence(ctx.board, links, named)
+    for said in pins.on_link(net):
+        fits = role is not None and role.family in (said.family, *said.also)
+        also = "".join(f" or {family(one).title}" for one in said.also)
+        says = f"{said.pin} reads as {family(said.family).title}{also}"
+        if role is not None and said.known and not fits and role.family not in ASIDE:
+            says += ", which speaks against the above"
+        yield Reading(
+            looked_at=f"{said.pad}, {said.part.partition('(')[2].rstrip(')')}",
+            says=says,
+            counted=fits and role is not None and role.by_pins,
+        )
+    yield from _weighed(pins, net, by_pins=role is not None and role.by_pins)
+
+
+def _weighed(pins: PinEvidence, net: int, *, by_pins: bool) -> Iterator[Reading]:
+    """Yield the sum where more than one interface is possible and class and name have not decided."""
+    votes = sorted(pins.votes(net).items(), key=lambda vote: (-vote[1], vote[0]))
+    if net not in pins.named and len(votes) > 1:
+        sums = ", ".join(f"{family(one).title} {weight:g}" for one, weight in votes)
+        tie = "" if pins.winner(net) else "; no one outweighs the others, so none is taken"
+        yield Reading(looked_at="weight of pins", says=f"{sums}{tie}", counted=by_pins)
 
 
 def _refusals(links: Links, net: int) -> Iterator[str]:

@@ -69,6 +69,14 @@ class NetRail(Frozen):
     why: tuple[str, ...]
 
 
+class OtherPair(Frozen):
+    """A differential pair that was taken for nothing; `length_mm` is all that is routed on its longer net."""
+
+    positive: str
+    negative: str
+    length_mm: float
+
+
 class NetsView(Frozen):
     """All nets of a board.
 
@@ -78,6 +86,7 @@ class NetsView(Frozen):
         sidebands: control and clock nets among fast ones, by their names.
         others: nets that nothing says anything about.
         other_pairs: a net of each differential pair among them.
+        pairs_not_understood: the same pairs with their lengths, longest first.
         unconnected: nets of unused pins.
         notes: what is odd about declarations.
     """
@@ -87,6 +96,7 @@ class NetsView(Frozen):
     sidebands: int
     others: int
     other_pairs: tuple[str, ...]
+    pairs_not_understood: tuple[OtherPair, ...]
     unconnected: int
     notes: tuple[str, ...]
 
@@ -105,13 +115,15 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
             sidebands += role is not None
             others += role is None
     counts = _counted_in(links, by_role)
+    left = _other_pairs(ctx, links)
     groups = [_group(board, links, role, nets, counts) for role, nets in by_role.items()]
     return NetsView(
         groups=tuple(sorted(groups, key=lambda g: (not g.fast, -g.nets, g.family, g.by, g.why))),
         rails=_rails(ctx, links),
         sidebands=sidebands,
         others=others,
-        other_pairs=_other_pairs(ctx, links),
+        other_pairs=tuple(sorted(pair.positive for pair in left)),
+        pairs_not_understood=left,
         unconnected=unconnected,
         notes=ctx.assignment.notes,
     )
@@ -126,11 +138,16 @@ def _counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, Ne
     return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
 
 
-def _other_pairs(ctx: Context, links: Links) -> tuple[str, ...]:
-    """Return the positive net of each pair that was taken for nothing."""
-    roles, pairs = ctx.assignment.roles, zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
-    left = [one for one, other in pairs if not any(roles[n] or links.rails.is_rail(n) for n in (one, other))]
-    return tuple(sorted(ctx.board.nets[net] for net in left))
+def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
+    """Return each pair that was taken for nothing, the longest first."""
+    roles, nets, mm = ctx.assignment.roles, ctx.board.nets, links.net_length_mm.sum(axis=1)
+    pairs = zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
+    left = [pair for pair in pairs if not any(roles[n] or links.rails.is_rail(n) for n in pair)]
+    rows = [
+        OtherPair(positive=nets[one], negative=nets[other], length_mm=round(float(max(mm[one], mm[other])), 3))
+        for one, other in left
+    ]
+    return tuple(sorted(rows, key=lambda row: (-row.length_mm, row.positive)))
 
 
 def title_of(role: NetRole) -> str:

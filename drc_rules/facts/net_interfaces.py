@@ -1,4 +1,4 @@
-"""Which net is which interface: declared in `stackwright.toml`, else inferred from net classes and net names."""
+"""Which net is which interface: declared in `stackwright.toml`, else inferred from net classes, names and pins."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.report.model import TakenAs
 from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
 from drc_rules.requirements.interfaces.model import Family
@@ -28,6 +29,7 @@ from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.nets.links import find_links
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class NetRole:
         interface: id of the generation, None when nothing says which.
         why: short text, the same for all nets of a group.
         group: what the nets have in common, for the report.
+        by_pins: class and name say nothing; the pins at its ends do.
     """
 
     family: str
@@ -47,6 +50,7 @@ class NetRole:
     confidence: Confidence
     why: str
     group: str
+    by_pins: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,9 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         if not net:
             continue
         roles[index] = declared.get(index) or _inferred(net, board, names, expected)
-    return Assignment(_name_groups(roles, board.nets), tuple(notes))
+    pins = pin_evidence(board, find_links(board), {n: role.family for n, role in enumerate(roles) if role})
+    notes += _conflicts(pins, roles)
+    return Assignment(_name_groups(_with_pins(pins, roles, expected), board.nets), tuple(notes))
 
 
 def _declared(board: Board, config: Config, notes: list[str]) -> dict[int, NetRole]:
@@ -220,6 +226,35 @@ def _by_class(
         other = family(of_class[1]).title
         why, confidence = f"net names read as {of.title}, though the class name reads as {other}", Confidence.LOW
     return NetRole(of.id, interface_id, Origin.INFERRED, confidence, why + said, f"net class {net_class}")
+
+
+def _with_pins(pins: PinEvidence, roles: Sequence[NetRole | None], expected: Mapping[str, str]) -> list[NetRole | None]:
+    """Fill in what class and name leave open, from the pins at the ends of each net and its series parts."""
+    found = list(roles)
+    for net, name in enumerate(pins.board.nets):
+        if found[net] is not None or net not in pins.links.rows_of_net or (won := pins.family_of(net)) is None:
+            continue
+        of = family(won)
+        classes = pins.board.project.net_classes_of.get(name, ())
+        interface_id, said = _generation(of, (*classes, normalise(name)), expected)
+        why = f"{pins.why(net)} read as {of.title}{said}"
+        found[net] = NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "", by_pins=True)
+    return found
+
+
+def _conflicts(pins: PinEvidence, roles: Sequence[NetRole | None]) -> list[str]:
+    """Say where a connector's pins speak against class or name, once for each connector and family."""
+    told: dict[tuple[str, str, str], str] = {}
+    for net in sorted(pins.readings):
+        role = roles[net]
+        if role is None or role.origin is Origin.DECLARED or role.family in ASIDE:
+            continue
+        if against := pins.conflict(net, role.family):
+            told.setdefault((against.part, against.family, role.family), pins.board.nets[net])
+    return [
+        f"{net} is assigned to {family(taken).title}, but pins of {part} read as {family(read).title}"
+        for (part, read, taken), net in told.items()
+    ]
 
 
 def _is_whole(net: str, of: Family, names: set[str]) -> bool:

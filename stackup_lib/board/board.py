@@ -178,6 +178,7 @@ class Footprints:
 class Pads:
     """Pads at their board position, one row each.
 
+    `function` is the name of the symbol's pin, "" where the file has none.
     `layers` is a bit mask over `Board.copper_layers`; `drill_*` is NaN where there is no hole; `rotation_deg` is the
     absolute rotation on the board; `footprint` is an index into `Board.footprints`. `shift_*` is where the copper's
     middle lies from the pad's position, before rotation; `corner_mm` the radius of its corners, NaN where size and
@@ -187,6 +188,7 @@ class Pads:
     """
 
     number: Text
+    function: Text
     x_mm: Floats
     y_mm: Floats
     rotation_deg: Floats

@@ -231,11 +231,13 @@ def test_a_board_without_anything_still_has_a_page(tmp_path: Path, capsys: pytes
 
 
 def test_pairs_that_nothing_names_are_pointed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They are the first to be declared."""
+    """They are listed with their lengths, and are the first to be declared."""
     text = track("/LINK_P", (1, 1), (9, 1)) + track("/LINK_N", (1, 2), (9, 2))
     assert run(["nets", str(board_file(tmp_path, text))]) == 0
     out = capsys.readouterr().out
-    assert "1 pair among them, such as /LINK_P" in " ".join(out.split())
+    assert "1 pair among them" in out
+    assert "Pairs of unknown interface" in out
+    assert "/LINK_P /LINK_N 8.0" in " ".join(out.split())
     assert '--explain "/LINK_P"' in out
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drc_rules.engine.check import prepare
 from drc_rules.explain.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
-from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, find_net, nets_view
+from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, OtherPair, find_net, nets_view
 from drc_rules.requirements.interfaces import family
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import find_links
@@ -21,6 +21,9 @@ from stackwright.text.words import count, some
 
 RAILS_SHOWN = 12
 """Rails that the text lists; JSON has all of them."""
+
+PAIRS_SHOWN = 12
+"""Pairs of unknown interface that the text lists; JSON has all of them."""
 
 REFUSED_SHOWN = 12
 """Parts not followed that the text lists; JSON has all of them."""
@@ -81,17 +84,15 @@ def _view_page(view: NetsView, path: Path) -> Page:
     if view.rails:
         _rails(page, view.rails)
     page.heading("All other nets")
-    pairs = (
-        f"; {count(len(view.other_pairs), 'pair')} among them, such as {view.other_pairs[0]}"
-        if view.other_pairs
-        else ""
-    )
+    pairs = f"; {count(len(view.other_pairs), 'pair')} among them" if view.other_pairs else ""
     rest = (
-        (view.others, f"no interface: neither class nor name tells one{pairs}"),
+        (view.others, f"no interface: neither class, name nor pins tell one{pairs}"),
         (view.sidebands, "control, clock or other slow nets, by their names"),
         (view.unconnected, "nets of unconnected pins"),
     )
     page.rows([Column(right=True), Column(wraps=True)], [(str(n), words) for n, words in rest if n])
+    if view.pairs_not_understood:
+        _pairs(page, view.pairs_not_understood)
     for note in view.notes:
         page.gap()
         page.line(styled("note: ", "yellow"), note)
@@ -144,6 +145,16 @@ def _rails(page: Page, rails: tuple[NetRail, ...]) -> None:
     page.rows([Column(max_width=26), Column(right=True), Column(right=True), Column(wraps=True)], rows)
     if len(rails) > RAILS_SHOWN:
         page.line(f"and {len(rails) - RAILS_SHOWN} more; --format json lists them all", indent=2)
+
+
+def _pairs(page: Page, pairs: tuple[OtherPair, ...]) -> None:
+    """The longest pairs of unknown interface; those with tracks count as undecided in the coverage of a check."""
+    page.heading("Pairs of unknown interface", f"{len(pairs)}; no requirement applies to them until they are declared")
+    rows: list[tuple[str, ...]] = [("pair", "with", "routed mm")]
+    rows += [(one.positive, one.negative, f"{one.length_mm:.1f}") for one in pairs[:PAIRS_SHOWN]]
+    page.rows([Column(max_width=30), Column(max_width=30), Column(right=True)], rows)
+    if len(pairs) > PAIRS_SHOWN:
+        page.line(f"and {len(pairs) - PAIRS_SHOWN} more; --format json lists them all", indent=2)
 
 
 def _next(page: Page, view: NetsView, path: Path) -> None:

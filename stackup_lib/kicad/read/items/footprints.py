@@ -33,7 +33,7 @@ _N = rb"(-?\d{1,9}(?:\.\d{0,30})?)"
 _USUAL = re.compile(
     rb'\s+("[^"\\]*"|[^\s()"\\]+)\(at ' + _N + rb" " + _N + rb"(?: " + _N + rb")?\)"
     rb'(?:\(net (\d{1,9}|"[^"\\]*")(?: "[^"\\]*")?\))?'
-    rb'(?:\(pinfunction "[^"\\]*"\))?(?:\(pintype "[^"\\]*"\))?'
+    rb'(?:\(pinfunction "([^"\\]*)"\))?(?:\(pintype "[^"\\]*"\))?'
     rb'(?:\((?:uuid|tstamp) "?([-0-9A-Za-z]*)"?\))?'
 )  # fmt: skip
 """Those pieces as KiCad 6 to 10 write them one after the other; anything else goes to the general parser."""
@@ -116,6 +116,7 @@ def _names(source: BoardText, items: Ints, row_of: Ints) -> tuple[list[str], lis
 
 class _Pad(NamedTuple):
     number: str
+    function: str
     at: tuple[float, float, float]
     kind: int
     shape: str
@@ -145,6 +146,7 @@ def _pads(source: BoardText, items: Ints, row_of: Ints, footprints: Footprints) 
     x, y = placed(local[0], local[1], (footprints.x_mm[owner], footprints.y_mm[owner]), footprints.rotation_deg[owner])
     return Pads(
         number=texts(numbers),
+        function=texts([r.function for r in rows]),
         x_mm=np.round(x, 6),  # KiCad's grid is one nanometre
         y_mm=np.round(y, 6),
         rotation_deg=local[2].copy(),
@@ -186,10 +188,14 @@ def _pad_of_kind(source: BoardText, start: int, end: int, kinds: dict[bytes, _Pa
     usual = _USUAL.fullmatch(pieces)
     if usual is None:
         node = tree.parse(b"(pad" + pieces + b")", 0, len(pieces) + 5)
-        return like._replace(number=_number(node), at=_at(node), net=source.nets.of_item(node), uuid=_uuid(node))
-    number, x, y, turn, net, uuid = usual.groups()
+        net_row = source.nets.of_item(node)
+        return like._replace(
+            number=_number(node), function=_function(node), at=_at(node), net=net_row, uuid=_uuid(node)
+        )
+    number, x, y, turn, net, function, uuid = usual.groups()
     return like._replace(
         number=tree.unquoted(number.decode("utf-8", "replace")),
+        function=(function or b"").decode("utf-8", "replace"),
         at=(float(x), float(y), float(turn or 0.0)),
         net=0 if net is None else source.nets.of_bytes(net),
         uuid=(uuid or b"").decode("ascii"),
@@ -198,6 +204,10 @@ def _pad_of_kind(source: BoardText, start: int, end: int, kinds: dict[bytes, _Pa
 
 def _number(node: tree.Node) -> str:
     return next(iter(tree.words(node)), "")
+
+
+def _function(node: tree.Node) -> str:
+    return tree.word(tree.find(node, "pinfunction"))
 
 
 def _at(node: tree.Node) -> tuple[float, float, float]:
@@ -220,6 +230,7 @@ def _pad(source: BoardText, node: tree.Node) -> _Pad:
     shift = tree.find(hole or [], "offset")
     return _Pad(
         number=words[0],
+        function=_function(node),
         at=_at(node),
         kind=int(_PAD_KINDS[words[1]]),
         shape=words[2],

@@ -1,0 +1,174 @@
+"""What the pins of connectors, modules and chips say about nets whose names say nothing: evidence, weighed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from drc_rules.requirements.interfaces.load import families, family
+from drc_rules.requirements.interfaces.names import ASIDE, LONGEST, family_by_name, is_sideband
+from drc_rules.requirements.parts import known_part
+from stackup_lib.board.board import Board
+from stackup_lib.nets.links import Links, PadRole
+
+NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN = 3.0, 2.0, 1.5, 1.0
+"""Weights: a name in series, a pin of a known part, what that pin may carry too, a chip's pin name read as a net name.
+
+They only order the evidence: names before connectors, connectors before chips; a chip that agrees with what a connector
+may carry too decides against what it usually carries.
+"""
+
+_NOT_FROM_CHIPS = ("ethernet-serdes", *ASIDE)
+"""Pins of programmable transceivers read as the first, whatever runs on them; a clock has its own target."""
+
+_MARKUP = re.compile(r"[~_^]?\{([^{}]*)\}")
+_NUMBERED = re.compile(r"(?:PIN|PAD|P)?[_ ]?\d*")
+
+
+@dataclass(frozen=True)
+class PinReading:
+    """What one pin says.
+
+    Attributes:
+        pad: `J1.A7`.
+        part: `J1 (USB-C connector)`, or the reference and value of a chip.
+        pin: name of the symbol's pin, or `pad A7` where it has none.
+        family: id of the family that it reads as.
+        also: families that it may carry too.
+        known: True for a part in `requirements/parts`.
+    """
+
+    pad: str
+    part: str
+    pin: str
+    family: str
+    also: tuple[str, ...]
+    known: bool
+
+
+Votes = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class PinEvidence:
+    """Readings of the pins of a board, and what follows for each net together with its series parts.
+
+    Attributes:
+        named: net -> family that class or name have told already.
+    """
+
+    board: Board
+    links: Links
+    named: Mapping[int, str]
+    readings: Mapping[int, tuple[PinReading, ...]]
+    _winner: dict[int, str | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def on_link(self, net: int) -> tuple[PinReading, ...]:
+        """Return the readings of a net and of the nets that series parts join it to."""
+        return tuple(reading for one in self._joined(net) for reading in self.readings.get(one, ()))
+
+    def votes(self, net: int) -> Votes:
+        """Return the summed weight by family."""
+        found: dict[str, float] = {}
+        for one in self._joined(net):
+            if one in self.named and one != net and not family(self.named[one]).single_ended:
+                found[self.named[one]] = found.get(self.named[one], 0.0) + NAME
+        for reading in self.on_link(net):
+            weight = KNOWN_PIN if reading.known else CHIP_PIN
+            found[reading.family] = found.get(reading.family, 0.0) + weight
+            for other in reading.also:
+                found[other] = found.get(other, 0.0) + ALSO_PIN
+        return found
+
+    def winner(self, net: int) -> str | None:
+        """Return the family with most weight; None for none, and where two have as much."""
+        if net not in self._winner:
+            ranked = sorted(self.votes(net).items(), key=lambda vote: -vote[1])
+            clear = bool(ranked) and (len(ranked) == 1 or ranked[0][1] > ranked[1][1])
+            self._winner[net] = ranked[0][0] if clear else None
+        return self._winner[net]
+
+    def family_of(self, net: int) -> str | None:
+        """Return the family of a net; a family of pairs needs the other half of the pair to read alike."""
+        won = self.winner(net)
+        if won is None or is_sideband(self.board.nets[net], family(won)):
+            return None
+        if family(won).single_ended:
+            return won
+        halves = self._other_half(net)
+        return won if any(self.named.get(half) == won or self.winner(half) == won for half in halves) else None
+
+    def why(self, net: int) -> str:
+        """Return what the family rests on, in words."""
+        won = self.winner(net)
+        parts = list(dict.fromkeys(r.part for r in self.on_link(net) if won == r.family or won in r.also))
+        if parts:
+            return f"pins of {' and '.join(parts[:2])}"
+        return "series parts to nets whose names"
+
+    def conflict(self, net: int, taken: str) -> PinReading | None:
+        """Return a pin of a known part that speaks against what a net was taken for."""
+        known = [reading for reading in self.readings.get(net, ()) if reading.known]
+        if any(taken in (reading.family, *reading.also) for reading in known):
+            return None
+        return known[0] if known else None
+
+    def _joined(self, net: int) -> tuple[int, ...]:
+        rows = self.links.rows_of_net.get(net, ())
+        return tuple(dict.fromkeys([net, *(one for row in rows for one in self.links.chains[row])]))
+
+    def _other_half(self, net: int) -> Iterable[int]:
+        partner = self.links.pairs.partner_of(net)
+        if partner is not None:
+            return (partner,)
+        rows = (self.links.partner_row(row) for row in self.links.rows_of_net.get(net, ()))
+        return tuple(one for row in rows if row is not None for one in self.links.chains[row])
+
+
+def pin_evidence(board: Board, links: Links, named: Mapping[int, str]) -> PinEvidence:
+    """Return what the pins of a board say; pads that only hang on a net, and pads of rails, say nothing."""
+    pads, parts, found = board.pads, board.footprints, dict[int, list[PinReading]]()
+    rows = np.nonzero((links.pad_role == PadRole.END) & (pads.net > 0))[0]
+    columns = (pads.net[rows], pads.footprint[rows], pads.number[rows], pads.function[rows])
+    for net, part, number, function in zip(*(column.tolist() for column in columns), strict=True):
+        if net not in links.rows_of_net:
+            continue
+        reference, value = str(parts.reference[part]), str(parts.value[part])
+        read = _read(reference, str(parts.library_id[part]), value)(number, function)
+        if read is not None and read not in found.setdefault(net, []):
+            found[net].append(read)
+    return PinEvidence(board, links, named, {net: tuple(said) for net, said in found.items()})
+
+
+@lru_cache(maxsize=4096)
+def _read(reference: str, library_id: str, value: str) -> Callable[[str, str], PinReading | None]:
+    """Return what reads the pins of one part: by its table where the part is known, else by the names of its pins."""
+    part = known_part(library_id, value)
+
+    def read(number: str, function: str) -> PinReading | None:
+        name = _MARKUP.sub(r"\1", function)[:LONGEST].upper()
+        name = "" if _NUMBERED.fullmatch(name) else name
+        pad, pin = f"{reference}.{number}", name or f"pad {number}"
+        group = part.group_of(name, number) if part else None
+        if part and group:
+            return PinReading(pad, f"{reference} ({part.title})", pin, group.family, group.also, known=True)
+        of = _family_of_chip_pin(function) if name else None
+        return PinReading(pad, f"{reference} ({value})", pin, of, (), known=False) if of else None
+
+    return read
+
+
+@lru_cache(maxsize=65536)
+def _family_of_chip_pin(function: str) -> str | None:
+    """Return the family that a pin's name reads as; None where its alternative functions read differently."""
+    read = {family_by_name(name) for name in function.split("/")} - {None}
+    found = next(iter(read)) if len(read) == 1 else None
+    if found is None or found in _NOT_FROM_CHIPS:
+        return None
+    name = _MARKUP.sub(r"\1", function)[:LONGEST].upper()
+    rivals = [one.id for one in families() if one.id not in (found, *ASIDE) and one.claims(name)]
+    return None if rivals else found

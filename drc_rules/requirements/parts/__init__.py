@@ -1,0 +1,69 @@
+"""Connectors, modules and memories that tell from their pins which interface a net belongs to; one TOML per subject."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+from drc_rules.requirements.data_files import read_model
+from stackup_lib.core.frozen import Frozen
+
+FOLDER = Path(__file__).parent
+
+LONGEST = 160
+"""What is longer than this is no name that somebody gave to a part or a pin."""
+
+
+class PinGroup(Frozen):
+    """Pins of a part that belong to one family of interfaces.
+
+    Attributes:
+        family: id of the family.
+        function: expression for the whole name of the symbol's pin, in capitals.
+        numbers: pad numbers, for boards whose file has no pin names; empty where makers number them differently.
+        also: families that the same pins may carry, where something else speaks for them.
+    """
+
+    family: str
+    function: str
+    numbers: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+
+
+class KnownPart(Frozen):
+    """A kind of connector, module or chip.
+
+    Attributes:
+        title: what it is called in messages.
+        match: expression for its footprint's name or its value, in capitals.
+        source: where pin names and numbers stand.
+        pins: its pins, family by family.
+    """
+
+    title: str
+    match: str
+    source: str
+    pins: tuple[PinGroup, ...]
+
+    def group_of(self, function: str, number: str) -> PinGroup | None:
+        """Return the group of a pin: by its name in capitals, by its pad number only where it has no name."""
+        found = (g for g in self.pins if (re.fullmatch(g.function, function) if function else number in g.numbers))
+        return next(found, None)
+
+
+class _PartFile(Frozen):
+    part: tuple[KnownPart, ...]
+
+
+@cache
+def known_parts() -> tuple[KnownPart, ...]:
+    """Return all of them, in the order of their files' names."""
+    return tuple(part for path in sorted(FOLDER.glob("*.toml")) for part in read_model(path, _PartFile).part)
+
+
+@lru_cache(maxsize=65536)
+def known_part(library_id: str, value: str) -> KnownPart | None:
+    """Return what a part is by its footprint's name without the library, and its value; None where no row matches."""
+    texts = [text.upper()[:LONGEST] for text in (library_id.rpartition(":")[2], value)]
+    return next((part for part in known_parts() if any(re.search(part.match, text) for text in texts)), None)

@@ -1,0 +1,163 @@
+"""Nets whose names say nothing, read from the connectors and chips at their ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.facts.net_interfaces import Assignment, assign_nets
+from drc_rules.requirements.interfaces import family, interface_ids
+from drc_rules.requirements.parts import known_part, known_parts
+from drc_rules.settings.config import Config
+from stackup_lib.board.board import Board
+from tests.unit.stackup_lib.nets.test_links import mini, two_pads
+
+
+def part(reference: str, value: str, *pads: tuple[str, str, str], y_mm: float = 10.0) -> str:
+    """A part with one pad for each number, pin name and net."""
+    rows = ", ".join(
+        f'{{ number = "{number}", function = "{pin}", net = "{net}", at_mm = [0, {k}], size_mm = [0.3, 0.3] }}'
+        for k, (number, pin, net) in enumerate(pads)
+    )
+    return f'[[parts]]\nreference = "{reference}"\nvalue = "{value}"\nat_mm = [10, {y_mm}]\npads = [{rows}]\n'
+
+
+def pair(head: str, first: tuple[str, str], second: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
+    """Two pads, number and pin name each, on the nets of a pair."""
+    return (*first, f"{head}+"), (*second, f"{head}-")
+
+
+def assigned(folder: Path, *parts: str) -> tuple[Board, Assignment]:
+    board = mini(folder, "".join(parts))
+    return board, assign_nets(board, Config(), {})
+
+
+def families_of(folder: Path, *parts: str) -> dict[str, str]:
+    board, found = assigned(folder, *parts)
+    return {net: role.family for net, role in zip(board.nets, found.roles, strict=True) if role}
+
+
+@pytest.mark.parametrize(
+    ("value", "first", "second", "expected"),
+    [
+        ("USB_C_Receptacle_HRO_TYPE-C-31-M-12", ("A6", "DP1"), ("A7", "DN1"), "usb2"),
+        ("USB_C_Receptacle", ("A2", "TX_{1}+"), ("A3", "TX_{1}-"), "usb3"),
+        ("USB_C_Receptacle", ("A2", ""), ("A3", ""), "usb3"),
+        ("USB_A_Stewart", ("3", "Pin_3"), ("2", "Pin_2"), "usb2"),
+        ("HDMI_A_1.4", ("1", "D2+"), ("3", "D2-"), "hdmi"),
+        ("Bus_M.2_Socket_Key_M_Amphenol", ("37", "PET1_P"), ("35", "PET1_N"), "pcie"),
+        ("Bus_PCI_Express_x16", ("A16", "PERp0"), ("A17", "PERn0"), "pcie"),
+        ("Amphenol_SFP28_1x20", ("13", "RD+"), ("12", "RD-"), "ethernet-serdes"),
+        ("RJ45_UDE_RB1", ("2", "TD1+"), ("3", "TD1-"), "base-t"),
+        ("SATA_7pin", ("2", "A+"), ("3", "A-"), "sata"),
+        ("SomeModule", ("7", "PCIe_RX_P"), ("9", "PCIe_RX_N"), "pcie"),
+    ],
+)
+def test_pins_tell_what_the_name_does_not(
+    tmp_path: Path, value: str, first: tuple[str, str], second: tuple[str, str], expected: str
+) -> None:
+    found = families_of(tmp_path, part("J1", value, *pair("/X", first, second)))
+
+    assert found == {"/X+": expected, "/X-": expected}
+
+
+def test_the_role_says_which_part_it_rests_on_and_is_never_sure(tmp_path: Path) -> None:
+    board, found = assigned(tmp_path, part("J1", "HDMI_A", *pair("/X", ("1", "D2+"), ("3", "D2-"))))
+
+    role = found.role_of(board.net_index["/X+"])
+
+    assert role is not None
+    assert (role.by_pins, role.interface, role.confidence.value) == (True, None, "low")
+    assert role.why == "pins of J1 (HDMI connector) read as HDMI"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        part("J1", "Conn_01x04", *pair("/X", ("1", "Pin_1"), ("3", "Pin_3"))),
+        part("J1", "HDMI_A", *pair("/X", ("15", "SCL"), ("16", "SDA"))),
+        part("J1", "HDMI_A", ("1", "D2+", "/X+"), ("3", "GND", "/X-")),
+        part("U1", "FPGA", *pair("/X", ("1", "MGTTXP0"), ("2", "MGTTXN0"))),
+        part("U1", "SoC", *pair("/X", ("1", "PCIE_TX0_P/USB3_TX0_P"), ("2", "PCIE_TX0_N/USB3_TX0_N"))),
+        part("J1", "HDMI_A", ("1", "D2+", "/LONE")),
+    ],
+    ids=["plain header", "sideband", "one half only", "programmable", "two functions", "no pair"],
+)
+def test_what_is_not_clear_stays_open(tmp_path: Path, parts: str) -> None:
+    assert families_of(tmp_path, parts) == {}
+
+
+def test_evidence_goes_through_series_parts(tmp_path: Path) -> None:
+    """The far side of a capacitor is what the connector says, and what the name on the near side says."""
+    parts = (
+        part("J1", "Bus_M.2_Key_M", ("35", "PET1_N", "/A-"), ("37", "PET1_P", "/A+")),
+        two_pads("C1", "220n", 30, 10, "/A+", "/B+"),
+        two_pads("C2", "220n", 30, 12, "/A-", "/B-"),
+        part("U1", "Switch", *pair("/B", ("1", "IN1"), ("2", "IN2")), y_mm=30),
+    )
+
+    assert families_of(tmp_path, *parts) == dict.fromkeys(("/A+", "/A-", "/B+", "/B-"), "pcie")
+
+
+def test_a_chip_decides_between_what_a_connector_may_carry(tmp_path: Path) -> None:
+    socket = part("J1", "USB_C_Receptacle", *pair("/X", ("A2", "TX1+"), ("A3", "TX1-")))
+    source = part("U1", "GPU", *pair("/X", ("1", "DP_ML0_P"), ("2", "DP_ML0_N")), y_mm=30)
+
+    assert families_of(tmp_path, socket, source) == {"/X+": "displayport", "/X-": "displayport"}
+
+
+def test_as_much_on_both_sides_decides_nothing(tmp_path: Path) -> None:
+    one = part("U1", "GPU", *pair("/X", ("1", "HDMI_D0_P"), ("2", "HDMI_D0_N")))
+    other = part("U2", "Hub", *pair("/X", ("1", "SATA_TX_P"), ("2", "SATA_TX_N")), y_mm=30)
+
+    assert families_of(tmp_path, one, other) == {}
+
+
+def test_a_name_stays_and_the_conflict_is_told(tmp_path: Path) -> None:
+    pads = ("1", "D2+", "/SATA_TX_P"), ("3", "D2-", "/SATA_TX_N")
+    board, found = assigned(tmp_path, part("J1", "HDMI_A", *pads))
+
+    roles = {net: role.family for net, role in zip(board.nets, found.roles, strict=True) if role}
+    assert roles == {"/SATA_TX_P": "sata", "/SATA_TX_N": "sata"}
+    assert len(found.notes) == 1
+    assert found.notes[0].endswith("is assigned to SATA, but pins of J1 (HDMI connector) read as HDMI")
+
+
+def test_memory_pins_tell_single_nets_but_no_rails(tmp_path: Path) -> None:
+    pads = ("A1", "DQ0", "/D00"), ("A2", "A10/AP", "/RAM10"), ("A3", "VDDQ", "/V"), ("A4", "A3", "GND")
+
+    assert families_of(tmp_path, part("U1", "MT41K256M16TW", *pads)) == {"/D00": "ddr", "/RAM10": "ddr"}
+
+
+@pytest.mark.parametrize("row", known_parts(), ids=lambda row: row.title)
+def test_every_part_names_families_and_its_source(row: object) -> None:
+    known = next(one for one in known_parts() if one is row)
+
+    assert known.source
+    for group in known.pins:
+        assert all(family(one).id == one for one in (group.family, *group.also))
+        assert group.family not in interface_ids() or family(group.family)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Connector_USB:USB_C_Receptacle_GCT_USB4105", "USB-C connector"),
+        ("CM5IO:USB-C-SMD_TYPEC-305-ACP16H458", "USB-C connector"),
+        ("Connector_USB:USB_Micro-B_Molex-105017-0001", "USB connector"),
+        ("CM5IO:M.2 M Key socket 2230", "M.2 connector, key M"),
+        ("lib:Bus_M.2_Socket_Key_E_TE_2199230-6", "M.2 connector, key E"),
+        ("Connector_PCBEdge:BUS_PCIexpress_x1", "PCI Express connector"),
+        ("lib:CONN_QSFP+_TE_2110819-1", "QSFP or OSFP cage"),
+        ("lib:CONN_SFP+_AMPHENOL_UE76", "SFP cage"),
+        ("CM5IO:EDAC 690-019-298-412", "HDMI connector, type A"),
+        ("Package_TO_SOT_SMD:SOT-23-6", ""),
+        ("Package_QFP:LQFP-48", ""),
+        ("Connector_PinHeader_2.54mm:PinHeader_2x20", ""),
+    ],
+)
+def test_parts_are_known_by_their_footprints(text: str, title: str) -> None:
+    found = known_part(text, "")
+
+    assert (found.title if found else "") == title
