@@ -247,6 +247,18 @@ def test_names_are_read_behind_the_last_slash_without_markup(net: str, read: str
         ("MDI0+", "base-t"),
         ("/HDMI out/D0_P", "hdmi"),
         ("/pcie/connector/TX0+", "pcie"),
+        ("PCIE_UP_P", "pcie"),
+        ("LAN1_PCIE_RX_P", "pcie"),
+        ("USB_P", "usb2"),
+        ("USB2_N", "usb2"),
+        ("/RAM/RAM0_DQ0", "ddr"),
+        ("/DRAM_DQ0", "ddr"),
+        ("DQS0_P", "ddr"),
+        ("/S0SDQS0_N", "ddr"),
+        ("SGMII0_TX_P", "sgmii"),
+        ("QSGMII_RX_N", "sgmii"),
+        ("LVDS0_CLK_N", "lvds"),
+        ("/LVDS_DQ0_P", "lvds"),
     ],
 )
 def test_a_net_name_reads_as_its_family(net: str, found: str) -> None:
@@ -281,6 +293,7 @@ def test_sidebands_and_reference_clocks_are_no_fast_nets(net: str) -> None:
             "Net-(U1-PCIE_TX0_P)",
             "unconnected-(J1-PET1_P-Pad59)",
         ),
+        *("PROGRAM_CK", "DQS_P", "SDRAM_DQ0", "PCIE_GROUP_P", "LVDS_EN_P", "USB3_P"),
         *("OPTO_D_P", "CRYSTAL_TX_N", "PERIPHERAL_P", "PETROL_N", "/ADC/IN_P", "KRAKEN_D", "DP_PWR", "LAN_LED_A"),
     ],
 )
