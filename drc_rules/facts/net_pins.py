@@ -170,5 +170,12 @@ def _family_of_chip_pin(function: str) -> str | None:
     if found is None or found in _NOT_FROM_CHIPS:
         return None
     name = _MARKUP.sub(r"\1", function)[:LONGEST].upper()
-    rivals = [one.id for one in families() if one.id not in (found, *ASIDE) and one.claims(name)]
-    return None if rivals else found
+    return None if _names_another(name, found) else found
+
+
+def _names_another(name: str, found: str) -> bool:
+    """True for a pin of several uses, `DP2_D0_HDMI_D2_N`: another family's word stands elsewhere in its name."""
+    own = [span for pattern in family(found).pattern if (span := re.search(pattern.head, name))]
+    others = (one for one in families() if one.id not in (found, *ASIDE))
+    spans = (span for one in others for pattern in one.pattern if (span := re.search(pattern.head, name)))
+    return any(all(span.end() <= mine.start() or span.start() >= mine.end() for mine in own) for span in spans)

@@ -80,9 +80,10 @@ def test_the_role_says_which_part_it_rests_on_and_is_never_sure(tmp_path: Path) 
         part("J1", "HDMI_A", ("1", "D2+", "/X+"), ("3", "GND", "/X-")),
         part("U1", "FPGA", *pair("/X", ("1", "MGTTXP0"), ("2", "MGTTXN0"))),
         part("U1", "SoC", *pair("/X", ("1", "PCIE_TX0_P/USB3_TX0_P"), ("2", "PCIE_TX0_N/USB3_TX0_N"))),
+        part("U1", "Module", *pair("/X", ("1", "DP2_D0_HDMI_D2_P"), ("2", "DP2_D0_HDMI_D2_N"))),
         part("J1", "HDMI_A", ("1", "D2+", "/LONE")),
     ],
-    ids=["plain header", "sideband", "one half only", "programmable", "two functions", "no pair"],
+    ids=["plain header", "sideband", "one half only", "programmable", "two functions", "two words", "no pair"],
 )
 def test_what_is_not_clear_stays_open(tmp_path: Path, parts: str) -> None:
     assert families_of(tmp_path, parts) == {}
