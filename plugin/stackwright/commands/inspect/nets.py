@@ -149,7 +149,7 @@ def _rails(page: Page, rails: tuple[NetRail, ...]) -> None:
 
 def _pairs(page: Page, pairs: tuple[OtherPair, ...]) -> None:
     """The longest pairs of unknown interface; those with tracks count as undecided in the coverage of a check."""
-    page.heading("Pairs of unknown interface", f"{len(pairs)}; no requirement applies to them until they are declared")
+    page.heading("Pairs of unknown interface", f"{len(pairs)}; no requirement applies until declared")
     rows: list[tuple[str, ...]] = [("pair", "with", "routed mm")]
     rows += [(one.positive, one.negative, f"{one.length_mm:.1f}") for one in pairs[:PAIRS_SHOWN]]
     page.rows([Column(max_width=30), Column(max_width=30), Column(right=True)], rows)
