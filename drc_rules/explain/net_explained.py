@@ -10,6 +10,7 @@ from drc_rules.explain.nets_view import title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.requirements.interfaces import families, family
+from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.requirements.interfaces.names import (
     ASIDE,
     family_by_class,
@@ -219,7 +220,12 @@ def _readings(ctx: Context, config: Config, net: int) -> Iterator[Reading]:
         says = f"reads as {family(read).title}" if read else "names no interface"
         counted = read is not None and not declared and role is not None and f"net class {net_class}" == role.group
         yield Reading(looked_at=f"net class {net_class}", says=says, counted=counted)
-    yield from _name_readings(ctx, name, taken=role.family if role and not declared else "")
+    taken = role.family if role and not declared else ""
+    yield from _name_readings(ctx, name, taken=taken)
+    of_bus = family_by_bus(board).get(net)
+    if of_bus is not None:
+        says = f"joins the same parts as the differential strobes of a {family(of_bus).title} bus"
+        yield Reading(looked_at="bus", says=says, counted=of_bus == taken)
 
 
 def _name_readings(ctx: Context, name: str, *, taken: str) -> Iterator[Reading]:

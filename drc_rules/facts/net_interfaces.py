@@ -10,6 +10,7 @@ import numpy as np
 
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.report.model import TakenAs
+from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.requirements.interfaces.load import families, family, interface, interface_ids
 from drc_rules.requirements.interfaces.model import Family
 from drc_rules.requirements.interfaces.names import (
@@ -141,6 +142,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         if not net:
             continue
         roles[index] = declared.get(index) or _inferred(net, board, names, expected)
+    for index, of_bus in family_by_bus(board).items():
+        roles[index] = roles[index] or _on_bus(family(of_bus), expected)
     pins = pin_evidence(board, find_links(board), {n: role.family for n, role in enumerate(roles) if role})
     notes += _conflicts(pins, roles)
     return Assignment(_name_groups(_with_pins(pins, roles, expected), board.nets), tuple(notes))
@@ -205,6 +208,12 @@ def _inferred(net: str, board: Board, names: set[str], expected: Mapping[str, st
     interface_id, said = _generation(of, (*classes, normalise(net)), expected)
     read = "sheet names" if family_by_sheet(net) else "net names"
     return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, f"{read} read as {of.title}{said}", "")
+
+
+def _on_bus(of: Family, expected: Mapping[str, str]) -> NetRole:
+    interface_id, said = _generation(of, (), expected)
+    why = f"net names read as a memory bus, joined to the same parts as its differential strobes: {of.title}{said}"
+    return NetRole(of.id, interface_id, Origin.INFERRED, Confidence.LOW, why, "")
 
 
 def _by_class(

@@ -63,6 +63,21 @@ class Pattern(Frozen):
         return found is not None and (tail is None or tail.search(normalised, found.end()) is not None)
 
 
+class Bus(Frozen):
+    """Names that tell an interface only together: the nets of a bus that join the chips of its differential strobes.
+
+    Expressions for the part of a name behind the last slash, in capitals. Nets of one bus have the same path and the
+    same text in group `bus`.
+
+    Attributes:
+        strobe: a strobe's net, its polarity (P or N, T or C, + or -) in group `sign`; its complement must be there.
+        member: any net of the bus.
+    """
+
+    strobe: str
+    member: str
+
+
 class Interface(Frozen):
     """One generation of a signalling standard.
 
@@ -131,6 +146,7 @@ class Family(Frozen):
         fast: laminate, foil, stubs and return paths can matter to it.
         single_ended: its nets are not all pairs.
         class_words: expressions for words of a net class name.
+        bus: what names tell only together, where they do not name the interface.
         never: words of sideband nets, which are not of the family whatever else their name says.
         interfaces: its generations, slowest first.
     """
@@ -142,6 +158,7 @@ class Family(Frozen):
     class_words: tuple[str, ...] = ()
     never: str = ""
     pattern: tuple[Pattern, ...] = ()
+    bus: Bus | None = None
     interface: tuple[Interface, ...]
 
     @cached_property

@@ -1,0 +1,70 @@
+"""Nets of memory buses whose names do not tell the interface: `DQ00_A`, `/RAM/CA0`, `DRAM_DQS0_P`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from drc_rules.requirements.interfaces.load import families
+from drc_rules.requirements.interfaces.model import Bus
+from drc_rules.requirements.interfaces.names import LONGEST, is_generated, normalise
+from stackup_lib.board.board import Board
+
+_COMPLEMENT = {"P": "N", "N": "P", "T": "C", "C": "T", "+": "-", "-": "+"}
+
+_Key = tuple[str, str]
+"""The path of a net and what its name begins with."""
+
+
+def family_by_bus(board: Board) -> dict[int, str]:
+    """Return net -> id of the family whose bus it is a net of.
+
+    A bus has a pair of strobe nets. Its nets are those of the same path and the same beginning of the name that join
+    at least two parts of those that the strobes join; so an analog input `A0` on another part is no address line.
+    """
+    found: dict[int, str] = {}
+    for family in families():
+        if family.bus is not None:
+            found |= dict.fromkeys(_nets_of(board, family.bus), family.id)
+    return found
+
+
+def _nets_of(board: Board, bus: Bus) -> Iterator[int]:
+    strobes = _strobes(board, re.compile(bus.strobe))
+    if not strobes:
+        return
+    member, parts_of = re.compile(bus.member), _parts_of_nets(board)
+    joined = {key: {part for net in nets for part in parts_of.get(net, ())} for key, nets in strobes.items()}
+    for net, path, name in _named(board):
+        read = member.fullmatch(name)
+        if read is not None and len(parts_of.get(net, set()) & joined.get((path, read["bus"]), set())) > 1:
+            yield net
+
+
+def _strobes(board: Board, strobe: re.Pattern[str]) -> dict[_Key, list[int]]:
+    """Return the strobes' nets of each bus; one without its complement is none."""
+    signs = {}
+    for net, path, name in _named(board):
+        read = strobe.fullmatch(name)
+        if read is not None:
+            signs[path, name] = net, read
+    found: dict[_Key, list[int]] = {}
+    for (path, name), (net, read) in signs.items():
+        at = read.start("sign")
+        if (path, name[:at] + _COMPLEMENT[name[at]] + name[at + 1 :]) in signs:
+            found.setdefault((path, read["bus"]), []).append(net)
+    return found
+
+
+def _named(board: Board) -> Iterator[tuple[int, str, str]]:
+    """Yield net, path and the part of its name that people read."""
+    for net, name in enumerate(board.nets):
+        if name and not is_generated(name) and len(read := normalise(name)) <= LONGEST:
+            yield net, name.rpartition("/")[0], read
+
+
+def _parts_of_nets(board: Board) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for net, part in zip(board.pads.net.tolist(), board.pads.footprint.tolist(), strict=True):
+        found.setdefault(net, set()).add(part)
+    return found
