@@ -144,7 +144,8 @@ def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> As
         roles[index] = declared.get(index) or _inferred(net, board, names, expected)
     for index, of_bus in family_by_bus(board).items():
         roles[index] = roles[index] or _on_bus(family(of_bus), expected)
-    pins = pin_evidence(board, find_links(board), {n: role.family for n, role in enumerate(roles) if role})
+    links = find_links(board, with_fills=False)  # what a net is hangs on no fill that may be stale
+    pins = pin_evidence(board, links, {n: role.family for n, role in enumerate(roles) if role})
     notes += _conflicts(pins, roles)
     return Assignment(_name_groups(_with_pins(pins, roles, expected), board.nets), tuple(notes))
 

@@ -242,16 +242,17 @@ class Links:
 
 
 @timed("links")
-def find_links(board: Board, pairs: Pairs | None = None) -> Links:
+def find_links(board: Board, pairs: Pairs | None = None, *, with_fills: bool = True) -> Links:
     """Return the links of a board. Lengths in mm; costs tens of milliseconds on a board of thousands of nets.
 
     Args:
         board: the board.
         pairs: its differential pairs, where they are known already.
+        with_fills: stored fills tell rails; without them nothing depends on whether they are stale.
     """
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
-    rails = find_rails(board, parts, pairs)
+    rails = find_rails(board, parts, pairs, with_fills=with_fills)
     joints = find_joints(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)

@@ -103,20 +103,21 @@ def ends_in_voltage(net: str) -> bool:
     return not net.startswith(_GENERATED) and bool(_LEVEL.search(last)) and not _CONTROL.search(last)
 
 
-def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs) -> Rails:
+def find_rails(board: Board, parts: TwoTerminalParts, pairs: Pairs, *, with_fills: bool = True) -> Rails:
     """Return which nets carry power. Net 0 (no net) is none, nor is half of a pair that only has filled copper.
 
     Args:
         board: the board.
         parts: its two-pad parts.
         pairs: its differential pairs.
+        with_fills: stored fills count; where they do not, nothing depends on whether they are stale.
     """
     count = len(board.nets)
     ground = np.fromiter((bool(name) and is_ground(name) for name in board.nets), dtype=bool, count=count)
     bypasses = _bypasses(parts, ground, count)
     supply = np.fromiter((reads_as_supply(name) for name in board.nets), dtype=bool, count=count)
     supply |= np.fromiter((ends_in_voltage(name) for name in board.nets), dtype=bool, count=count) & (bypasses > 0)
-    fill_mm2 = fill_by_net_mm2(board)
+    fill_mm2 = fill_by_net_mm2(board) if with_fills else np.zeros(count)
     pads = np.bincount(board.pads.net, minlength=count)
     signs = np.zeros(count, dtype=np.int8)
     for sign, says in (

@@ -8,7 +8,8 @@ layers adjacent to glass that is not spread. The glass style is read from the co
 do far better, by chance: this is information, and a warning where a whole unit interval can be lost.
 
 Where the material names low-Dk glass (NE, L2, NEZ) or quartz, or is sold with it, the skew is less: by the Dk of that
-glass above the lowest resin's, over that of E-glass above FR-4 resin's. At most 64 % with NE, 32 % with quartz.
+glass above the lowest resin's, over that of E-glass above FR-4 resin's. At most 64 % with NE, 32 % with quartz. The
+figures for low-Dk glass are at second hand: a pass that rests on them has low confidence.
 
 Why it matters
 --------------
@@ -23,9 +24,8 @@ the panel by 10 degrees, or route a few degrees off the axes. If the fab uses sp
 
 What it cannot see
 ------------------
-Glass counts only where its style is named. One study's maximum stands for every open weave. Rotation on the panel is
-not known without `spread_glass`. Dk of low-Dk glass is at second hand: a pass that rests on it has low confidence.
-Slanted runs, zigzags and arcs count as harmless; films without glass count as not named.
+Glass counts only where its style is named. One study's maximum stands for every open weave. Rotation on the panel
+needs `spread_glass`. Slanted runs, zigzags and arcs count as harmless.
 
 Sources
 -------
