@@ -406,6 +406,6 @@ def test_the_verdict_names_what_to_refuse_and_the_reply_says_why(
 
     assert run(["compare", str(CARD), str(path), "--reply"]) == 1
     out = capsys.readouterr().out
-    assert re.search(r"Please change:\n- dielectric 1: .*\n- dielectric 2: thickness 0\.1 mm instead of 0\.075 mm", out)
+    assert re.search(r"Please change:\n- dielectric 1: .*\n- dielectric 2: thickness 0\.075 mm, you state 0\.1 mm", out)
     assert "states 1.9 mm, your rows add up to" in out
     assert max(map(len, out.splitlines())) <= 80

@@ -22,7 +22,8 @@ def reply_text(
     """Return the reply; a part without a line is left out, and nothing is accepted that was not compared."""
     rows = {match.layer: match for match in layers}
     refused = (*verdict.refuse, *verdict.together)
-    accepted = [_row(rows[name]) for name in verdict.accept if rows[name].outcome is CompareOutcome.DIFFERS]
+    accepted = [row for name in verdict.accept for row in _row(rows[name], "{what} {fab} in place of {board}")]
+    wrong = [row for name in refused for row in _row(rows[name], "{what} {board}, you state {fab}")]
     changes = [
         f"{change.title}: {change.findings[0] if change.findings else change.after.value}"
         for change in verdict.changes
@@ -30,9 +31,9 @@ def reply_text(
     ]
     parts = (
         ("We accept:", accepted),
-        ("Please change:", [_row(rows[name]) for name in refused] + list(_wrong_widths(widths))),
+        ("Please change:", wrong + list(_wrong_widths(widths))),
         ("Why: with your stackup", changes),
-        ("Please answer:", [*_questions(layers, refused), *_totals(totals), *_open_widths(widths)]),
+        ("Please answer:", [*_questions(layers), *_totals(totals), *_open_widths(widths)]),
     )
     found = [f"Your stackup for {name}, compared with the board's.", ""]
     if not any(lines for _, lines in parts):
@@ -47,19 +48,24 @@ def _bullet(text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
 
 
-def _row(match: LayerMatch) -> str:
-    odd = [f for f in match.figures if f.outcome is not CompareOutcome.ACCEPT and f.fab]
-    return f"{match.layer}: " + ", ".join(f"{f.what} {f.fab} instead of {f.board}" for f in odd)
+def _row(match: LayerMatch, form: str) -> Iterator[str]:
+    """Yield what differs in a row; what only one side states is a question, no difference."""
+    odd = [f for f in match.figures if f.outcome is CompareOutcome.DIFFERS and f.fab and f.what != "row"]
+    if odd:
+        yield f"{match.layer}: " + "; ".join(form.format(what=f.what, fab=f.fab, board=f.board) for f in odd)
 
 
-def _questions(layers: Sequence[LayerMatch], refused: Sequence[str]) -> Iterator[str]:
+def _questions(layers: Sequence[LayerMatch]) -> Iterator[str]:
+    remarks: dict[str, list[str]] = {}
     for match in layers:
         for figure in match.figures:
             if figure.what == "row":
-                yield f"{match.layer}: {figure.remark}"
-            elif figure.outcome is CompareOutcome.OPEN and match.layer not in refused:
+                remarks.setdefault(figure.remark, []).append(match.layer)
+            elif figure.outcome is CompareOutcome.OPEN:
                 stated = f"you state {figure.fab}" if figure.fab else "you state none"
                 yield f"{match.layer}: {figure.what}, {stated}, the board {figure.board}"
+    for remark, names in remarks.items():
+        yield f"{remark.replace('the table', 'your table')}: {', '.join(names)}"
 
 
 def _totals(totals: Sequence[TotalJudged]) -> Iterator[str]:
