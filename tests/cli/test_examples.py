@@ -17,6 +17,7 @@ import typer
 from stackwright.cli.app import app
 from tests.cli.test_cli import run as run_process
 from tests.cli.test_options import commands
+from tests.support.fab_workbook import fab_workbook
 from tests.support.in_process import run_here
 from tests.support.odd_files import GERBER
 from tests.support.remembered import equal_boards_checked_once
@@ -81,6 +82,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(folder / "card.kicad_pcb", folder / f"{name}.kicad_pcb")
     (folder / "my_cases.csv").write_text(CASES, encoding="utf-8")
     run_process("stackup", "card.kicad_pcb", "--format", "csv", "-o", "fab.csv", cwd=folder)
+    (folder / "fab.xlsx").write_bytes(fab_workbook())
     (folder / "gerbers").mkdir()
     (folder / "gerbers" / "card-F_Cu.gbr").write_bytes(GERBER)
     with zipfile.ZipFile(folder / "fab.zip", "w") as archive:

@@ -27,8 +27,8 @@ COPPER = (224, 122, 38)
 
 TOOLBAR_ROWS = 110
 FEWEST_PIXELS = 60
-SHOWN_AFTER_S = 240
-"""For the plugin's environment: KiCad makes it and fetches its packages at the first start."""
+SHOWN_AFTER_S = 600
+"""For the plugin's environment: KiCad makes it and fetches its packages at the first start, over a network or none."""
 
 SETTINGS = {
     "api": {"enable_server": True, "interpreter_path": "/usr/bin/python3"},
@@ -122,7 +122,10 @@ class Editor:
     def press(self) -> str:
         """Click the button with the mouse, as soon as it is there; return the opened address when markers are set."""
         before, markers = self.addresses(), _age(self.remembered)
-        x, y = wait_for("the button, for which KiCad fetches packages", self._button, SHOWN_AFTER_S)
+        try:
+            x, y = wait_for("the button, for which KiCad fetches packages", self._button, SHOWN_AFTER_S)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; its environment holds {self._fetched()}") from None
         self.run("xdo", "mousemove", str(x), str(y), "click", "1")
         wait_for("the page", lambda: len(self.addresses()) > len(before), 60)
         wait_for("the markers", lambda: _age(self.remembered) > markers, 120)
@@ -131,6 +134,10 @@ class Editor:
     def addresses(self) -> list[str]:
         """What was opened so far."""
         return self.opened.read_text().splitlines() if self.opened.exists() else []
+
+    def _fetched(self) -> list[str]:
+        """What KiCad has installed for the plugin so far."""
+        return sorted(info.name for info in self.home.glob(".cache/kicad/**/site-packages/*.dist-info"))
 
     def _button(self) -> tuple[int, int] | None:
         """The middle of our icon's copper in the toolbar."""
