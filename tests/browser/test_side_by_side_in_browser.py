@@ -28,7 +28,7 @@ OUTSIDE = """[...document.querySelectorAll('main *')].filter((one) => !one.close
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The page of a diff, and a report in full."""
     folder = tmp_path_factory.mktemp("pages")
-    diff = html_of(diff_of(FIT, LOSSY), checked(FIT).report, checked(LOSSY).report)
+    diff = html_of(diff_of(FIT, LOSSY), checked(FIT), checked(LOSSY))
     full = in_full(path_of(LOW_TG), checked(LOW_TG), find_config(path_of(LOW_TG), None), Overrides())
     report = render([Checked(checked(LOW_TG).report, None, "", full=full)])
     made = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import pickle
 import re
+import shutil
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.impedance.line_effects import LineEffect, LineState, changed
+from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.engine.board_diff import BoardDiff, board_diff, row_changes, row_pairs
 from drc_rules.engine.check import CheckUp, check_up, find_config
 from drc_rules.facts.declared import Overrides
@@ -27,6 +29,7 @@ from stackup_lib.transmission_lines.inverse import Target
 from stackwright.cli.app import run
 from stackwright.commands.check.full import in_full
 from stackwright.commands.diff.html import html_of
+from stackwright.commands.diff.widths import width_changes
 from stackwright.commands.fit.changes import Way
 from stackwright.commands.fit.scorecard import scorecard
 from stackwright.drawing import columns
@@ -64,7 +67,7 @@ def diff_of(old: str, new: str) -> BoardDiff:
 
 def diff_page(old: str, new: str) -> Page:
     """Its page."""
-    return sound(html_of(diff_of(old, new), checked(old).report, checked(new).report))
+    return sound(html_of(diff_of(old, new), checked(old), checked(new)))
 
 
 @cache
@@ -334,18 +337,59 @@ def test_boards_of_other_layers_are_drawn_with_gaps() -> None:
 @pytest.mark.slow
 def test_a_state_without_a_stackup_has_nothing_to_draw() -> None:
     """The page stands, and says what came."""
-    page = sound(html_of(diff_of("no_stackup", "no_stackup"), *[checked("no_stackup").report] * 2))
+    page = sound(html_of(diff_of("no_stackup", "no_stackup"), *[checked("no_stackup")] * 2))
 
     assert "as before" in page.text
     assert "Unchanged." in page.text
 
 
 @pytest.mark.slow
+def test_copper_that_a_thicker_prepreg_takes_off_its_target_gets_widths_and_rules(tmp_path: Path) -> None:
+    """0.077 mm below In2.Cu become 0.16 mm: the width that the page offers meets 85 ohm; the rules hold it."""
+    name = "inference_pcie_gen5_fit"
+    shutil.copytree(BOARDS / name, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / f"{name}.kicad_pcb"
+    text, changed_rows = re.subn(
+        r'(\(layer "dielectric 3".*?\(thickness )0\.077', r"\g<1>0.16", file.read_text(), count=1, flags=re.DOTALL
+    )
+    assert changed_rows == 1
+    file.write_text(text)
+    after = check_up(file)
+    diff = board_diff(checked(name), after)
+
+    page = sound(html_of(diff, checked(name), after))
+
+    found = width_changes(changed(diff.lines), after.context, diff.after)
+    assert found is not None
+    assert [(one.layer, one.width_mm, one.gap_mm) for one in found.reroute] == [("In2.Cu", 0.094, 0.13)]
+    (one,) = found.reroute
+    assert one.new_width_mm is not None
+    layer = after.context.board.layer_index["In2.Cu"]
+    assert Lines(after.context).solved(layer, one.new_width_mm, one.new_gap_mm).impedance_ohm == pytest.approx(
+        85, 0.002
+    )
+    assert "Widths to change 1" in page.text
+    (link,) = [a for a in page.all("a") if "download" in a]
+    rules = parse_design_rules(base64.b64decode(link["href"].removeprefix(RULES)).decode())
+    assert [(rule.layer, rule.net_class) for rule in found.rules] == [("In2.Cu", "85Ohm-diff_PCIE")]
+    assert f"{one.new_width_mm:.3f}" in base64.b64decode(link["href"].removeprefix(RULES)).decode()
+    assert rules
+
+
+def test_lines_within_their_tolerance_get_no_widths() -> None:
+    """Two lossy prepregs move no line off its target."""
+    page = diff_page(FIT, LOSSY)
+
+    assert width_changes(changed(diff_of(FIT, LOSSY).lines), checked(LOSSY).context, "x.kicad_pcb") is None
+    assert "Widths to change" not in page.text
+
+
+@pytest.mark.slow
 def test_the_same_states_give_the_same_bytes() -> None:
     """No time, no order of chance."""
-    reports = checked(FIT).report, checked(LOSSY).report
+    sides = checked(FIT), checked(LOSSY)
 
-    assert html_of(diff_of(FIT, LOSSY), *reports) == html_of(diff_of(FIT, LOSSY), *reports)
+    assert html_of(diff_of(FIT, LOSSY), *sides) == html_of(diff_of(FIT, LOSSY), *sides)
 
 
 def test_the_command_writes_the_page_of_a_diff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

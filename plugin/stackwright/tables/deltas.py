@@ -36,7 +36,12 @@ def share(state: LineState) -> str:
 
 def size(effect: LineEffect) -> str:
     """Return width, and gap of a pair, in mm."""
-    return f"{effect.width_mm:g}" + ("" if effect.gap_mm is None else f"/{effect.gap_mm:g}")
+    return sizes(effect.width_mm, effect.gap_mm)
+
+
+def sizes(width_mm: float, gap_mm: float | None, digits: int = 4) -> str:
+    """Return a width, and the gap of a pair, in mm."""
+    return f"{round(width_mm, digits):g}" + ("" if gap_mm is None else f"/{round(gap_mm, digits):g}")
 
 
 def off_pct(effect: LineEffect) -> float | None:

@@ -134,5 +134,5 @@ def _written(found: BoardDiff, was: CheckUp, now: CheckUp, request: DiffRequest)
     if request.format == HTML:
         from stackwright.commands.diff.html import html_of
 
-        return html_of(found, was.report, now.report)
+        return html_of(found, was, now)
     return request.laid_out(page(found))

@@ -11,8 +11,10 @@ from markupsafe import Markup
 
 from drc_rules.analysis.impedance.line_effects import changed
 from drc_rules.engine.board_diff import BoardDiff, counted, row_pairs
+from drc_rules.engine.check import CheckUp
 from drc_rules.report.link_rows import LinkLossRow
 from drc_rules.report.model import Report
+from stackwright.commands.diff.widths import width_changes
 from stackwright.drawing import columns, words
 from stackwright.reporters.cards import MOST_LISTED, shown_findings
 from stackwright.reporters.pages import environment, labelled
@@ -35,8 +37,9 @@ class LossChange:
     margin_after: str
 
 
-def html_of(diff: BoardDiff, old: Report, new: Report) -> str:
-    """Return the page of a diff with the reports of both states; the same states give the same bytes."""
+def html_of(diff: BoardDiff, was: CheckUp, now: CheckUp) -> str:
+    """Return the page of a diff of two checked states; the same states give the same bytes."""
+    old, new, moved = was.report, now.report, changed(diff.lines)
     keys = {finding.key for finding in diff.new}
     made = environment(most_listed=MOST_LISTED)
     return made.get_template("diff.html").render(
@@ -48,7 +51,8 @@ def html_of(diff: BoardDiff, old: Report, new: Report) -> str:
         stayed=tuple(shown_findings([one for one in new.findings if one.key not in keys], "unchanged-")),
         fixed=diff.fixed,
         drawings=tuple(_drawings(diff, old, new)),
-        moved=changed(diff.lines),
+        moved=moved,
+        widths=width_changes(moved, now.context, diff.after) if diff.rows else None,
         links=[one for rows in counted(diff.links).values() for one in rows],
         losses=tuple(_losses(old, new)),
         facts=tuple(_facts(old, new)),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drc_rules.stackup_design.goals import BoardProject
 from stackup_lib.board.planned import PlannedRule
-from stackup_lib.core.errors import StackwrightError
 from stackup_lib.kicad.read.reader import NEWEST_VERSION
-from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackwright.commands.suggest.plans import plan_of_pick
+from stackwright.tables.rules_link import rules_link
 
 if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
@@ -43,12 +41,4 @@ def widths_of(result: Suggested, project: BoardProject | None) -> Iterator[Width
         rules = plan_of_pick(result, pick).rule
         if rules:
             file = f"{stem}-pick-{pick}.kicad_dru"
-            yield Widths(pick, rules, file, _link(rules, file, version))
-
-
-def _link(rules: tuple[PlannedRule, ...], file: str, format_version: int) -> str:
-    try:
-        text = replace_rules(None, rules, label=file, format_version=format_version)
-    except StackwrightError:
-        return ""
-    return "data:application/octet-stream;base64," + base64.b64encode(text).decode("ascii")
+            yield Widths(pick, rules, file, rules_link(rules, file, version))
