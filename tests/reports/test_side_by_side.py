@@ -169,12 +169,12 @@ def test_two_columns_stand_at_equal_heights_and_every_difference_has_a_sign() ->
     assert [one.mark for one in left] == ["", "changed", "", ""]
     assert [one.mark for one in right] == ["", "changed", "added", ""]
     assert left[2].row is None
-    drawn = columns.column(right, columns.WIDE, title="after", ident="a")
+    drawn = columns.column(right, columns.WIDE, title="after")
     assert "\u2260 B" in drawn
     assert "+ C" in drawn
     assert 'class="outline-of changed"' in drawn
     assert "\u2212" in columns.column(
-        columns.paired(tuple(row_pairs(new, old)), frozenset())[0], columns.WIDE, title="before", ident="b"
+        columns.paired(tuple(row_pairs(new, old)), frozenset())[0], columns.WIDE, title="before"
     )
 
 
@@ -210,7 +210,7 @@ def test_rows_at_fault_are_named_by_the_rows_of_the_board_file() -> None:
     slots = columns.plain([prepreg("dielectric 1, ply 1", "A"), copper("B.Cu")], frozenset({"dielectric 1"}))
 
     assert [one.mark for one in slots] == ["fails", ""]
-    assert "\u2717 A" in columns.column(slots, columns.NARROW, title="now", ident="n")
+    assert "\u2717 A" in columns.column(slots, columns.NARROW, title="now")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -221,7 +221,7 @@ def test_a_hostile_name_stays_text_in_a_column(text: str, layout: columns.Layout
     calm = columns.plain(hostile_view("a name").rows)
 
     def tags(one: tuple[columns.Slot, ...], title: str) -> list[str]:
-        page = Page(columns.column(one, layout, title=title, ident="x"))
+        page = Page(columns.column(one, layout, title=title))
         assert page.open == []
         return [tag for tag, _ in page.elements if tag != "title"]
 

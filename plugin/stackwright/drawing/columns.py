@@ -11,7 +11,7 @@ from drc_rules.engine.board_diff import RowPair
 from drc_rules.report.stackup_rows import StackupRow
 from stackup_lib.board.board import LayerKind
 from stackwright.drawing import words
-from stackwright.drawing.svg import Band, describe, escape_text, label, patterns, readable_height, rect, sheet
+from stackwright.drawing.svg import Band, describe, escape_text, label, readable_height, rect, sheet
 
 Mark = Literal["", "changed", "added", "removed", "fails"]
 SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": "\u2212", "fails": "\u2717"}
@@ -86,14 +86,13 @@ def plain(rows: Sequence[StackupRow], faulty: frozenset[str] = frozenset()) -> t
     return tuple(Slot(row, readable_height(row), "fails" if words.file_row(row) in faulty else "") for row in rows)
 
 
-def column(slots: Sequence[Slot], layout: Layout, *, title: str, ident: str) -> str:
+def column(slots: Sequence[Slot], layout: Layout, *, title: str) -> str:
     """Return one stackup as an SVG element for a page that holds the style of `stackwright.drawing.svg`.
 
     Args:
         slots: top to bottom.
         layout: how wide it is.
         title: what it is of, for those who cannot see it.
-        ident: beginning of the ids in it.
     """
     height = TOP + sum(slot.height for slot in slots) + FOOT
     name = escape_text(title)
@@ -102,14 +101,13 @@ def column(slots: Sequence[Slot], layout: Layout, *, title: str, ident: str) -> 
         f'<svg class="stackup-drawing {kind}" viewBox="0 0 {layout.width} {height:.0f}" width="{layout.width}" '
         f'height="{height:.0f}" role="img" aria-label="{name}">',
         f"<title>{name}</title>",
-        patterns(ident),
-        *_slots(slots, layout, ident),
+        *_slots(slots, layout),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _slots(slots: Sequence[Slot], layout: Layout, ident: str) -> Iterator[str]:
+def _slots(slots: Sequence[Slot], layout: Layout) -> Iterator[str]:
     y = TOP
     foil = any(slot.row is not None and slot.row.foil for slot in slots)
     for slot in slots:
@@ -117,14 +115,14 @@ def _slots(slots: Sequence[Slot], layout: Layout, ident: str) -> Iterator[str]:
             middle = y + slot.height / 2
             yield f'<path class="leader nothing" d="M{layout.sheet_left} {middle:g}h{layout.sheet_width}"/>'
         else:
-            yield from _row(slot, slot.row, y, layout, ident, foil=foil)
+            yield from _row(slot, slot.row, y, layout, foil=foil)
         y += slot.height
 
 
-def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, ident: str, *, foil: bool) -> Iterator[str]:
+def _row(slot: Slot, row: StackupRow, y: float, layout: Layout, *, foil: bool) -> Iterator[str]:
     band = Band(row, y, slot.height)
     left, right = layout.sheet_left, layout.sheet_left + layout.sheet_width
-    yield from sheet(band, ident, left, layout.sheet_width)
+    yield from sheet(band, left, layout.sheet_width)
     if slot.mark:
         yield rect(left - 1, y + 1, layout.sheet_width + 2, slot.height - 2, f"outline-of {slot.mark}")
     base = band.middle + 4

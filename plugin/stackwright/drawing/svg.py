@@ -6,6 +6,7 @@ board and may hold anything, so it is cleaned, escaped and isolated; colours com
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ LABEL_STEP = 14.0
 """Least distance of two labels of the drawing to scale."""
 MOST_BARRELS = 12
 BARREL_WIDTH = 12.0
+GLASS_STEP, HATCH_STEP = 8.0, 7.0
 LEFT_LETTERS, RIGHT_LETTERS, CAPTION_LETTERS = 22, 66, 150
 BOLD_LETTERS, BOLD_RIGHT_LETTERS = 19, 56
 
@@ -52,6 +54,8 @@ STYLE = """
 .stackup-drawing .other { fill: var(--sw-unknown); }
 .stackup-drawing .unstated { stroke: var(--sw-muted); stroke-dasharray: 4 3; }
 .stackup-drawing .glass { stroke: var(--sw-glass); stroke-width: 1; }
+.stackup-drawing .core-glass { stroke-dasharray: 5 3; }
+.stackup-drawing .prepreg-glass { stroke-dasharray: 2 10; }
 .stackup-drawing .seam { stroke: var(--sw-glass); stroke-width: 0.75; }
 .stackup-drawing .barrel { fill: var(--sw-barrel); }
 .stackup-drawing .hole { fill: var(--sw-hole); }
@@ -83,7 +87,6 @@ def svg(
     to_scale: bool = False,
     standalone: bool = True,
     title: str = "",
-    ident: str = "",
     marks: Mapping[str, str] | None = None,
     links: str = "",
 ) -> str:
@@ -94,12 +97,10 @@ def svg(
         to_scale: true proportions; `view.is_to_scale` must hold.
         standalone: with its own style sheet, paper and legend; else the page must hold `STYLE` and list the via spans.
         title: what the drawing is of, for those who cannot see it.
-        ident: beginning of the ids in it, where a page holds several.
         marks: row name -> what to point out at that row, e.g. the codes of findings.
         links: beginning of the ids, on the page, of what is said of each row, to which its number is added; every row
             is then a link to that. Empty for a picture.
     """
-    prefix = ident + ("scale" if to_scale else "rows")
     top = 30.0
     bands = _bands_to_scale(view.rows, top) if to_scale else _bands(view.rows, top)
     foot = max([bands[-1].y + bands[-1].height, *_label_ends(bands, to_scale=to_scale)]) if bands else top
@@ -113,10 +114,9 @@ def svg(
         f'height="{_n(height)}" role="{"group" if links else "img"}" aria-label="{name}">',
         *(() if links else (f"<title>{name}</title>",)),  # it would lie over every row as a tooltip
         *((f"<style>{STYLE}</style>", f'<rect class="paper" width="{WIDTH}" height="{_n(height)}"/>') * standalone),
-        patterns(prefix),
         *_header(spans),
-        *(part for band in bands for part in sheet(band, prefix)),
-        *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans), prefix)),
+        *(part for band in bands for part in sheet(band)),
+        *(part for column, span in enumerate(spans) for part in _barrel(bands, span, column, len(spans))),
         *_labels(bands, marks or {}, to_scale=to_scale),
         *(
             label(MARGIN, foot + 26 + 16 * index, line, "quiet", letters=CAPTION_LETTERS)
@@ -159,15 +159,14 @@ def _bands_to_scale(rows: Sequence[StackupRow], top: float) -> list[Band]:
     return bands
 
 
-def sheet(band: Band, prefix: str, left: float = SHEET_X, width: float = SHEET_WIDTH) -> Iterator[str]:
-    """Draw one sheet: planes whole, signal layers in strips, cores and prepregs with their glass (`patterns`)."""
-    row, x, y, height = band.row, _n(left), _n(band.y), _n(band.height)
+def sheet(band: Band, left: float = SHEET_X, width: float = SHEET_WIDTH) -> Iterator[str]:
+    """Draw one sheet: planes whole, signal layers in strips, cores and prepregs with their glass."""
+    row, x, y = band.row, _n(left), _n(band.y)
     unstated = " unstated" if row.thickness_mm is None else ""
     if not row.is_copper:
         yield rect(left, band.y, width, band.height, row.kind.value + unstated)
         if row.kind in (LayerKind.CORE, LayerKind.PREPREG):
-            fill = f"url(#{prefix}-{row.kind.value})"
-            yield f'<rect x="{x}" y="{y}" width="{_n(width)}" height="{height}" fill="{fill}"/>'
+            yield _glass(band, left, width)
             yield f'<path class="seam" d="M{x} {y}h{_n(width)}"/>'
         return
     if row.role not in (LayerRole.SIGNAL, LayerRole.MIXED, LayerRole.EMPTY):
@@ -181,7 +180,7 @@ def sheet(band: Band, prefix: str, left: float = SHEET_X, width: float = SHEET_W
         at += strip + gap
 
 
-def _barrel(bands: Sequence[Band], span: ViaSpan, column: int, columns: int, prefix: str) -> Iterator[str]:
+def _barrel(bands: Sequence[Band], span: ViaSpan, column: int, columns: int) -> Iterator[str]:
     """Draw a via span: the barrel with its hole and outer pads, the part that is drilled away hatched."""
     at = {band.row.name: band for band in bands if band.row.is_copper}
     if span.top not in at or span.bottom not in at:
@@ -195,20 +194,17 @@ def _barrel(bands: Sequence[Band], span: ViaSpan, column: int, columns: int, pre
     yield rect(x, first, BARREL_WIDTH, last - first, "barrel")
     yield rect(x + 3, first, BARREL_WIDTH - 6, last - first, "hole")
     for drill in span.backdrills:
-        yield from _drilled(at, drill.start, drill.must_cut, x, prefix)
+        yield from _drilled(at, drill.start, drill.must_cut, x)
     yield "</g>"
 
 
-def _drilled(at: dict[str, Band], start: str, must_cut: str, x: float, prefix: str) -> Iterator[str]:
+def _drilled(at: dict[str, Band], start: str, must_cut: str, x: float) -> Iterator[str]:
     if start not in at or must_cut not in at:
         return
     one, other = at[start], at[must_cut]
     first, last = min(one.y, other.y), max(one.y + one.height, other.y + other.height)
     yield rect(x - 5, first, BARREL_WIDTH + 10, last - first, "drilled")
-    yield (
-        f'<rect x="{_n(x - 5)}" y="{_n(first)}" width="{_n(BARREL_WIDTH + 10)}" height="{_n(last - first)}" '
-        f'fill="url(#{prefix}-drilled)"/>'
-    )
+    yield _hatched(x - 5, first, BARREL_WIDTH + 10, last - first)
 
 
 def _header(spans: Sequence[ViaSpan]) -> Iterator[str]:
@@ -327,18 +323,23 @@ def _captions(view: StackupView, spans: Sequence[ViaSpan], *, to_scale: bool, le
         yield "no vias"
 
 
-def patterns(prefix: str) -> str:
-    """Textures, so that nothing is told by colour alone: glass in cores and prepregs, hatching where drilled away."""
-    weave = '<path class="glass" d="M0 4h5" fill="none"/>'
-    return (
-        "<defs>"
-        f'<pattern id="{prefix}-core" width="8" height="8" patternUnits="userSpaceOnUse">{weave}</pattern>'
-        f'<pattern id="{prefix}-prepreg" width="12" height="8" patternUnits="userSpaceOnUse">'
-        '<path class="glass" d="M0 4h2" fill="none"/></pattern>'
-        f'<pattern id="{prefix}-drilled" width="5" height="5" patternUnits="userSpaceOnUse" '
-        'patternTransform="rotate(45)"><path class="hatch" d="M0 0v5" fill="none"/></pattern>'
-        "</defs>"
-    )
+def _hatched(x: float, y: float, width: float, height: float) -> str:
+    """Return lines at 45 degrees within a rectangle; drawn one by one, as a PDF would hold a pattern as pictures."""
+    path = []
+    start = HATCH_STEP - width
+    while start < height:
+        first, last = max(0.0, -start), min(width, height - start)
+        path.append(f"M{_n(x + first)} {_n(y + start + first)}L{_n(x + last)} {_n(y + start + last)}")
+        start += HATCH_STEP
+    return f'<path class="hatch" d="{"".join(path)}" fill="none"/>'
+
+
+def _glass(band: Band, left: float, width: float) -> str:
+    """Return the threads of a core (dashes) or a prepreg (dots), on the same grid in all rows."""
+    first = math.ceil((band.y - GLASS_STEP / 2) / GLASS_STEP) * GLASS_STEP + GLASS_STEP / 2
+    rows = range(math.ceil((band.y + band.height - first) / GLASS_STEP))
+    path = "".join(f"M{_n(left)} {_n(first + GLASS_STEP * row)}h{_n(width)}" for row in rows)
+    return f'<path class="glass {band.row.kind.value}-glass" d="{path}" fill="none"/>' if path else ""
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str) -> str:

@@ -263,7 +263,7 @@ def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, st
         return None
     codes = {layer: ", ".join(dict.fromkeys(code for code, _ in found)) for layer, found in marks.items()}
     title = f"Cross-section of {PurePath(report.board.path).name}"
-    drawing = svg(view, standalone=False, title=title, ident=f"{ident}-", marks=codes, links=f"{ident}-row-")
+    drawing = svg(view, standalone=False, title=title, marks=codes, links=f"{ident}-row-")
     return Markup(drawing)  # noqa: S704 - svg() escapes what comes from the board
 
 

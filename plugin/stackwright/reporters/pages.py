@@ -95,10 +95,10 @@ class Drawable(Protocol):
     slots: tuple[Slot, ...]
 
 
-def _drawn(one: Drawable, ident: str) -> Markup:
+def _drawn(one: Drawable) -> Markup:
     """Return a stackup as a narrow column."""
     name = f"Cross-section: {one.title}"
-    return Markup(column(one.slots, NARROW, title=name, ident=ident))  # noqa: S704 - column() escapes
+    return Markup(column(one.slots, NARROW, title=name))  # noqa: S704 - column() escapes
 
 
 def labelled(line: str) -> tuple[str, str]:

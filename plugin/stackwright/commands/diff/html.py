@@ -70,7 +70,7 @@ def _drawings(diff: BoardDiff, old: Report, new: Report) -> Iterator[tuple[str, 
     titles = names if names[0] != names[1] else (diff.before, diff.after)
     for word, title, view, slots in zip(("Before", "After"), titles, (old.stackup, new.stackup), pair, strict=True):
         name = f"Cross-section {word.lower()}: {title}"
-        drawn = columns.column(slots, columns.WIDE, title=name, ident=word.lower())
+        drawn = columns.column(slots, columns.WIDE, title=name)
         yield word, title, words.total(view), Markup(drawn)  # noqa: S704 - column() escapes what comes from the board
 
 
