@@ -26,6 +26,9 @@ ALONE_GAPS = 4.0
 FAR_MM = 2.0
 """Nor does one that is farther away than any dielectric of a board with controlled pairs is thick."""
 
+ROUNDING_MM = 1e-6
+"""KiCad's unit: a piece whose middle lies on the edge of a pad lies there wherever the board is on the sheet."""
+
 References = tuple[int | None, int | None]
 
 
@@ -153,7 +156,8 @@ def _beyond_pads(board: Board, pieces: TrackPieces) -> NDArray[np.bool_]:
         near = np.flatnonzero((np.abs(dx) <= reach[its]) & (np.abs(dy) <= reach[its]))
         piece, pad = each[near], its[near]
         apart = (dx[near] + 1j * dy[near]) * np.exp(1j * np.radians(pads.rotation_deg[pad]))
-        inside = (np.abs(apart.real) <= pads.size_x_mm[pad] / 2) & (np.abs(apart.imag) <= pads.size_y_mm[pad] / 2)
+        half_x, half_y = pads.size_x_mm[pad] / 2 + ROUNDING_MM, pads.size_y_mm[pad] / 2 + ROUNDING_MM
+        inside = (np.abs(apart.real) <= half_x) & (np.abs(apart.imag) <= half_y)
         shared = holds_layer(pads.layers[pad], pieces.layer[piece])
         beyond[piece[inside & shared]] = False
     return beyond
