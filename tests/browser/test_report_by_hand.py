@@ -44,8 +44,13 @@ def opened(tab: Tab, page: str) -> None:
 
 
 def test_chips_choose_findings_and_stay_in_the_address(tab: Tab, page: str) -> None:
-    """Counts follow, what is chosen is told, and the address brings it back."""
+    """Counts follow, a choice opens the fold of remarks, what is chosen is told, and the address brings it back."""
     opened(tab, page)
+    assert tab.ask(SHOWN) == 1
+    tab.click("[data-token='severity-1']")
+    assert tab.ask("document.querySelector('.chips-status').textContent") == "1 of 3 shown"
+    assert tab.ask("document.querySelector('.finding.info').checkVisibility()")
+    tab.click("[data-token='severity-1']")
     assert tab.ask(SHOWN) == 2
     tab.click("[data-token='severity-0']")
     assert tab.ask(SHOWN) == 1

@@ -6,7 +6,7 @@ from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.kicad.read.title_block import TitleBlock
 from stackwright.drawing.words import millimetres
-from stackwright.reporters.cards import chip_rows, shown_findings
+from stackwright.reporters.cards import chip_rows, folded_title, in_view, shown_findings
 from stackwright.reporters.html import render
 from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked
@@ -42,6 +42,29 @@ def test_a_property_of_one_value_has_no_chips() -> None:
     rows, _ = chip_rows(list(shown_findings(FINDINGS[2:], "")), [], CLASSES)
 
     assert rows == ()
+
+
+def test_remarks_are_folded_where_anything_weighs_more() -> None:
+    remarks = [
+        finding(f"/N{n}", key=f"r{n}", code=code, severity=Severity.INFO).model_copy(update={"title": code})
+        for n, code in enumerate(("MAT001", "MAT001", "VIA001"))
+    ]
+
+    first, folded = in_view(list(shown_findings([*FINDINGS, *remarks], "")))
+    only, none = in_view(list(shown_findings(remarks, "")))
+
+    assert [one.id for one in first] == ["f-a", "f-c"]
+    assert folded_title(folded) == "3 remarks of 2 kinds"
+    assert len(only) == 2 and not none
+
+
+def test_the_thirteenth_kind_is_folded() -> None:
+    many = [finding(f"/N{n}", key=f"e{n}").model_copy(update={"title": f"kind {chr(97 + n)}"}) for n in range(14)]
+
+    first, folded = in_view(list(shown_findings(many, "")))
+
+    assert len(first) == 12
+    assert folded_title(folded) == "2 more kinds of findings"
 
 
 def test_the_head_shows_title_block_and_commit() -> None:

@@ -10,10 +10,13 @@ from drc_rules.report.model import Finding, Place
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
 from stackwright.tables.grouping import Group, groups
-from stackwright.text.words import number
+from stackwright.text.words import count, number
 
 MOST_LISTED = 100
 """Findings listed one by one under the one that speaks for them; the JSON report has them all."""
+
+MOST_CHIPS = 10
+"""Chips of one property before they are folded: a row of them."""
 
 MOST_CARDS = 12
 """Cards before the rest is folded: three screens hold about as many."""
@@ -37,6 +40,12 @@ class Shown:
     hidden: int
 
     @property
+    def at(self) -> str:
+        """Where the finding is that speaks for the group: one place or two, of more the first alone."""
+        where = self.group.first.places
+        return places(where, most=2 if len(where) == 2 else 1)
+
+    @property
     def layers(self) -> tuple[str, ...]:
         """Rows of the stackup that any of them names."""
         return tuple(dict.fromkeys(p.layer for one in self.group.findings for p in one.places if p.layer))
@@ -45,6 +54,21 @@ class Shown:
     def nets(self) -> tuple[str, ...]:
         """Nets that any of them names."""
         return tuple(dict.fromkeys(p.net for one in self.group.findings for p in one.places if p.net))
+
+
+def in_view(shown: Sequence[Shown]) -> tuple[Sequence[Shown], Sequence[Shown]]:
+    """Return the cards in view and those behind a fold: remarks are folded where anything weighs more."""
+    weighty = [one for one in shown if one.group.first.severity is not Severity.INFO]
+    first = (weighty or list(shown))[:MOST_CARDS]
+    return first, [one for one in shown if one not in first]
+
+
+def folded_title(folded: Sequence[Shown]) -> str:
+    """Return what the fold holds: "17 remarks of 6 kinds", "4 more kinds of findings"."""
+    if any(one.group.first.severity is not Severity.INFO for one in folded):
+        return f"{count(len(folded), 'more kind')} of findings"
+    remarks = count(sum(len(one.group.findings) for one in folded), "remark")
+    return remarks if len(folded) == 1 else f"{remarks} of {count(len(folded), 'kind')}"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,16 @@ from stackwright.drawing.map_payload import payload
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
 from stackwright.reporters import charts
-from stackwright.reporters.cards import MOST_CARDS, MOST_LISTED, ChipRow, Shown, chip_rows, shown_findings
+from stackwright.reporters.cards import (
+    MOST_CHIPS,
+    MOST_LISTED,
+    ChipRow,
+    Shown,
+    chip_rows,
+    folded_title,
+    in_view,
+    shown_findings,
+)
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
@@ -105,7 +114,9 @@ def _environment() -> Environment:
         colour_of=colour_of,
         budget_bars=_budget_bars,
         most_listed=MOST_LISTED,
-        most_cards=MOST_CARDS,
+        in_view=in_view,
+        folded_title=folded_title,
+        most_chips=MOST_CHIPS,
     )
 
 
