@@ -1,4 +1,4 @@
-"""What the fab needs in writing: stackup, impedances, backdrills and notes as tables; what nobody stated says so."""
+"""What the fab needs in writing of stackup, impedances and backdrills, as tables; what nobody stated says so."""
 
 from __future__ import annotations
 
@@ -9,31 +9,13 @@ from drc_rules.analysis.impedance.impedance_table import LineTarget
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, backdrill_table
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable, figure
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from stackup_lib.board.board import LayerKind, StackupLayer
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import ounce_class
-
-NOT_STATED = "NOT STATED"
-"""Stands wherever nobody has stated a value: the fab has to ask, and is never told a guess of ours."""
-
-
-class FabTable(Frozen):
-    """One table of a fab pack; every row has as many cells as `head`. `remarks` follow the table."""
-
-    name: str
-    title: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    remarks: tuple[str, ...] = ()
-
-
-def fab_tables(ctx: Context) -> tuple[FabTable, ...]:
-    """Return the tables of a board: stackup, impedance, backdrill, notes."""
-    return stackup_table(ctx), impedance_table(ctx), drill_table(ctx), notes_table(ctx)
 
 
 def stackup_table(ctx: Context) -> FabTable:
@@ -54,7 +36,7 @@ def stackup_table(ctx: Context) -> FabTable:
             found += [_dielectric(next(plies)) for _ in row.plies]
         elif row.kind is LayerKind.MASK:
             ply = row.plies[0]
-            cells = (_number(row.thickness_mm), ply.material or NOT_STATED, _number(ply.dk), _number(ply.df))
+            cells = (figure(row.thickness_mm), ply.material or NOT_STATED, figure(ply.dk), figure(ply.df))
             found.append((row.name, "solder mask", *cells, "", "", ""))
     remarks = (
         "Thicknesses are as the board file states them.",
@@ -71,8 +53,8 @@ def _copper(ctx: Context, row: StackupLayer) -> tuple[str, ...]:
     inner_oz = ounce_class(row.thickness_mm, outer=False).value if row.thickness_mm and not outer else None
     foil = ctx.foil_name(index) if index is not None else None
     name = foil.value if foil is not None and foil.known and foil.value else NOT_STATED
-    ounces = _number(said if said is not None else inner_oz)
-    return row.name, "copper", _number(row.thickness_mm), "", "", "", "", ounces, name
+    ounces = figure(said if said is not None else inner_oz)
+    return row.name, "copper", figure(row.thickness_mm), "", "", "", "", ounces, name
 
 
 def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
@@ -82,9 +64,9 @@ def _dielectric(ply: DielectricPly) -> tuple[str, ...]:
     df = said.df if declares else ply.ply.df
     at = said.at_ghz if declares else None
     material = NOT_STATED if not ply.stated or (ply.is_declared and stale) else ply.stated
-    thickness = _number(ply.ply.thickness_mm)
-    frequency = _number(at) if df is not None else ""
-    return ply.label, ply.kind.value, thickness, material, _number(dk), _number(df), frequency, "", ""
+    thickness = figure(ply.ply.thickness_mm)
+    frequency = figure(at) if df is not None else ""
+    return ply.label, ply.kind.value, thickness, material, figure(dk), figure(df), frequency, "", ""
 
 
 def impedance_table(ctx: Context) -> FabTable:
@@ -100,13 +82,21 @@ def impedance_table(ctx: Context) -> FabTable:
         "reference planes",
         "solved ohm",
         "length mm",
+        "coupon",
     )
     lines = Lines(ctx)
     rows = [row for target in board_targets(ctx) for row in _geometries(lines, target)]
+    rows = [(*row, _coupon(ctx, number)) for number, row in enumerate(rows, start=1)]
     remarks = ("Widths and gaps are as drawn, at the base of the trace; the solved impedance is Stackwright's.",)
     if not rows:
         remarks = ("No net of the board has a target impedance.",)
     return FabTable(name="impedance", title="Impedances", head=head, rows=tuple(rows), remarks=remarks)
+
+
+def _coupon(ctx: Context, number: int) -> str:
+    """Return the coupon of a controlled geometry, where coupons are ordered."""
+    ordered = ctx.declarations.config.order.coupons
+    return NOT_STATED if ordered is None else f"C{number}" if ordered else "none"
 
 
 def _geometries(lines: Lines, target: LineTarget) -> Iterator[tuple[str, ...]]:
@@ -124,8 +114,8 @@ def _geometries(lines: Lines, target: LineTarget) -> Iterator[tuple[str, ...]]:
             f"{target.target.ohm:g}",
             target.target.kind,
             tolerance_asked(lines.ctx, target),
-            _number(key[1]),
-            "" if target.target.kind == "single" else "single trace" if key[2] is None else _number(key[2]),
+            figure(key[1]),
+            "" if target.target.kind == "single" else "single trace" if key[2] is None else figure(key[2]),
             ", ".join(planes) or "none found",
             _solved(lines, usual),
             f"{lengths[key]:.1f}",
@@ -148,7 +138,7 @@ def _solved(lines: Lines, line: RoutedLine) -> str:
         return f"not solved: {error.what}"
 
 
-def drill_table(ctx: Context) -> FabTable:
+def backdrills_table(ctx: Context) -> FabTable:
     """Return the backdrills that the board file or the settings ask for; what only would help is not ordered."""
     head = ("from", "must cut", "must not cut", "hole mm", "drill mm", "depth mm from-to", "stub mm", "holes", "nets")
     try:
@@ -180,67 +170,10 @@ def _drill(row: BackdrillRow) -> tuple[str, ...]:
         row.start,
         row.must_cut,
         row.must_not_cut,
-        _number(row.hole_mm),
-        _number(row.drill_mm),
+        figure(row.hole_mm),
+        figure(row.drill_mm),
         f"{row.depth_mm.low:.3f}-{row.depth_mm.high:.3f}",
         f"{row.residual_mm.low:.3f}-{row.residual_mm.high:.3f}",
         str(row.holes),
         ", ".join(row.nets),
     )
-
-
-def notes_table(ctx: Context) -> FabTable:
-    """Return the notes: what is asked for in words, and what nobody has stated."""
-    return FabTable(name="notes", title="Notes", head=("item", "required"), rows=tuple(_notes(ctx)))
-
-
-def _notes(ctx: Context) -> Iterator[tuple[str, str]]:
-    stackup = None if ctx.is_default_stackup else ctx.board.stackup
-    thickness = stackup.thickness_mm if stackup else None
-    yield "copper layers", str(ctx.board.layer_count)
-    yield "finished thickness", NOT_STATED if thickness is None else f"{thickness:.3f} mm over solder mask"
-    yield "thickness tolerance", NOT_STATED
-    yield "surface finish", (stackup.copper_finish if stackup else None) or NOT_STATED
-    yield "edge connector", (stackup.edge_connector if stackup else None) or ("no" if stackup else NOT_STATED)
-    yield "edge plating", "yes" if stackup and stackup.edge_plating else "no" if stackup else NOT_STATED
-    yield "laminates", "; ".join(_laminates(ctx)) or NOT_STATED
-    yield "substitution of laminates", NOT_STATED
-    yield "foil", "; ".join(_foils(ctx))
-    general = ctx.declarations.impedance_tolerance_pct
-    yield "impedance tolerance", f"+-{general.value:g} %" if general.known and general.value else NOT_STATED
-    yield "Tg", "; ".join(_tgs(ctx)) or NOT_STATED
-    yield "IPC-6012 class", NOT_STATED
-
-
-def _laminates(ctx: Context) -> list[str]:
-    rows: dict[str, list[str]] = {}
-    for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
-        laminate = ply.laminate.value
-        if not ply.stated or (ply.is_declared and ctx.declarations.stale):
-            name = NOT_STATED
-        else:
-            name = laminate.family if laminate else f'"{ply.stated}" (not in our catalogue)'
-        rows.setdefault(name, []).append(ply.label)
-    return [f"{name}: {', '.join(labels)}" for name, labels in rows.items()]
-
-
-def _foils(ctx: Context) -> list[str]:
-    rows: dict[str, list[str]] = {}
-    for index, layer in enumerate(ctx.board.copper_layers):
-        fact = ctx.foil_name(index)
-        rows.setdefault(fact.value if fact.known and fact.value else NOT_STATED, []).append(layer.name)
-    return [f"{name}: {', '.join(layers)}" for name, layers in rows.items()]
-
-
-def _tgs(ctx: Context) -> list[str]:
-    """Only declared ones: what a laminate has by its data sheet is not what somebody asked for."""
-    declared, stale = ctx.declarations.config.declared, ctx.declarations.stale
-    if stale:
-        return []
-    rows = [f"{name}: {d.tg_c:g} C by {d.tg_method}" for name, d in declared.dielectric.items() if d.tg_c is not None]
-    general = [] if declared.tg_c is None else [f"{declared.tg_c:g} C by {declared.tg_method}"]
-    return [*general, *rows]
-
-
-def _number(value: float | None) -> str:
-    return NOT_STATED if value is None else f"{value:.6g}"

@@ -55,7 +55,7 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
     if matched.content == content:
         return FabVerdict(before=before.headline, after=before.headline, changes=())
     after = check_board(path, config=matched.config, overrides=overrides, text=matched.content)
-    changes = _changes(before, after)
+    changes = clause_changes(before, after)
     odd = {m.layer for m in matched.layers if m.outcome is not CompareOutcome.ACCEPT}
     rows = tuple(name for name in matched.row_contents if name in odd)
     plain = FabVerdict(before=before.headline, after=after.headline, changes=changes)
@@ -73,7 +73,7 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
         with_row = check_board(
             path, config=matched.row_configs[name], overrides=chosen, text=matched.row_contents[name]
         )
-        if any(change.is_worse for change in _changes(own, with_row)):
+        if any(change.is_worse for change in clause_changes(own, with_row)):
             refused.append(name)
     rest = tuple(name for name in rows if name not in refused)
     return plain.model_copy(
@@ -81,7 +81,8 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
     )
 
 
-def _changes(before: Report, after: Report) -> tuple[ClauseChange, ...]:
+def clause_changes(before: Report, after: Report) -> tuple[ClauseChange, ...]:
+    """Return the clauses that two reports of a board decide otherwise, those that get worse first."""
     own = {finding.key for finding in before.findings}
     theirs = {verdict.clause.id: verdict for verdict in after.verdicts}
     found = []

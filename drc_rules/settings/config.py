@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, field_validator
 from drc_rules.requirements.data_files import parse_model, read_text
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config_fab import FabDeclaration
+from drc_rules.settings.config_order import OrderDeclaration
 from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.config_process import ProcessDeclaration
 from drc_rules.settings.config_thermal import HotPart
@@ -184,6 +185,7 @@ class Config(Declaration):
     goals: GoalChoices = Field(default_factory=GoalChoices)
     fab: FabDeclaration = Field(default_factory=FabDeclaration)
     process: ProcessDeclaration = Field(default_factory=ProcessDeclaration)
+    order: OrderDeclaration = Field(default_factory=OrderDeclaration)
 
     _text: str = PrivateAttr(default="")
     _path: Path | None = PrivateAttr(default=None)

@@ -75,6 +75,22 @@ def walk(name: str) -> None:
             shutil.copyfile(Path(folder) / made, PICTURES / f"{target}.png")
 
 
+def fab_pack(name: str) -> None:
+    """Show the first pages of a fab pack side by side; needs pdftoppm of Poppler."""
+    from PIL import Image  # noqa: PLC0415 - it comes with fpdf2
+
+    with tempfile.TemporaryDirectory() as folder:
+        words = [sys.executable, "-m", "stackwright", "fab-pack", FIT, "--output", folder]
+        subprocess.run(words, cwd=ROOT, env=_environment(), check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+        target = next(Path(folder).glob("*.pdf"))
+        subprocess.run(["pdftoppm", "-r", "58", "-l", "3", "-png", target, Path(folder) / "page"], check=True)  # noqa: S603, S607
+        pages = [Image.open(path) for path in sorted(Path(folder).glob("page-*.png"))]
+        sheet = Image.new("RGB", (sum(one.width + 8 for one in pages) - 8, pages[0].height), (216, 221, 228))
+        for index, one in enumerate(pages):
+            sheet.paste(one, (index * (one.width + 8), 0))
+        sheet.save(PICTURES / f"{name}.png", optimize=True)
+
+
 def _environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")]), **more}
 
@@ -83,6 +99,7 @@ def main() -> None:
     """Make the pictures that the command line names."""
     sys.path[:0] = [str(ROOT), str(ROOT / "plugin")]
     makers: dict[str, Callable[[str], None]] = {**dict.fromkeys(PAGES, page), **dict.fromkeys(WALKS, walk)}
+    makers["fab_pack"] = fab_pack
     parser = argparse.ArgumentParser(description="Makes the pictures of the documentation anew.")
     parser.add_argument("names", nargs="*", choices=[[], *makers], help="all without a name")
     for name in parser.parse_args().names or makers:

@@ -5,20 +5,34 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
+from tomllib import loads as parse_toml
+from typing import Any
 
+import numpy as np
 import pytest
 
 from drc_rules.analysis.via.backdrill_table import BackdrillRow, BackdrillTable
-from drc_rules.fab_exchange.fab_tables import NOT_STATED
+from drc_rules.fab_exchange.fab_holes import via_types
+from drc_rules.fab_exchange.fab_notes import in_ranges
+from drc_rules.fab_exchange.fab_table import NOT_STATED
+from drc_rules.settings.config import Config, parse_config
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.cli.app import run
+from stackwright.commands.fab.pack_pdf import NO_FPDF
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
 FIT = "inference_pcie_gen5_fit"
+PROTECTIONS = (
+    *("tented_front", "tented_back", "covered_front", "covered_back"),
+    *("plugged_front", "plugged_back", "filled", "capped"),
+)
 
 
 @pytest.fixture
@@ -145,17 +159,157 @@ def test_without_a_stackup_the_fab_gets_no_figure(name: str, tmp_path: Path) -> 
 def test_the_page_has_every_table_and_the_terminal_what_is_open(
     card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One Markdown file with all of it and the board's fingerprint; the same board gives the same bytes."""
+    """First what is not stated, then every table, and the board's fingerprint; the same board gives the same bytes."""
     pack(card, tmp_path / "pack")
-    out = capsys.readouterr().out
-    text = (tmp_path / "pack" / f"{FIT}-fab.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Stackup", "Impedances", "Backdrills", "Notes"]
+    out = " ".join(capsys.readouterr().out.split())
+    text = (tmp_path / "pack" / f"{FIT}-fab.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h2[^>]*>(.*?)</h2>", text) == [
+        *("Not stated", "Notes", "Cross-section", "Stackup", "Laminates"),
+        *("Substitutes", "Impedances", "Holes", "Via protection", "Backdrills"),
+    ]
     assert re.search(r"SHA-256 [0-9a-f]{64}", text)
-    widths = {line.count("|") for line in text.split("## ")[1].splitlines() if line.startswith("|")}
-    assert len(widths) == 1
-    assert "notes: thickness tolerance, substitution of laminates, Tg, IPC-6012 class" in " ".join(out.split())
+    assert "notes: IPC-6012 class, thickness tolerance, " in out
+    assert "<script src" not in text
     pack(card, tmp_path / "again")
-    assert (tmp_path / "again" / f"{FIT}-fab.md").read_text(encoding="utf-8") == text
+    for name in (f"{FIT}-fab.html", f"{FIT}-fab.pdf"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "pack" / name).read_bytes()
+
+
+def test_every_open_note_says_how_to_answer_it(card: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lines that `-v` prints fit into the settings as they are, and declare nothing until they are filled in."""
+    assert run(["fab-pack", str(card), "--output", str(tmp_path / "pack"), "-v"]) == 0
+    lines = capsys.readouterr().out.split("To answer")[1].splitlines()[1:]
+    toml = "\n".join(line.strip() for line in lines if " = " in line or line.strip().startswith("["))
+    assert parse_config(toml).model_dump() == Config().model_dump()
+    assert len(parse_toml(toml)["order"]) >= 10
+
+
+ORDER = """
+[order]
+ipc_class = "3"
+thickness_tolerance_pct = 10
+slash_sheets = { "Megtron 6(N)" = "IPC-4101/102" }
+substitutes = ["FR408HR", "Unobtainium 9"]
+width_change_pct = 0
+height_changes = false
+coupons = true
+hole_tolerance_mm = 0.075
+mask_colour = "green"
+panel = "single boards"
+remarks = ["Serial number on every board"]
+"""
+
+
+def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None:
+    """Each answer stands in the notes with the file that says it, and in the tables that it concerns."""
+    settings = card.with_name("stackwright.toml")
+    settings.write_text(settings.read_text(encoding="utf-8") + ORDER, encoding="utf-8")
+    tables = pack(card, tmp_path / "pack")
+    notes = {row["item"]: (row["required"].lstrip("'"), row["stated in"]) for row in tables["notes"]}
+    settings_file = "stackwright.toml"
+    assert notes["IPC-6012 class"] == ("3", settings_file)
+    assert notes["thickness tolerance"] == ("+-10 %", settings_file)
+    assert notes["substitution of laminates"] == ("FR408HR, Unobtainium 9", settings_file)
+    assert notes["fab may change widths of controlled lines"] == ("no", settings_file)
+    assert notes["fab may change dielectric heights"] == ("no", settings_file)
+    assert notes["remark"] == ("Serial number on every board", settings_file)
+    assert notes["surface finish"][1] == "board file"
+    assert notes["UL mark"] == (NOT_STATED, "")
+    assert [row["coupon"] for row in tables["impedance"]] == ["C1", "C2"]
+    assert {row["tolerance mm"].lstrip("'") for row in tables["holes"] if row["plated"] == "yes"} == {"+-0.075"}
+    assert NOT_STATED not in {row["slash sheet"] for row in tables["laminates"] if row["laminate"] == "Megtron 6(N)"}
+
+
+def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_path: Path) -> None:
+    """A lossier laminate makes loss clauses worse, one that nobody knows is not judged."""
+    settings = card.with_name("stackwright.toml")
+    settings.write_text(settings.read_text(encoding="utf-8") + ORDER, encoding="utf-8")
+    rows = pack(card, tmp_path / "pack")["substitutes"]
+    said = {row["substitute"]: row["judgement"] for row in rows if row["laminate"] == "Megtron 6(N)"}
+    assert said["Unobtainium 9"] == "not in our catalogue: not judged"
+    assert "makes worse: " in said["FR408HR"] and "failed" in said["FR408HR"]
+
+
+def test_holes_and_protection_are_counted(card: Path, tmp_path: Path) -> None:
+    """Every via and drilled pad is in the table of holes, every via in the table of protection."""
+    tables = pack(card, tmp_path / "pack")
+    board = read_board(card)
+    drilled = int(np.isfinite(board.pads.drill_x_mm).sum())
+    assert sum(int(row["holes"]) for row in tables["holes"]) == len(board.vias) + drilled
+    assert sum(int(row["vias"]) for row in tables["vias"]) == len(board.vias)
+    filled = int(((board.vias.filled == 1) & (board.vias.capped == 1)).sum())
+    assert sum(int(row["vias"]) for row in tables["vias"] if row["IPC-4761 type"] == "VII") == filled
+
+
+@pytest.mark.parametrize(
+    ("sides", "kind"),
+    [
+        ({}, NOT_STATED),
+        ({"tented_front": 0, "tented_back": 0}, "open"),
+        ({"tented_front": 1, "tented_back": 0}, "I-a"),
+        ({"tented_front": 1, "tented_back": 1}, "I-b"),
+        ({"tented_front": 1, "tented_back": 1, "covered_back": 1}, "II-a"),
+        ({"plugged_front": 1, "plugged_back": 1}, "III-b"),
+        ({"plugged_front": 1, "covered_front": 1}, "IV-a"),
+        ({"filled": 1}, "V"),
+        ({"filled": 1, "covered_front": 1, "covered_back": 1}, "VI-b"),
+        ({"filled": 1, "capped": 1}, "VII"),
+        ({"capped": 1}, "capped, not filled: no type"),
+    ],
+)
+def test_protection_is_named_after_ipc_4761(card: Path, sides: dict[str, int], kind: str) -> None:
+    """One via of each type; where nobody says anything of tenting the type is open."""
+    board = read_board(card)
+    flags = [name for name in PROTECTIONS if name not in sides]
+    columns: dict[str, Any] = {name: np.full(len(board.vias), sides.get(name, -1), np.int8) for name in (*flags, *sides)}
+    changed = replace(board, vias=replace(board.vias, **columns), ipc4761={})
+    assert set(via_types(changed)) == {kind}
+
+
+def test_numbered_rows_are_read_in_ranges() -> None:
+    """Rows in a row in short, others one by one."""
+    assert in_ranges(["dielectric 1", "dielectric 2", "dielectric 3", "dielectric 9"]) == "dielectric 1-3, 9"
+    assert in_ranges(["core", "dielectric 2", "Prepreg"]) == "core, dielectric 2, Prepreg"
+
+
+def test_without_fpdf2_the_pack_says_how_to_get_a_pdf(
+    card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """HTML and tables are there all the same."""
+    monkeypatch.setitem(sys.modules, "fpdf", None)
+    pack(card, tmp_path / "pack")
+    assert NO_FPDF in " ".join(capsys.readouterr().out.split())
+    assert not list((tmp_path / "pack").glob("*.pdf"))
+    assert (tmp_path / "pack" / f"{FIT}-fab.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["training_b200_fit", "edge_jetson_carrier_fit", "no_stackup", "default_stackup"])
+def test_every_table_is_in_the_pdf(name: str, tmp_path: Path) -> None:
+    """By a reader of PDF that has nothing to do with the writer: titles, every layer name, page numbers."""
+    pdftotext = shutil.which("pdftotext")
+    if pdftotext is None:
+        pytest.skip("needs pdftotext")
+    tables = pack(BOARDS / name, tmp_path / "pack")
+    target = next((tmp_path / "pack").glob("*.pdf"))
+    text = subprocess.run([pdftotext, "-layout", str(target), "-"], capture_output=True, check=True, timeout=60)
+    words = text.stdout.decode()
+    for title in ("Not stated", "Notes", "Stackup", "Laminates", "Impedances", "Holes", "Via protection", "Backdrills"):
+        assert re.search(rf"^\s*{title}$", words, re.MULTILINE), title
+    for row in tables["stackup"]:
+        assert row["layer"] in words
+    assert f"page 1 of {words.count(chr(12))}" in words
+
+
+def test_letters_that_a_pdf_has_not_stop_nothing(card: Path, tmp_path: Path) -> None:
+    """A title in Chinese is whole in the HTML."""
+    settings = card.with_name("stackwright.toml")
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(f'{text}\n[order]\nremarks = ["\u8bf7\u6309\u56fe <b>"]\n', encoding="utf-8")
+    pack(card, tmp_path / "pack")
+    page = (tmp_path / "pack" / f"{FIT}-fab.html").read_text(encoding="utf-8")
+    assert "\u8bf7\u6309\u56fe &lt;b&gt;" in page
+    assert (tmp_path / "pack" / f"{FIT}-fab.pdf").stat().st_size > 1000
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(card: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Suggest stackups for a workload or a board.", epilog=SUGGEST_EPILOG)(suggest)
     app.command(short_help="Apply a planned stackup to a board.", epilog=APPLY_EPILOG)(apply)
     app.command(short_help="Create a new board: stackup, net classes, rules, settings.", epilog=NEW_EPILOG)(new)
-    app.command("fab-pack", short_help="Write tables and notes for the fab.")(fab_pack)
+    app.command("fab-pack", short_help="Write PDF, HTML and tables for the fab.")(fab_pack)
     app.command(short_help="Compare a fab's stackup with the board.", epilog=COMPARE_EPILOG)(compare)
 
 
@@ -328,11 +328,12 @@ def fab_pack(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; created if missing.")
     ],
     config: ConfigOption = None,
+    verbose: VerboseOption = False,
 ) -> int:
-    """Write stackup, impedance and backdrill tables and notes for the fab; missing data reads NOT STATED."""
+    """Write what the fab needs as PDF, HTML and CSV: what is not stated, notes, stackup, impedances, holes."""
     from stackwright.commands.fab.fab_pack import write_fab_pack
 
-    return write_fab_pack(board, output, config)
+    return write_fab_pack(board, output, config, verbose=verbose)
 
 
 def compare(

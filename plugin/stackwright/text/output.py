@@ -73,13 +73,13 @@ def _is_for_design(name: str) -> bool:
     return Path(plain).suffix.startswith(".kicad_") or plain == SETTINGS
 
 
-def write_file(target: Path, text: str, *, replace: bool = True) -> None:
+def write_file(target: Path, text: str | bytes, *, replace: bool = True) -> None:
     """Write a file as a whole or not at all; see `write_whole`.
 
     Raises:
         OutputError: the folder is not writable, the disk is full; there is a file and `replace` is False.
     """
-    content = text.encode("utf-8")
+    content = text.encode("utf-8") if isinstance(text, str) else text
     try:
         real = real_path(target)
         if real.exists() and not real.is_file():  # /dev/stdout, a named pipe

@@ -1,0 +1,102 @@
+"""Laminates of a fab pack: what each is, and what a substitute would do to the board's clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from drc_rules.engine.check import check_board
+from drc_rules.fab_exchange.fab_notes import in_ranges, laminate_rows
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.fab_verdict import clause_changes
+from drc_rules.facts.context import Context
+from drc_rules.facts.declared import Overrides
+from drc_rules.report.model import Report
+from drc_rules.settings.config import Config, DielectricDeclaration
+from stackup_lib.materials import Laminate, catalogue
+
+AT_GHZ = 10.0
+"""Where a substitute's Dk and Df are read: data sheets lead with it."""
+
+OF_THE_FILE = frozenset({"board.dk.plausible"})
+"""Clauses that hold the file's Dk against the laminate it names: they say nothing of another laminate."""
+
+
+def laminates_table(ctx: Context) -> FabTable:
+    """Return each laminate of the board with its slash sheet as ordered and the figures of its data sheet."""
+    sheets = ctx.declarations.config.order.slash_sheets
+    rows = []
+    for name, where in laminate_rows(ctx).items():
+        found = catalogue().get(name)
+        rows.append(
+            (name, found.maker if found else "", in_ranges(where), sheets.get(name, NOT_STATED), *_figures(found))
+        )
+    head = ("laminate", "maker", "rows", "slash sheet", "Tg", "Td C", f"Dk at {AT_GHZ:g} GHz", f"Df at {AT_GHZ:g} GHz")
+    remarks = ("Tg, Td, Dk and Df are typical values of the data sheet; the stackup has those of each construction.",)
+    return FabTable(name="laminates", title="Laminates", head=head, rows=tuple(rows), remarks=remarks if rows else ())
+
+
+def _figures(laminate: Laminate | None) -> tuple[str, str, str, str]:
+    if laminate is None:
+        return "", "", "", ""
+    tg, dk, df = laminate.tg_fact().value, laminate.dk_at(AT_GHZ).value, laminate.df_at(AT_GHZ).value
+    glass = f"{'at least ' if tg.is_minimum else ''}{tg.value_c:g} C by {tg.method.value}" if tg else ""
+    return (
+        glass,
+        f"{laminate.td_c:g}" if laminate.td_c else "",
+        f"{dk:.3g}" if dk else "",
+        f"{df:.3g}" if df else "",
+    )
+
+
+def substitutes_table(ctx: Context, path: Path, content: bytes, overrides: Overrides) -> FabTable:
+    """Return what each substitute that the order allows would do to the clauses, in place of each laminate alone.
+
+    The board is checked once more for each; its constructions stay, with the substitute's typical Dk, Df and Tg.
+    """
+    head = ("laminate", "substitute", "judgement")
+    names = ctx.declarations.config.order.substitutes
+    if not names:
+        said = "The order states no substitute." if names is None else "No substitute is allowed."
+        return FabTable(name="substitutes", title="Substitutes", head=head, rows=(), remarks=(said,))
+    before = check_board(path, config=ctx.declarations.config, overrides=overrides, text=content)
+    rows = tuple(_judged(ctx, path, content, overrides, before))
+    remarks = ("Each substitute alone in place of one laminate, in the same constructions, by its typical figures.",)
+    return FabTable(name="substitutes", title="Substitutes", head=head, rows=rows, remarks=remarks)
+
+
+def _judged(
+    ctx: Context, path: Path, content: bytes, overrides: Overrides, before: Report
+) -> Iterator[tuple[str, str, str]]:
+    config = ctx.declarations.config
+    for family, rows in laminate_rows(ctx).items():
+        for name in config.order.substitutes or ():
+            other = catalogue().find(name).laminate
+            if other is None:
+                yield family, name, "not in our catalogue: not judged"
+            elif not other.has_figures:
+                yield family, name, "no public figures: not judged"
+            elif other.family != family:
+                after = check_board(path, config=_with(config, rows, other), overrides=overrides, text=content)
+                worse = [
+                    change
+                    for change in clause_changes(before, after)
+                    if change.is_worse and change.after is not change.before and change.clause not in OF_THE_FILE
+                ]
+                said = "; ".join(f"{change.title}: {change.after.value}" for change in worse)
+                yield family, other.family, f"makes worse: {said}" if worse else "no clause gets worse"
+
+
+def _with(config: Config, rows: list[str], laminate: Laminate) -> Config:
+    """Return the settings with a laminate declared for some rows."""
+    tg, dk, df = laminate.tg_fact().value, laminate.dk_at(AT_GHZ).value, laminate.df_at(AT_GHZ).value
+    said: dict[str, object] = {"material": laminate.family, "dk": dk, "df": df}
+    if dk or df:
+        said["at_ghz"] = AT_GHZ
+    if tg and tg.method.value in ("DSC", "TMA", "DMA"):
+        said |= {"tg_c": tg.value_c, "tg_method": tg.method.value}
+    one = DielectricDeclaration.model_validate({key: value for key, value in said.items() if value is not None})
+    declared = config.declared.model_copy(
+        update={"dielectric": {**config.declared.dielectric, **dict.fromkeys(rows, one)}}
+    )
+    return config.model_copy(update={"declared": declared})

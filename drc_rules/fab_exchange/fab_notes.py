@@ -1,0 +1,202 @@
+"""The notes of a fab pack: what a fab usually asks, answered from board file and settings, or open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.facts.context import Context
+from drc_rules.settings import FILE_NAME
+from drc_rules.settings.declaration import PLACEHOLDER
+from stackup_lib.board.board import LayerKind
+from stackup_lib.board.stackup import Stackup
+
+
+class FabNote(NamedTuple):
+    """One question of the fab.
+
+    Attributes:
+        answer: `NOT_STATED` where nobody has answered.
+        origin: the file that answers.
+        to_add: table and line of `stackwright.toml` that would answer it; empty where the board file has to.
+    """
+
+    item: str
+    answer: str
+    origin: str
+    to_add: tuple[str, str] = ("", "")
+
+
+BOARD = "board file"
+_ORDER = "[order]"
+
+
+def notes_table(ctx: Context) -> FabTable:
+    """Return the notes: what is asked for in words, and what nobody has stated."""
+    rows = tuple((note.item, note.answer, note.origin) for note in fab_notes(ctx))
+    return FabTable(name="notes", title="Notes", head=("item", "required", "stated in"), rows=rows)
+
+
+def fab_notes(ctx: Context) -> tuple[FabNote, ...]:
+    """Return all questions in the order of a fab drawing."""
+    stackup = None if ctx.is_default_stackup else ctx.board.stackup
+    return (
+        *_of_board(ctx, stackup),
+        *_of_materials(ctx, stackup),
+        *_of_impedance(ctx),
+        *_of_holes(ctx),
+        *_of_finish(ctx, stackup),
+        *_of_delivery(ctx),
+    )
+
+
+def _of_board(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
+    order, thickness = ctx.declarations.config.order, stackup.thickness_mm if stackup else None
+    yield _said("IPC-6012 class", order.ipc_class, "ipc_class", '"2"')
+    yield _stated("copper layers", str(ctx.board.layer_count))
+    yield _stated("finished thickness", None if thickness is None else f"{thickness:.3f} mm over solder mask")
+    tolerance = order.thickness_tolerance_pct
+    yield _said("thickness tolerance", tolerance and f"+-{tolerance:g} %", "thickness_tolerance_pct", "10")
+    bow = ctx.declarations.config.fab.bow_twist_pct
+    yield _said("bow and twist", bow and f"at most {bow:g} %", "bow_twist_pct", "0.75", "[fab]")
+
+
+def _of_materials(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
+    order = ctx.declarations.config.order
+    families = laminate_rows(ctx)
+    yield _stated("laminates", "; ".join(f"{name}: {in_ranges(rows)}" for name, rows in families.items()))
+    sheets = "; ".join(f"{name}: {sheet}" for name, sheet in order.slash_sheets.items())
+    first = next((name for name in families if name != NOT_STATED), "370HR")
+    yield _said("slash sheet", sheets or None, "slash_sheets", f'{{ "{first}" = "IPC-4101/126" }}')
+    others = order.substitutes
+    allowed = None if others is None else ", ".join(others) or "none"
+    yield _said("substitution of laminates", allowed, "substitutes", "[] for none")
+    yield _said("Tg", "; ".join(_tgs(ctx)) or None, "tg_c", "170", "[declared]")
+    foils = "; ".join(_foils(ctx))
+    yield FabNote(
+        "foil",
+        foils,
+        "" if foils == NOT_STATED else FILE_NAME,
+        ("[declared]", f'foil = "{PLACEHOLDER}"  # e.g. "HVLP"'),
+    )
+    spread = ctx.declarations.config.fab.spread_glass
+    yield _said("spread glass, or rotation on the panel", _yes(spread), "spread_glass", "true", "[fab]")
+
+
+def _of_impedance(ctx: Context) -> Iterator[FabNote]:
+    order, general = ctx.declarations.config.order, ctx.declarations.impedance_tolerance_pct
+    tolerance = f"+-{general.value:g} %" if general.known and general.value else None
+    yield _said("impedance tolerance", tolerance, "impedance_tolerance_pct", "10", "[declared]")
+    change = order.width_change_pct
+    widths = None if change is None else f"up to +-{change:g} %" if change else "no"
+    yield _said("fab may change widths of controlled lines", widths, "width_change_pct", "10")
+    yield _said("fab may change dielectric heights", _yes(order.height_changes), "height_changes", "false")
+    yield _said("impedance coupons with report", _yes(order.coupons), "coupons", "true")
+
+
+def _of_holes(ctx: Context) -> Iterator[FabNote]:
+    order = ctx.declarations.config.order
+    plated, pressed = order.hole_tolerance_mm, order.press_fit_tolerance_mm
+    yield _said("tolerance of plated holes", plated and f"+-{plated:g} mm", "hole_tolerance_mm", "0.075")
+    if pressed or _has_press_fit(ctx):
+        yield _said("tolerance of press-fit holes", pressed and f"+-{pressed:g} mm", "press_fit_tolerance_mm", "0.05")
+
+
+def _of_finish(ctx: Context, stackup: Stackup | None) -> Iterator[FabNote]:
+    order = ctx.declarations.config.order
+    yield _stated("surface finish", stackup.copper_finish if stackup else None)
+    yield _stated("edge connector", (stackup.edge_connector or "no") if stackup else None)
+    yield _stated("edge plating", ("yes" if stackup.edge_plating else "no") if stackup else None)
+    for item, kind, said, key in (
+        ("solder mask colour", LayerKind.MASK, order.mask_colour, "mask_colour"),
+        ("legend colour", LayerKind.SILK, order.legend_colour, "legend_colour"),
+    ):
+        colours = {row.plies[0].color for row in stackup.layers if row.kind is kind} if stackup else set()
+        drawn = ", ".join(sorted(colour for colour in colours if colour))
+        yield _stated(item, drawn) if drawn and not said else _said(item, said, key, '"green"')
+
+
+def _of_delivery(ctx: Context) -> Iterator[FabNote]:
+    order = ctx.declarations.config.order
+    yield _said("electrical test of every board", _yes(order.electrical_test), "electrical_test", "true")
+    yield _said("UL mark", _yes(order.ul_mark), "ul_mark", "true")
+    yield _said("date code", _yes(order.date_code), "date_code", "true")
+    yield _said("panel", order.panel, "panel", '"single boards"')
+    yield _said("panels with bad boards (x-outs)", _yes(order.x_outs), "x_outs", "false")
+    for remark in order.remarks:
+        yield FabNote("remark", remark, FILE_NAME)
+
+
+def _stated(item: str, answer: str | None) -> FabNote:
+    return FabNote(item, answer or NOT_STATED, BOARD if answer else "")
+
+
+def _said(item: str, answer: str | float | None, key: str, example: str, table: str = _ORDER) -> FabNote:
+    to_add = table, f'{key} = "{PLACEHOLDER}"  # e.g. {example}'
+    return FabNote(item, str(answer) if answer else NOT_STATED, FILE_NAME if answer else "", to_add)
+
+
+def _yes(said: bool | None) -> str | None:  # noqa: FBT001 - the value itself
+    return None if said is None else "yes" if said else "no"
+
+
+def _has_press_fit(ctx: Context) -> bool:
+    names = (str(name).lower().replace("-", "").replace("_", "") for name in ctx.board.footprints.library_id)
+    return any("pressfit" in name for name in names)
+
+
+def laminate_rows(ctx: Context) -> dict[str, list[str]]:
+    """Return the laminates in the order of the stackup, each with its rows; `NOT_STATED` where no row says."""
+    rows: dict[str, list[str]] = {}
+    for ply in ctx.plies if ctx.board.stackup and not ctx.is_default_stackup else ():
+        laminate = ply.laminate.value
+        if not ply.stated or (ply.is_declared and ctx.declarations.stale):
+            name = NOT_STATED
+        else:
+            name = laminate.family if laminate else ply.stated
+        if ply.row not in rows.setdefault(name, []):
+            rows[name].append(ply.row)
+    return rows
+
+
+def in_ranges(names: Sequence[str]) -> str:
+    """Return numbered names in short: "dielectric 1-9, 19" for dielectric 1 to 9 and dielectric 19."""
+    runs: list[tuple[str, int, int]] = []
+    for name in names:
+        found = re.fullmatch(r"(.*?)(\d+)", name)
+        if not found:
+            runs.append((name, -1, -1))
+            continue
+        word, number = found[1], int(found[2])
+        if runs and runs[-1][0] == word and runs[-1][2] == number - 1:
+            runs[-1] = (word, runs[-1][1], number)
+        else:
+            runs.append((word, number, number))
+    parts, last = [], None
+    for word, start, end in runs:
+        numbers = "" if start < 0 else str(start) if start == end else f"{start}-{end}"
+        parts.append(numbers if numbers and word == last else word + numbers)
+        last = word
+    return ", ".join(parts)
+
+
+def _foils(ctx: Context) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for index, layer in enumerate(ctx.board.copper_layers):
+        fact = ctx.foil_name(index)
+        rows.setdefault(fact.value if fact.known and fact.value else NOT_STATED, []).append(layer.name)
+    if len(rows) == 1:
+        return [f"{name}, all layers" if name != NOT_STATED else name for name in rows]
+    return [f"{name}: {', '.join(layers)}" for name, layers in rows.items()]
+
+
+def _tgs(ctx: Context) -> list[str]:
+    """Only declared ones: what a laminate has by its data sheet is not what somebody asked for."""
+    declared, stale = ctx.declarations.config.declared, ctx.declarations.stale
+    if stale:
+        return []
+    rows = [f"{name}: {d.tg_c:g} C by {d.tg_method}" for name, d in declared.dielectric.items() if d.tg_c is not None]
+    general = [] if declared.tg_c is None else [f"{declared.tg_c:g} C by {declared.tg_method}"]
+    return [*general, *rows]

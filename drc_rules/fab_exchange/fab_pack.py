@@ -1,0 +1,125 @@
+"""A fab pack: everything that the fab needs in writing, first what nobody has stated."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from drc_rules.analysis.stackup.stackup_of_board import stackup_view
+from drc_rules.engine.check import prepare
+from drc_rules.fab_exchange.fab_holes import holes_table, protection_table
+from drc_rules.fab_exchange.fab_laminates import laminates_table, substitutes_table
+from drc_rules.fab_exchange.fab_notes import fab_notes, notes_table
+from drc_rules.fab_exchange.fab_table import NOT_STATED, FabTable
+from drc_rules.fab_exchange.fab_tables import backdrills_table, impedance_table, proposed_drills, stackup_table
+from drc_rules.facts.declared import Overrides
+from drc_rules.report.stackup_rows import StackupView
+from drc_rules.settings.config import Config
+from stackup_lib.core.frozen import Frozen
+from stackup_lib.kicad import read_board
+from stackup_lib.kicad.read.title_block import TitleBlock, title_block
+
+MOST_NAMES = 4
+"""Rows of a table that an open point names."""
+SAID_BY_NOTES = {("impedance", "coupon"), ("holes", "tolerance mm")}
+"""Columns that repeat one note in every row."""
+
+
+class OpenPoint(Frozen):
+    """What the fab has to ask: a column of a table, or a note, with the rows that lack it."""
+
+    what: str
+    rows: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """One line: "stackup, Df at GHz: dielectric 1, dielectric 2 and 4 more"."""
+        more = f" and {len(self.rows) - MOST_NAMES} more" if len(self.rows) > MOST_NAMES else ""
+        return f"{self.what}: {', '.join(self.rows[:MOST_NAMES])}{more}" if self.rows else self.what
+
+
+class FabPack(Frozen):
+    """The pack of one board.
+
+    Attributes:
+        name: of the board file; `sha256` of its bytes.
+        title: what the title block says.
+        view: the stackup to draw, None where the board states none of its own.
+        to_add: table -> lines of `stackwright.toml` that answer open notes.
+        proposed: backdrills that fast stubs need and nobody has asked for; for the designer, not for the fab.
+    """
+
+    name: str
+    sha256: str
+    title: TitleBlock
+    view: StackupView | None
+    tables: tuple[FabTable, ...]
+    open_points: tuple[OpenPoint, ...]
+    to_add: dict[str, tuple[str, ...]]
+    proposed: tuple[str, ...]
+
+    @property
+    def open_words(self) -> tuple[str, ...]:
+        """The open points, one line each; all open notes are one line."""
+        notes = ", ".join(point.what for point in self.open_points if not point.rows)
+        rest = tuple(point.words for point in self.open_points if point.rows)
+        return (f"notes: {notes}", *rest) if notes else rest
+
+    @property
+    def head(self) -> tuple[tuple[str, str], ...]:
+        """What the first lines say: the title block, then the file's hash."""
+        sheet = self.title
+        said = (("title", sheet.title), ("revision", sheet.rev), ("date", sheet.date), ("company", sheet.company))
+        return (*((label, text) for label, text in said if text), ("board file", f"{self.name}, SHA-256 {self.sha256}"))
+
+
+def fab_pack(path: Path, content: bytes, config: Config) -> FabPack:
+    """Return the pack of a board.
+
+    Raises:
+        StackwrightError: board or settings cannot be read.
+    """
+    board = read_board(path, text=content)
+    ctx, _, _ = prepare(board, config, Overrides())
+    tables = (
+        notes_table(ctx),
+        stackup_table(ctx),
+        laminates_table(ctx),
+        substitutes_table(ctx, path, content, Overrides()),
+        impedance_table(ctx),
+        holes_table(ctx),
+        protection_table(ctx),
+        backdrills_table(ctx),
+    )
+    to_add: dict[str, tuple[str, ...]] = {}
+    for note in fab_notes(ctx):
+        table, line = note.to_add
+        if note.answer == NOT_STATED and table:
+            to_add[table] = (*to_add.get(table, ()), line)
+    return FabPack(
+        name=path.name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        title=title_block(content),
+        view=None if ctx.is_default_stackup else stackup_view(ctx),
+        tables=tables,
+        open_points=tuple(_open_points(tables)),
+        to_add=to_add,
+        proposed=tuple(
+            f"{row.start} through {row.must_cut}, {row.holes} holes, short of {row.must_not_cut}"
+            for row in proposed_drills(ctx)
+        ),
+    )
+
+
+def _open_points(tables: tuple[FabTable, ...]) -> Iterator[OpenPoint]:
+    for table in tables:
+        if table.name == "notes":
+            yield from (OpenPoint(what=row[0]) for row in table.rows if NOT_STATED in row[1])
+            continue
+        missing: dict[str, list[str]] = {}
+        for row in table.rows:
+            for head, cell in zip(table.head, row, strict=True):
+                if cell == NOT_STATED and (table.name, head) not in SAID_BY_NOTES:
+                    missing.setdefault(f"{table.title.lower()}, {head}", []).append(row[0])
+        yield from (OpenPoint(what=what, rows=tuple(dict.fromkeys(rows))) for what, rows in missing.items())

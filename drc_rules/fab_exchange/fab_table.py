@@ -1,0 +1,23 @@
+"""One table of a fab pack; every renderer draws the same one."""
+
+from __future__ import annotations
+
+from stackup_lib.core.frozen import Frozen
+
+NOT_STATED = "NOT STATED"
+"""Stands wherever nobody has stated a value: the fab has to ask, and is never told a guess of ours."""
+
+
+class FabTable(Frozen):
+    """One table; every row has as many cells as `head`. `remarks` follow the table."""
+
+    name: str
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    remarks: tuple[str, ...] = ()
+
+
+def figure(value: float | None) -> str:
+    """Return a number in six figures at most, or `NOT_STATED`."""
+    return NOT_STATED if value is None else f"{value:.6g}"

@@ -1,0 +1,55 @@
+"""`[order]` of `stackwright.toml`: what the order to the fab says and a board file cannot hold."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from drc_rules.settings.declaration import PLACEHOLDER, Declaration
+
+
+class OrderDeclaration(Declaration):
+    """Answers to a fab's questions; what is None is open.
+
+    Attributes:
+        ipc_class: acceptance class of IPC-6012.
+        thickness_tolerance_pct: of the finished board, plus and minus.
+        slash_sheets: laminate -> the sheet of IPC-4101 or IPC-4103 that it is ordered by.
+        substitutes: laminates that the fab may use instead; an empty list allows none.
+        width_change_pct: by how much the fab may change widths of controlled lines, plus and minus; 0 is not at all.
+        height_changes: True where the fab may change dielectric heights to meet impedances.
+        coupons: True where impedance coupons and their report are ordered.
+        hole_tolerance_mm: of plated holes, plus and minus.
+        press_fit_tolerance_mm: of press-fit holes, plus and minus.
+        mask_colour, legend_colour: of solder mask and legend.
+        electrical_test: True where every board is tested for opens and shorts.
+        ul_mark: True where the fab's UL mark is printed.
+        date_code: True where the fab's date code is printed.
+        panel: how the boards are delivered: "single boards", "2 x 3 with V-score".
+        x_outs: True where panels with boards marked as bad are taken.
+        remarks: notes in words.
+    """
+
+    ipc_class: Literal["1", "2", "3", "3/A"] | None = None
+    thickness_tolerance_pct: float | None = Field(default=None, gt=0, le=25)
+    slash_sheets: dict[str, str] = Field(default_factory=dict)
+    substitutes: tuple[str, ...] | None = None
+    width_change_pct: float | None = Field(default=None, ge=0, le=30)
+    height_changes: bool | None = None
+    coupons: bool | None = None
+    hole_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
+    press_fit_tolerance_mm: float | None = Field(default=None, gt=0, le=0.5)
+    mask_colour: str | None = None
+    legend_colour: str | None = None
+    electrical_test: bool | None = None
+    ul_mark: bool | None = None
+    date_code: bool | None = None
+    panel: str | None = None
+    x_outs: bool | None = None
+    remarks: tuple[str, ...] = ()
+
+    @field_validator("slash_sheets", mode="before")
+    @classmethod
+    def _drop_open_sheets(cls, table: object) -> object:
+        return {k: v for k, v in table.items() if v != PLACEHOLDER} if isinstance(table, dict) else table
