@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from drc_rules.analysis.nets.board_links import title_of
 from drc_rules.analysis.via.via_intents import via_of_net
-from drc_rules.explain.nets_view import title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.requirements.interfaces import families, family

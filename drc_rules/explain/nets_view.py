@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from drc_rules.analysis.nets.board_links import counted_in, title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
-from drc_rules.requirements.interfaces import family, interface
+from drc_rules.requirements.interfaces import family
 from drc_rules.requirements.interfaces.names import ASIDE, is_unconnected, normalise
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, did_you_mean
@@ -114,7 +115,7 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
         elif board.nets[net] and not links.rails.is_rail(net):
             sidebands += role is not None
             others += role is None
-    counts = _counted_in(links, by_role)
+    counts = counted_in(links, by_role)
     left = _other_pairs(ctx, links)
     groups = [_group(board, links, role, nets, counts) for role, nets in by_role.items()]
     return NetsView(
@@ -129,15 +130,6 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
     )
 
 
-def _counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, NetRole]:
-    """Return for each link the one group that counts it: that of most of its nets, of equals that of its first net."""
-    shares: dict[int, dict[NetRole, list[int]]] = {}
-    for role, nets in by_role.items():
-        for link in links.of_nets(nets):
-            shares.setdefault(link.index, {})[role] = [link.nets.index(net) for net in nets if net in link.nets]
-    return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
-
-
 def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
     """Return each pair that was taken for nothing, the longest first."""
     roles, nets, mm = ctx.assignment.roles, ctx.board.nets, links.net_length_mm.sum(axis=1)
@@ -148,11 +140,6 @@ def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
         for one, other in left
     ]
     return tuple(sorted(rows, key=lambda row: (-row.length_mm, row.positive)))
-
-
-def title_of(role: NetRole) -> str:
-    """Return the name of what a net was taken for: the generation where it is known, else the family."""
-    return interface(role.interface).title if role.interface else family(role.family).title
 
 
 def _group(board: Board, links: Links, role: NetRole, nets: list[int], counted_in: dict[int, NetRole]) -> NetGroup:

@@ -192,6 +192,19 @@ def test_a_finding_leads_to_its_place_and_back(tab: Tab) -> None:
     assert tab.ask(f"document.querySelector({json.dumps(target)}).classList.contains('finding')") is True
 
 
+def test_a_link_of_the_delays_is_shown_on_the_board(tab: Tab) -> None:
+    """A click on its name chooses it: its tracks are painted, the view comes near, and Escape ends that."""
+    whole = state(tab)
+    link = tab.ask("document.querySelector('.delays a').getAttribute('href')")
+    tab.ask("document.querySelector('.delays a').click()")
+    tab.wait_for("view.chosen !== null")
+    near = state(tab)
+    assert f"#{near['chosen']}" == link == tab.ask("location.hash")
+    assert near["scale"] > whole["scale"]
+    assert tab.ask("view.chosen.lines.length") > 0
+    assert tab.console == []
+
+
 def test_a_deep_link_opens_at_the_place_with_every_object(browser: Tab, page: Path) -> None:
     """As it is pasted into a mail; all vias of the finding are painted, not one dot."""
     tab = opened(browser, page)

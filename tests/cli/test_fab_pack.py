@@ -261,7 +261,9 @@ def test_protection_is_named_after_ipc_4761(card: Path, sides: dict[str, int], k
     """One via of each type; where nobody says anything of tenting the type is open."""
     board = read_board(card)
     flags = [name for name in PROTECTIONS if name not in sides]
-    columns: dict[str, Any] = {name: np.full(len(board.vias), sides.get(name, -1), np.int8) for name in (*flags, *sides)}
+    columns: dict[str, Any] = {
+        name: np.full(len(board.vias), sides.get(name, -1), np.int8) for name in (*flags, *sides)
+    }
     changed = replace(board, vias=replace(board.vias, **columns), ipc4761={})
     assert set(via_types(changed)) == {kind}
 

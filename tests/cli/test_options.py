@@ -104,6 +104,7 @@ OF_THEIR_OWN = {
     ("words", "format_"),
     [
         (["nets", "BOARD"], "json"),
+        (["delay", "BOARD"], "json"),
         (["impedance", "BOARD", "--layer", "F.Cu", "--width", "0.2"], "json"),
         (["stackup", "BOARD"], "json"),
         (["stackup", "BOARD"], "svg"),

@@ -1,8 +1,10 @@
-"""The links of a board: nets followed through series parts, from end to end."""
+"""The links of a board, nets followed through series parts, from end to end, and the group that counts each."""
 
 from __future__ import annotations
 
 from drc_rules.facts.context import Context
+from drc_rules.facts.net_interfaces import NetRole
+from drc_rules.requirements.interfaces import family, interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.nets.links import Link, Links, PadRole, find_links
 from stackup_lib.nets.routes import Route
@@ -28,3 +30,17 @@ def complete_routes(ctx: Context, link: Link) -> tuple[Route, ...]:
                 f"the whole route of {ctx.board.nets[route.net]}", "route it from pad to pad, then check again"
             )
     return routes
+
+
+def counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, NetRole]:
+    """Return for each link the one group that counts it: that of most of its nets, of equals that of its first net."""
+    shares: dict[int, dict[NetRole, list[int]]] = {}
+    for role, nets in by_role.items():
+        for link in links.of_nets(nets):
+            shares.setdefault(link.index, {})[role] = [link.nets.index(net) for net in nets if net in link.nets]
+    return {row: min(of_role, key=lambda role: (-len(of_role[role]), of_role[role])) for row, of_role in shares.items()}
+
+
+def title_of(role: NetRole) -> str:
+    """Return the name of what a net was taken for: the generation where it is known, else the family."""
+    return interface(role.interface).title if role.interface else family(role.family).title

@@ -1,4 +1,4 @@
-"""The command line of what a board is: `stackup`, `impedance`, `nets`; and `validate`."""
+"""The command line of what a board is: `stackup`, `impedance`, `nets`, `delay`; and `validate`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from stackwright.cli.options import (
     PlanFlag,
     ProfileOption,
     SvgFlag,
+    VerboseOption,
     format_option,
     one_format,
     overrides,
@@ -40,6 +41,15 @@ Exit codes:
   1  a target cannot be reached, or data is missing; the output says which; or, with
      --against-kicad, a tuning profile is off
   2  the board cannot be read, or an option is not valid
+"""
+
+
+DELAY_EPILOG = """
+\b
+Examples:
+  stackwright delay card.kicad_pcb
+  stackwright delay card.kicad_pcb -v
+  stackwright delay card.kicad_pcb --format csv --output delays.csv
 """
 
 
@@ -67,6 +77,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Show the stackup of a board.")(stackup)
     app.command(short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)(impedance)
     app.command(short_help="Show which interface each net is assigned to.")(nets)
+    app.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)(delay)
     app.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)(validate)
 
 
@@ -194,6 +205,22 @@ def nets(
         output=output,
     )
     return show_nets(board, request)
+
+
+def delay(
+    board: BoardArg = Path(),
+    *,
+    config: ConfigOption = None,
+    format_: Annotated[str | None, format_option("text", "json", "csv")] = None,
+    json: JsonFlag = False,
+    output: OutputOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """Show the delay of every routed link in picoseconds, by port or bus: pairs, memory buses, clocks."""
+    from stackwright.commands.inspect.delay import DelayRequest, show_delays
+
+    request = DelayRequest(verbose=verbose, config=config, format=one_format(format_, json=json), output=output)
+    return show_delays(board, request)
 
 
 def validate(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from drc_rules.analysis.delay.delay_table import delay_table
 from drc_rules.analysis.impedance.impedance_spread import TargetSpread, impedance_spreads
 from drc_rules.analysis.loss.loss_curve import LossCurve, loss_curves
 from drc_rules.engine.check import CheckUp
+from drc_rules.report.delay_rows import DelayGroup
+from stackwright.drawing.map_links import LinkShape, link_shapes
 from stackwright.tables.losses import by_interface
 
 MOST_CURVES = 12
@@ -15,14 +19,23 @@ MOST_CURVES = 12
 
 @dataclass(frozen=True)
 class Charts:
-    """Loss over frequency of the worst link of each interface, and impedance in production of each target."""
+    """Loss over frequency of the worst link of each interface, impedance in production of each target, and delays.
+
+    Attributes:
+        routes: nets of a link of the delays -> what is drawn of it on the map.
+    """
 
     losses: tuple[LossCurve, ...] = ()
     spreads: tuple[TargetSpread, ...] = ()
+    delays: tuple[DelayGroup, ...] = ()
+    routes: Mapping[tuple[str, ...], LinkShape] = field(default_factory=dict)
 
 
 def charts_of(checked: CheckUp) -> Charts:
     """Compute the charts of a checked board: some seconds for a large one."""
     worst = [group.worst for group in by_interface(checked.report.losses)]
     rows = [row for row in worst if row is not None][:MOST_CURVES]
-    return Charts(loss_curves(checked.context, rows), impedance_spreads(checked.context))
+    context = checked.context
+    delays = context.get(delay_table)
+    routes = link_shapes(context.board, delays)
+    return Charts(loss_curves(context, rows), impedance_spreads(context), delays, routes)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 
 from stackwright.drawing.board_map import BoardMap
+from stackwright.drawing.map_links import LinkShape
 from stackwright.drawing.map_pins import Pin, colour_of, legend
 from stackwright.text.words import clean
 
@@ -15,7 +16,7 @@ LARGE = 40_000
 """Characters from which on the text is packed."""
 
 
-def payload(drawn: BoardMap, pins: Iterable[Pin]) -> str:
+def payload(drawn: BoardMap, pins: Iterable[Pin], links: Iterable[tuple[str, LinkShape]] = ()) -> str:
     """Return what is drawn, as text that can stand in any element: JSON, or base64 of its deflated bytes."""
     titles = legend(drawn)
     colours = [*(colour_of(title, titles) for title in titles), ""]
@@ -32,6 +33,7 @@ def payload(drawn: BoardMap, pins: Iterable[Pin]) -> str:
         "grid": drawn.planes.step,
         "planes": drawn.planes.fills,
         "places": [_place(pin) for pin in pins],
+        "links": [{"id": ident, "sev": "", "box": one.box, "lines": one.lines} for ident, one in links],
     }
     text = json.dumps(scene, separators=(",", ":"), ensure_ascii=True)
     if len(text) <= LARGE:

@@ -25,6 +25,7 @@ from drc_rules.requirements.documents import Document, documents
 from stackwright.drawing import words as said
 from stackwright.drawing.board_map import BoardMap
 from stackwright.drawing.budget_bars import budget_bars
+from stackwright.drawing.map_links import LinkShape
 from stackwright.drawing.map_payload import payload
 from stackwright.drawing.map_pins import Pin, colour_of, legend, pins_of
 from stackwright.drawing.svg import svg
@@ -39,6 +40,7 @@ from stackwright.reporters.cards import (
     in_view,
     shown_findings,
 )
+from stackwright.reporters.delays import ShownGroup, drawn_links, shown_delays
 from stackwright.reporters.pages import NO_RULE, environment, labelled
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.tables import copper, kicad_drc, losses, pairs, power
@@ -85,6 +87,8 @@ class _Board:
     sources: tuple[str, ...] = ()
     marks: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     pins: tuple[Pin, ...] = ()
+    delays: tuple[ShownGroup, ...] = ()
+    links: tuple[tuple[str, LinkShape], ...] = ()
 
     def marks_of(self, row: StackupRow) -> tuple[tuple[str, str], ...]:
         """Return code and id of the findings at a row of the stackup."""
@@ -124,8 +128,8 @@ def _budget_bars(rows: Sequence[LinkLossRow], ident: str) -> Markup:
     return Markup(budget_bars(rows, ident))  # noqa: S704 - budget_bars() escapes what comes from the board
 
 
-def _payload(drawn: BoardMap, pins: Sequence[Pin]) -> Markup:
-    return Markup(payload(drawn, pins))  # noqa: S704 - JSON without <, > and &, or base64
+def _payload(drawn: BoardMap, pins: Sequence[Pin], links: Sequence[tuple[str, LinkShape]]) -> Markup:
+    return Markup(payload(drawn, pins, links))  # noqa: S704 - JSON without <, > and &, or base64
 
 
 def _title(boards: Sequence[_Board]) -> str:
@@ -143,6 +147,7 @@ def _board(index: int, checked: Checked) -> _Board:
     blocked = tuple(_blocked(report))
     keys = list(dict.fromkeys(v.clause.source.document for v in report.verdicts))
     profile = f"for {report.profile}" if report.profile else "no workload stated"
+    delays = shown_delays(checked.charts, ident)
     return _Board(
         id=ident,
         name=PurePath(report.board.path).name or "board",
@@ -164,6 +169,8 @@ def _board(index: int, checked: Checked) -> _Board:
         sources=tuple(dict.fromkeys(_sources(report))),
         marks=marks,
         pins=tuple(_pins(checked, shown, ident if index > 1 else "")),
+        delays=delays,
+        links=drawn_links(delays, checked.charts),
     )
 
 

@@ -472,7 +472,7 @@ class BoardView {
 
   followHash() {
     if (!this.box.isConnected) return;
-    const place = this.scene.places.find((one) => `#${one.id}` === decodeURIComponent(location.hash));
+    const place = [...this.scene.places, ...this.scene.links].find((one) => `#${one.id}` === decodeURIComponent(location.hash));
     if (place) this.choose(place, true);
   }
 

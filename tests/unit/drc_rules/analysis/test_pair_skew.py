@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.delay.pair_skew import BARREL_LOADING, PairSkew, skews_of
+from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
+from drc_rules.analysis.delay.trace_delay import BARREL_LOADING
 from drc_rules.analysis.return_path.return_paths import ReturnPaths
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides

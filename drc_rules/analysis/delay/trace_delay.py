@@ -1,0 +1,179 @@
+"""The delay of one trace from end to end. Lengths in mm, delays in ps.
+
+A trace is followed through its series parts, tuning patterns as drawn. Each stretch counts with the delay per length of
+its own cross section, a via with the height that the signal climbs, a package with the pad-to-die length or delay that
+KiCad stores at the pads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
+from drc_rules.analysis.lines.solved_lines import Lines
+from drc_rules.analysis.nets.board_links import complete_routes
+from drc_rules.facts.context import DECLARE_STACKUP, Context
+from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Interval
+from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.nets.links import Link
+from stackup_lib.nets.routes import Route
+from stackup_lib.vias.plated_holes import copper_heights_mm
+
+DELAY_SPREAD = 0.05
+"""What tolerance of Dk and neighbouring copper leave open of a delay per length: a tenth of the permittivity."""
+
+ANY_DK = (2.0, 4.7)
+"""Effective permittivity of any line on a board: a microstrip on a laminate of Dk 2.6, a stripline in FR-4."""
+
+BARREL_LOADING = (1.0, 1.5, 2.2)
+"""Dk_eff over Dk of a via's barrel: bare, usual, and with all its pads between planes (2.1 by a 3-D solution of through
+vias of 1.5 mm, signal-integrity test board of Antmicro, openEMS)."""
+
+USUAL_DK = 4.0
+"""Along a via where a Dk is not known."""
+
+_NO_DELAY = Interval(low=0.0, nominal=0.0, high=0.0)
+
+
+@dataclass(frozen=True)
+class TraceRoute:
+    """One trace: its line lengths by cross section, the layers that its vias join, and its package."""
+
+    length_mm: float
+    lines_mm: dict[LineKey, float]
+    spans: tuple[tuple[int, int], ...]
+    die_mm: float
+    die_ps: float
+
+    @property
+    def climbs(self) -> tuple[tuple[int, int], ...]:
+        """The layers that each via joins, the upper one first; vias that change no layer are left out."""
+        return tuple(sorted((min(span), max(span)) for span in self.spans if span[0] != span[1]))
+
+
+@dataclass(frozen=True)
+class TraceDelay:
+    """The delay of one trace.
+
+    Attributes:
+        total_ps: with its range.
+        lines_ps, vias_ps, package_ps: its parts.
+        unsure: what would narrow the range, None where all is known.
+    """
+
+    total_ps: Interval
+    lines_ps: float
+    vias_ps: float
+    package_ps: float
+    unsure: MissingFact | None
+
+
+def trace_of(ctx: Context, link: Link, geometry: LinkGeometry) -> TraceRoute:
+    """Follow a link from end to end.
+
+    Raises:
+        MissingFact: one of its nets is not routed from pad to pad.
+    """
+    routes = complete_routes(ctx, link)
+    lines: dict[LineKey, float] = {}
+    for route in routes:
+        for piece in route.pieces:
+            for key, length in geometry.spread(piece):
+                lines[key] = lines.get(key, 0.0) + length
+    ends = _end_pads(routes)
+    return TraceRoute(
+        length_mm=sum(route.path_length_mm for route in routes),
+        lines_mm=lines,
+        spans=tuple((c.entry_layer, c.exit_layer) for route in routes for c in route.crossings),
+        die_mm=float(sum(ctx.board.pads.die_length_mm[row] for row in ends)),
+        die_ps=float(sum(ctx.board.pads.die_delay_ps[row] for row in ends)),
+    )
+
+
+def delay_of(ctx: Context, trace: TraceRoute) -> TraceDelay:
+    """Return the delay of a trace.
+
+    Raises:
+        MissingFact: it has vias, and the stackup does not tell how high they climb.
+    """
+    nominal, spread, unsure = 0.0, 0.0, None
+    for key, length in trace.lines_mm.items():
+        delay, fact = delay_ps_per_mm(ctx, key)
+        unsure = unsure or fact
+        nominal += length * delay.nominal
+        spread += length * (delay.high - delay.low) / 2
+    vias = climb_ps(ctx, trace.climbs)
+    package = package_ps(ctx, trace)
+    total = nominal + vias.nominal + package
+    return TraceDelay(
+        total_ps=Interval(
+            low=total - spread - (vias.nominal - vias.low),
+            nominal=total,
+            high=total + spread + (vias.high - vias.nominal),
+        ),
+        lines_ps=nominal,
+        vias_ps=vias.nominal,
+        package_ps=package,
+        unsure=unsure,
+    )
+
+
+def package_ps(ctx: Context, trace: TraceRoute) -> float:
+    """Return the delay between pads and dies; KiCad counts a pad-to-die length as so much track."""
+    return trace.die_ps + trace.die_mm * usual_ps_per_mm(ctx, trace)
+
+
+def _end_pads(routes: Sequence[Route]) -> tuple[int, ...]:
+    """Return the pads that a trace begins and ends on."""
+    pads = {row for route in routes for row in (route.start_pad, route.end_pad) if row is not None}
+    return tuple(sorted(pads))
+
+
+def delay_ps_per_mm(ctx: Context, key: LineKey) -> tuple[Interval, MissingFact | None]:
+    """Return the delay of a cross section; that of any board where it cannot be solved, with the reason."""
+    try:
+        value = Lines(ctx).solved(*key).delay_ps_per_mm
+    except MissingFact as fact:
+        return _any_delay(), fact
+    except StackwrightError as error:
+        return _any_delay(), MissingFact(f"the delay of a line ({error.what})", error.next_step)
+    return Interval(low=value * (1 - DELAY_SPREAD), nominal=value, high=value * (1 + DELAY_SPREAD)), None
+
+
+def _any_delay() -> Interval:
+    low, high = (1000 * math.sqrt(dk) / LIGHT_MM_GHZ for dk in ANY_DK)
+    return Interval(low=low, nominal=(low + high) / 2, high=high)
+
+
+def usual_ps_per_mm(ctx: Context, trace: TraceRoute) -> float:
+    """Return the delay of the cross section in which most of a trace runs."""
+    longest = max(trace.lines_mm, key=lambda key: trace.lines_mm[key], default=None)
+    return _any_delay().nominal if longest is None else delay_ps_per_mm(ctx, longest)[0].nominal
+
+
+def climb_ps(ctx: Context, climbs: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]] = ()) -> Interval:
+    """Return the delay of a trace's vias minus that of `others`; 0 where they climb the same layers.
+
+    Raises:
+        MissingFact: the stackup does not tell how high they climb.
+    """
+    if tuple(climbs) == tuple(others):
+        return _NO_DELAY
+    heights = copper_heights_mm(ctx.stackup())
+    if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
+        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+    apart_mm = sum(heights[b] - heights[a] for a, b in climbs) - sum(heights[b] - heights[a] for a, b in others)
+    ends = sorted(1000 * apart_mm * math.sqrt(_mean_dk(ctx) * loading) / LIGHT_MM_GHZ for loading in BARREL_LOADING)
+    return Interval(low=ends[0], nominal=ends[1], high=ends[2])
+
+
+def _mean_dk(ctx: Context) -> float:
+    """Mean Dk of the board by thickness."""
+    rows = [(ply.dk_at(1.0).value, ply.thickness.value) for ply in ctx.plies]
+    known = [(dk, mm) for dk, mm in rows if dk is not None and mm]
+    return sum(dk * mm for dk, mm in known) / sum(mm for _, mm in known) if known else USUAL_DK

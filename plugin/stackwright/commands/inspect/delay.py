@@ -1,0 +1,135 @@
+"""`stackwright delay`: the delay of every routed link, by port or bus."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from drc_rules.analysis.delay.delay_table import delay_table
+from drc_rules.engine.check import prepare
+from drc_rules.report.delay_rows import DelayGroup, LinkDelay
+from stackup_lib.kicad import read_board
+from stackwright.commands.apply.files import read_bytes
+from stackwright.commands.request import JSON, BoardRequest
+from stackwright.drawing.tables import in_csv
+from stackwright.run.paths import find_board
+from stackwright.text.page import Column, Page, styled
+from stackwright.text.words import count, some
+
+FORMAT, VERSION = "stackwright-delay", 1
+CSV = "csv"
+SHOWN = 6
+"""Links of a group that the text lists: the latest, and the earliest as the last."""
+CSV_HEAD = (
+    *("interface", "group", "link", "delay ps", "least ps", "most ps", "lines ps", "vias ps", "package ps"),
+    *("skew ps", "tracks mm", "vias", "layers"),
+)
+
+
+@dataclass(frozen=True)
+class DelayRequest(BoardRequest):
+    """What the command line asks; `verbose` for every link and its parts."""
+
+    verbose: bool = False
+
+
+def show_delays(typed: Path, request: DelayRequest) -> int:
+    """Print the delay of every routed link of an interface; exit code 0.
+
+    Raises:
+        StackwrightError: the board cannot be read, or the file cannot be written.
+    """
+    board_path = find_board(typed)
+    request.check_file(typed, board_path)
+    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+    groups = context.get(delay_table)
+    if request.format == JSON:
+        text = _json(board_path, groups)
+    elif request.format == CSV:
+        text = csv_text(groups)
+    else:
+        text = request.laid_out(_page(board_path, groups, request))
+    request.deliver(text, "delays")
+    return 0
+
+
+def _json(board: Path, groups: tuple[DelayGroup, ...]) -> str:
+    sha256 = hashlib.sha256(read_bytes(board)).hexdigest()
+    head: dict[str, object] = {"format": FORMAT, "version": VERSION}
+    head |= {"board": {"path": board.as_posix(), "sha256": sha256}}
+    rows = [group.model_dump(mode="json") | {"spread_ps": group.spread_ps} for group in groups]
+    return json.dumps(head | {"groups": rows}, indent=2, ensure_ascii=True) + "\n"
+
+
+def csv_text(groups: tuple[DelayGroup, ...]) -> str:
+    """Return one line per link."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(CSV_HEAD)
+    for group in groups:
+        for one in group.links:
+            figures = (*_range(one), one.lines_ps, one.vias_ps, one.package_ps, one.skew_ps, one.tracks_mm)
+            numbers = ["" if figure is None else f"{figure:.3f}" for figure in figures]
+            layers = ", ".join(name for name, _ in one.layers)
+            writer.writerow(
+                [in_csv(cell) for cell in (group.title, group.by, one.name, *numbers, str(one.vias), layers)]
+            )
+    return out.getvalue()
+
+
+def _range(one: LinkDelay) -> tuple[float, float, float]:
+    return one.delay_ps.nominal, one.delay_ps.low, one.delay_ps.high
+
+
+def _page(board: Path, groups: tuple[DelayGroup, ...], request: DelayRequest) -> Page:
+    page = Page()
+    page.line(styled("Delay of ", "bold"), styled(board.name, "bold"))
+    if not groups:
+        page.gap()
+        page.line("No interface is routed from end to end.", indent=2)
+        page.line(f"next: stackwright nets {board.name}")
+        return page
+    for group in groups:
+        words = f"{group.by}: {count(len(group.links), 'link')}, latest minus earliest {group.spread_ps:.1f} ps"
+        page.heading(group.title, words)
+        _links(page, group, request)
+        for name, why in group.open_links[: None if request.verbose else 2]:
+            page.line(styled("no delay: ", "yellow"), f"{name}: {why}", indent=2)
+    page.gap()
+    page.line(
+        "ps from pad to pad: tracks by the field solver's delay of each cross-section, vias by the height climbed, "
+        "pad-to-die length and delay where the board has them. Late: behind the earliest of the group. "
+        "KiCad's length adds vias and packages to the tracks."
+    )
+    if not request.verbose and any(len(group.links) > SHOWN for group in groups):
+        page.line("-v lists every link, with its parts and range; --format csv for a spreadsheet.")
+    return page
+
+
+def _links(page: Page, group: DelayGroup, request: DelayRequest) -> None:
+    earliest = min((one.delay_ps.nominal for one in group.links), default=0.0)
+    head = ["link", "tracks mm", "ps", "late", "P-N", "vias"]
+    more = ["+-", "lines", "vias", "package"] if request.verbose else []
+    rows: list[tuple[str, ...]] = [(*head, *more, "layers")]
+    shown = group.links
+    if not request.verbose and len(shown) > SHOWN:
+        shown = (*shown[: SHOWN - 1], shown[-1])
+    for one in shown:
+        delay = one.delay_ps.nominal
+        cells = [one.name, f"{one.tracks_mm:.2f}", f"{delay:.1f}", f"{delay - earliest:.1f}"]
+        cells += ["" if one.skew_ps is None else f"{one.skew_ps:.1f}".replace("-0.0", "0.0"), str(one.vias)]
+        if request.verbose:
+            cells += [f"{figure:.1f}" for figure in (_half(one), one.lines_ps, one.vias_ps, one.package_ps)]
+        rows.append((*cells, some([name for name, _ in one.layers], 3)))
+    numbers = [Column(right=True)] * (len(rows[0]) - 2)
+    page.rows([Column(max_width=30), *numbers, Column(wraps=True)], rows)
+    if len(shown) < len(group.links):
+        page.line(f"{len(group.links) - len(shown)} more between the last two", indent=2)
+
+
+def _half(one: LinkDelay) -> float:
+    return (one.delay_ps.high - one.delay_ps.low) / 2

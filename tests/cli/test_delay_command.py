@@ -1,0 +1,70 @@
+"""`stackwright delay`: every routed link with its delay, for people, spreadsheets and programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fixtures.miniboard import MiniBoard, write
+from stackwright.cli.app import run
+
+ROOT = Path(__file__).parents[2]
+BOARD = ROOT / "fixtures" / "boards" / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+A_TRACK = {"net": "/A", "layer": "F.Cu", "width_mm": 0.2, "path_mm": ((2, 2), (9, 2))}
+SCHEMA = ROOT / "fixtures" / "schemas" / "delay-v1.json"
+
+
+def test_groups_stand_with_their_spread(capsys: pytest.CaptureFixture[str]) -> None:
+    """Eighty columns, no traceback, the latest link first."""
+    assert run(["delay", str(BOARD)]) == 0
+    out = capsys.readouterr().out
+    assert "latest minus earliest" in out
+    assert out.index("/PCIE_") < out.index("ps from pad to pad")
+
+
+def test_json_follows_its_schema_to_the_letter(capsys: pytest.CaptureFixture[str]) -> None:
+    """No key beyond the schema's; each part adds up to the whole."""
+    assert run(["delay", str(BOARD), "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    for definition in (schema, *schema["$defs"].values()):
+        definition["additionalProperties"] = False
+    jsonschema.Draft202012Validator(schema).validate(data)
+    links = [link for group in data["groups"] for link in group["links"]]
+    assert len(links) >= 4
+    for link in links:
+        parts = link["lines_ps"] + link["vias_ps"] + link["package_ps"]
+        assert parts == pytest.approx(link["delay_ps"]["nominal"])
+
+
+def test_csv_has_a_line_per_link(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same figures as JSON."""
+    assert run(["delay", str(BOARD), "--format", "json"]) == 0
+    links = [link for group in json.loads(capsys.readouterr().out)["groups"] for link in group["links"]]
+    assert run(["delay", str(BOARD), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["link"] for row in rows] == [link["name"] for link in links]
+    delays = [float(row["delay ps"]) for row in rows]
+    assert delays == pytest.approx([link["delay_ps"]["nominal"] for link in links], abs=1e-3)
+
+
+def test_verbose_adds_the_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    """Range, lines, vias and package of every link."""
+    assert run(["delay", str(BOARD), "-v"]) == 0
+    out = capsys.readouterr().out
+    assert "package" in out
+    assert "between the last two" not in out
+
+
+def test_a_board_without_links_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It points to the nets."""
+    board = write(MiniBoard.model_validate({"size_mm": (20, 20), "tracks": [A_TRACK]}), tmp_path, "plain")
+    assert run(["delay", str(board)]) == 0
+    out = capsys.readouterr().out
+    assert "No interface is routed from end to end." in out
+    assert f"next: stackwright nets {board.name}" in out

@@ -1,0 +1,117 @@
+"""The delay of links from end to end, against a 3-D solution and against figures worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from drc_rules.analysis.delay.delay_table import delay_table
+from drc_rules.engine.check import prepare
+from drc_rules.facts.declared import Overrides
+from drc_rules.report.delay_rows import DelayGroup
+from drc_rules.settings.config import parse_config
+from fixtures.miniboard import MiniBoard, write
+from stackup_lib.kicad import read_board
+
+OPENEMS = """
+mask 0.01
+F.Cu 0.035
+prepreg 0.12 "FR4" dk=4.18
+In1.Cu 0.035
+core 1.2 "FR4" dk=4.18
+In2.Cu 0.035
+prepreg 0.12 "FR4" dk=4.18
+B.Cu 0.035
+mask 0.01
+"""
+"""Stackup of Antmicro's signal-integrity test board, 50 ohm on the outer layers at 0.185 mm."""
+
+
+def table(folder: Path, nets: dict[str, float], config: str) -> tuple[DelayGroup, ...]:
+    """Straight tracks on F.Cu from U1 to J1, 3 mm apart, each as long as said."""
+    y_mm = 5.0
+    u1 = [{"number": str(k), "net": n, "size_mm": (0.2, 0.2), "at_mm": (0, 3 * k)} for k, n in enumerate(nets)]
+    j1 = [
+        {"number": str(k), "net": net, "size_mm": (0.2, 0.2), "at_mm": (length, 3 * k)}
+        for k, (net, length) in enumerate(nets.items())
+    ]
+    board = MiniBoard.model_validate(
+        {
+            "size_mm": (120, 60),
+            "planes": {"In1.Cu": "GND", "In2.Cu": "GND"},
+            "stackup": OPENEMS,
+            "config": config,
+            "parts": [
+                {"reference": "U1", "at_mm": (5, y_mm), "pads": u1},
+                {"reference": "J1", "at_mm": (5, y_mm), "pads": j1},
+            ],
+            "tracks": [
+                {
+                    "net": net,
+                    "layer": "F.Cu",
+                    "width_mm": 0.185,
+                    "path_mm": ((5, y_mm + 3 * k), (5 + length, y_mm + 3 * k)),
+                }
+                for k, (net, length) in enumerate(nets.items())
+            ],
+        }
+    )
+    context, _, _ = prepare(read_board(write(board, folder, "delays")), parse_config(config), Overrides())
+    return context.get(delay_table)
+
+
+def test_a_microstrip_is_as_late_as_a_3d_solver_says(tmp_path: Path) -> None:
+    """ANT-PASS of Antmicro's test board by openEMS: 45.405 mm in 268.0 ps between 1 and 4 GHz, +-2 %.
+
+    Ours is 2.5 % later, with a mask and an etch factor that the 3-D model has not; its range holds theirs.
+    """
+    config = '[[interface]]\nis = "ddr4"\nnets = ["/DDR_*"]\n'
+    (group,) = table(tmp_path, {"/DDR_DQ0": 45.405, "/DDR_DQ1": 55.0}, config)
+    late, early = group.links
+
+    assert early.tracks_mm == pytest.approx(45.405, abs=1e-3)
+    assert early.delay_ps.low < 268.0 < early.delay_ps.nominal < 1.03 * 268.0 < early.delay_ps.high
+    assert late.delay_ps.nominal / early.delay_ps.nominal == pytest.approx(55 / 45.405, rel=1e-3)
+    assert group.spread_ps == pytest.approx(late.delay_ps.nominal - early.delay_ps.nominal)
+    assert late.skew_ps is None
+    assert late.layers[0][0] == "F.Cu"
+
+
+def test_ports_stand_apart_and_pairs_count_once(tmp_path: Path) -> None:
+    """Two cameras with lanes and clock are two groups; P minus N is the skew of a lane."""
+    lanes = {
+        f"/CSI{port}_{lane}_{sign}": 30.0 + port + (0.5 if lane == "D1" and sign == "P" else 0.0)
+        for port in (0, 1)
+        for lane in ("D0", "D1", "CLK")
+        for sign in "PN"
+    }
+    config = '[[interface]]\nis = "mipi-dphy"\nnets = ["/CSI*"]\n'
+
+    groups = table(tmp_path, lanes, config)
+
+    assert [(one.by, len(one.links)) for one in groups] == [("/CSI0", 3), ("/CSI1", 3)]
+    by_name = {one.name: one for one in groups[0].links}
+    skewed = by_name["/CSI0_D1"]
+    assert skewed.skew_ps == pytest.approx(0.5 * skewed.lines_ps / skewed.tracks_mm, rel=1e-3)
+    assert by_name["/CSI0_CLK"].skew_ps == pytest.approx(0.0, abs=1e-6)
+    assert groups[0].links[0] is skewed
+
+
+def test_a_net_that_ends_nowhere_has_no_delay_and_says_so(tmp_path: Path) -> None:
+    config = '[[interface]]\nis = "ddr4"\nnets = ["/DDR_*"]\n'
+    nets = {"/DDR_DQ0": 20.0, "/DDR_DQ1": 21.0}
+    board = tmp_path / "delays.kicad_pcb"
+    table(tmp_path, nets, config)
+    text = next(tmp_path.rglob("*.kicad_pcb")).read_text(encoding="utf-8")
+    at = text.index("(end ", text.index("(segment", text.index("(segment") + 1))
+    x_mm = float(text[at:].split()[1])
+    board.write_text(f"{text[:at]}(end {x_mm - 6:g}{text[at:].removeprefix(f'(end {x_mm:g}')}", encoding="utf-8")
+
+    context, _, _ = prepare(read_board(board), parse_config(config), Overrides())
+    (group,) = context.get(delay_table)
+
+    assert [one.name for one in group.links] == ["/DDR_DQ0"]
+    ((name, why),) = group.open_links
+    assert name == "/DDR_DQ1"
+    assert "route" in why
