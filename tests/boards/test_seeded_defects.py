@@ -260,6 +260,7 @@ THOR_SEEDS = {
         lambda c: c.with_tracks(c.on_nets(PAIR[0]) & c.on_layer("In7.Cu"), layer=c.board.layer_index["In5.Cu"]),
         {
             "board.copper.no_shorts": "failed",
+            "board.delay.pair_on_different_layers": "failed",
             "board.impedance.routed": "failed",
             "inference.backdrill.pcie5": "failed",
             "board.via.backdrill_depth": "failed",

@@ -1,4 +1,4 @@
-"""One trace of a pair on each of three KiCad demo boards is made longer in its package: that pair alone is found."""
+"""One trace of a pair on each of three KiCad demo boards gets a longer package or another layer: that pair is found."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding
-from drc_rules.rules.rule import all_rules, find_rule
+from drc_rules.rules.rule import Rule, all_rules, find_rule
 from drc_rules.settings.config import parse_config
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 
 pytestmark = pytest.mark.demo
 
-RULE = find_rule("intra-pair-skew")
+SKEW, LAYERS = find_rule("intra-pair-skew"), find_rule("pair-on-different-layers")
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ SEEDS = (
 )
 
 
-def skews(board: Board) -> list[Finding]:
+def findings_of(rule: Rule, board: Board) -> list[Finding]:
     context, requirements, _ = prepare(board, parse_config(""), Overrides())
-    outcome = run(context, [c for c in requirements.clauses if c.kind in RULE.kinds], all_rules(), [RULE])
+    outcome = run(context, [c for c in requirements.clauses if c.kind in rule.kinds], all_rules(), [rule])
     assert not outcome.crashes, outcome.crashes
     return outcome.findings
 
@@ -50,12 +50,39 @@ def skews(board: Board) -> list[Finding]:
 def test_a_trace_that_is_longer_in_its_package_is_found(seed: SeededPair, demo_boards: Path) -> None:
     """The board itself has no finding; with the seed there is one, of that pair, as late as the package is long."""
     board = read_board(demo_boards / f"{seed.board}.kicad_pcb")
-    assert skews(board) == []
+    assert findings_of(SKEW, board) == []
     pads = board.pads
     on_net = np.flatnonzero(pads.net == board.net_index[seed.net])
     seeded = np.zeros(len(pads))
     seeded[on_net] = seed.die_mm  # an end or not: a pad on the way counts nothing
-    (finding,) = skews(replace(board, pads=replace(pads, die_length_mm=pads.die_length_mm + seeded)))
+    (finding,) = findings_of(SKEW, replace(board, pads=replace(pads, die_length_mm=pads.die_length_mm + seeded)))
     assert seed.found in finding.title
     assert finding.measured is not None
     assert float(finding.measured.value) > seed.die_mm * 4.7
+
+
+INNER = (
+    SeededPair("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "/SoM_IO2/DP1.TX1_C+", 0.0, "/SoM_IO2/DP1.TX1_C"),
+    SeededPair("vme-wren/vme-wren", "/SFP0.RX_P", 0.0, "/SFP0.RX"),
+    SeededPair("vme-wren/vme-wren", "/SFP1.RX_P", 0.0, "/SFP1.RX"),
+)
+"""Pairs that run on an inner layer between vias: on another one a trace stays connected."""
+
+
+@pytest.mark.parametrize("seed", INNER, ids=lambda seed: seed.net)
+def test_a_trace_on_another_layer_than_its_partner_is_found(seed: SeededPair, demo_boards: Path) -> None:
+    """The board itself has no finding; with one trace on the next layer there is one, of that pair alone."""
+    board = read_board(demo_boards / f"{seed.board}.kicad_pcb")
+    assert findings_of(LAYERS, board) == []
+    tracks = board.tracks
+    own = tracks.net == board.net_index[seed.net]
+    lengths = [float(tracks.length_mm[own & (tracks.layer == k)].sum()) for k in range(board.layer_count)]
+    most = int(np.argmax(lengths))
+    layer = np.where(own & (tracks.layer == most), most - 1, tracks.layer).astype(tracks.layer.dtype)
+
+    (finding,) = findings_of(LAYERS, replace(board, tracks=replace(tracks, layer=layer)))
+
+    assert seed.found in finding.title
+    assert "more)" not in finding.title
+    assert finding.measured is not None
+    assert float(finding.measured.value) == pytest.approx(lengths[most], rel=0.05)

@@ -286,7 +286,9 @@ def outcome(folder: Path, argv: list[str], files: dict[str, bytes], monkeypatch:
     for name, text in (("what is shown", out.getvalue()), ("what is said", said)):
         assert disguises(text) == [], name
     for path, data in new.items():
-        if not path.name.endswith("-bak"):
+        if path.suffix == ".pdf":
+            assert data.startswith(b"%PDF-") and data.rstrip().endswith(b"%%EOF"), path.name
+        elif not path.name.endswith("-bak"):
             assert disguises(data.decode("utf-8")) == [], path.name
             harmless(path.suffix[1:], data.decode("utf-8"))
     if "--json" in argv and "--output" not in argv and code != 2:

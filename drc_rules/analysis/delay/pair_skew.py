@@ -5,7 +5,7 @@ What both traces have in common cancels: the range of the skew is that of the di
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, trace_of, usual_ps_per_mm
@@ -32,6 +32,8 @@ class PairSkew:
         skew_ps: positive minus negative, with its range.
         layer: copper layer with the largest difference of length, None where the tracks are equally long.
         layer_mm: that difference, positive minus negative.
+        apart_mm: how far the traces run on different layers.
+        apart_layers: the layers on which most of that is, of the positive and of the negative trace.
         vias_ps, package_ps: parts of the skew.
         ps_per_mm: of the cross section in which most of the pair runs.
         unsure: what would narrow the range, None where all is known.
@@ -43,6 +45,8 @@ class PairSkew:
     skew_ps: Interval
     layer: int | None
     layer_mm: float
+    apart_mm: float
+    apart_layers: tuple[int, int] | None
     vias_ps: float
     package_ps: float
     ps_per_mm: float
@@ -135,12 +139,27 @@ def _skew(ctx: Context, positive: Link, negative: Link) -> PairSkew:
             high=total + spread + (vias.high - vias.nominal),
         ),
         layer=layer if is_apart else None,
+        apart_mm=_apart_mm(by_layer),
+        apart_layers=_apart_layers(by_layer),
         layer_mm=by_layer[layer] if is_apart and layer is not None else 0.0,
         vias_ps=vias.nominal,
         package_ps=package,
         ps_per_mm=ps_per_mm,
         unsure=unsure,
     )
+
+
+def _apart_mm(by_layer: Mapping[int, float]) -> float:
+    """Return the length that each trace has on layers where the other has less; a longer trace alone counts nothing."""
+    positive = sum(mm for mm in by_layer.values() if mm > 0)
+    negative = -sum(mm for mm in by_layer.values() if mm < 0)
+    return min(positive, negative)
+
+
+def _apart_layers(by_layer: Mapping[int, float]) -> tuple[int, int] | None:
+    if _apart_mm(by_layer) < LEAST_MM:
+        return None
+    return max(by_layer, key=lambda k: by_layer[k]), min(by_layer, key=lambda k: by_layer[k])
 
 
 def pair_name(ctx: Context, link: Link) -> str:

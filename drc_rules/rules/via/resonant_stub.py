@@ -4,7 +4,8 @@ What it checks
 --------------
 The barrel that is left beyond the last layer with copper of the net, at both ends of every via and plated pad of a
 high-speed interface, less what KiCad 10's own and declared backdrills remove. Its quarter-wave resonance, with the
-laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency.
+laminate's Dk and the load of barrel, pads and planes, against a multiple of the interface's Nyquist frequency; of the
+slowest generation where it is unknown (the remark of ten times apart).
 
 Why it matters
 --------------
@@ -47,7 +48,7 @@ from drc_rules.analysis.via.fast_vias import (
 )
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.light import LIGHT_MM_GHZ
@@ -86,7 +87,8 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     _show(ctx, clause, group, figures)
     if resonance >= factor * (group.choices[-1].nyquist_ghz or 0.0):
         return
-    if len(group.choices) > 1:
+    slowest_bears_it = resonance >= factor * (group.choices[0].nyquist_ghz or 0.0)
+    if len(group.choices) > 1 and (slowest_bears_it or clause.severity is Severity.INFO):
         raise ask_generation(ctx, group)
     yield _draft(ctx, clause, group, figures, group.choices[0])
 
@@ -122,7 +124,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures,
     return DraftFinding(
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
-            f"{shown / nyquist:.1f} x Nyquist of {one.title}, "
+            f"{shown / nyquist:.1f} x Nyquist of {one.title}{' or faster' if len(group.choices) > 1 else ''}, "
             f"minimum {factor:g} x: {nets_in_words(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
         ),
         why=(
