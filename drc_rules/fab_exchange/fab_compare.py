@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -105,8 +106,9 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
         match, row, said = _compare(group, plies.get(group.row.name, []), outer=outer)
         layers.append(match)
         rows.append(row)
-        if group.row.name in dielectrics:
-            dielectrics[group.row.name] = dielectrics[group.row.name].model_copy(update=said)
+        if any(value is not None for value in said.values()) or (said and group.row.name in dielectrics):
+            declared = dielectrics.get(group.row.name, DielectricDeclaration())
+            dielectrics[group.row.name] = declared.model_copy(update=said)
     path = ctx.board.path
     if path is None:
         raise ConfigError(where, "has no board file to be compared with", "give a .kicad_pcb")
@@ -118,10 +120,11 @@ def match_stackups(ctx: Context, fab: FabStackup, content: bytes, where: str) ->
         return replace_stackup(content, planned.model_copy(update={"rows": tuple(new)}), label=label)
 
     old, new = ctx.declarations.config.declared.dielectric, written(rows)
-    changed = [k for k, row in enumerate(rows) if row != planned.rows[k]]
+    said_anew = {name for name, one in dielectrics.items() if one != old.get(name)}
+    changed = [k for k, row in enumerate(rows) if row != planned.rows[k] or row.name in said_anew]
     names = {k: rows[k].name for k in changed}
     alone = {n: written([*planned.rows[:k], rows[k], *planned.rows[k + 1 :]]) for k, n in names.items()}
-    settings = {n: _config_for(ctx, {**old, **({n: dielectrics[n]} if n in old else {})}) for n in alone}
+    settings = {n: _config_for(ctx, {**old, **({n: dielectrics[n]} if n in dielectrics else {})}) for n in alone}
     return Matched(
         layers=(*layers, *(_extra(row) for row in aligned.extra)),
         board=read_board(path, text=new),
@@ -149,8 +152,8 @@ def _config_for(ctx: Context, dielectrics: dict[str, DielectricDeclaration]) -> 
 
 def _compare(
     group: RowGroup, plies: Sequence[DielectricPly], *, outer: bool
-) -> tuple[LayerMatch, PlannedRow, dict[str, None]]:
-    """Return the comparison of a row, the row as the fab builds it, and the declarations that do not hold there."""
+) -> tuple[LayerMatch, PlannedRow, dict[str, object]]:
+    """Return the comparison of a row, the row as the fab builds it, and what the declarations of it become."""
     row, fab = group.row, group.fab
     lines = tuple(one.line for one in fab)
     if not fab:
@@ -171,15 +174,42 @@ def _compare(
     stated = [(p.ply.material or "") if stale else p.stated for p in plies] or [ply.material or "" for ply in row.plies]
     figures += _material(stated, [one.material for one in fab if one.material])
     figures += _permittivity(row, plies, fab)
+    figures += _glass_transition(plies, fab)
     differs = {one.what for one in figures if one.outcome is not CompareOutcome.ACCEPT and one.fab}
     dropped = ["material", "df", "at_ghz", "dk"] if "material" in differs else ["dk"] if "Dk" in differs else []
     match = LayerMatch(layer=row.name, lines=lines, figures=tuple(figures))
-    return match, _built(row, stated, fab, differs), dict.fromkeys(dropped)
+    return match, _built(row, stated, fab, differs), {**dict.fromkeys(dropped), **_declared_by(fab, differs)}
+
+
+def _declared_by(fab: Sequence[FabRow], differs: set[str]) -> dict[str, object]:
+    """Return what the table states and a board file cannot hold: Df at its frequency, a Tg that is lower."""
+    said: dict[str, object] = {}
+    losses = {(one.df, one.at_ghz) for one in fab}
+    df, at_ghz = next(iter(losses))
+    if len(losses) == 1 and df and at_ghz and differs & {"Df", "material"}:
+        said |= {"df": df, "at_ghz": at_ghz}
+    if "Tg" in differs:
+        sheets = (catalogue().find(one.material).laminate for one in fab if one.material)
+        typical = [tg.value_c for sheet in sheets if sheet and (tg := sheet.tg_fact().value)]
+        said["tg_c"] = min(*typical, *(one.tg_c for one in fab if one.tg_c is not None), math.inf)
+    return said
+
+
+def _glass_transition(plies: Sequence[DielectricPly], fab: Sequence[FabRow]) -> list[Compared]:
+    """Hold the table's Tg, whose method no table names, against ours: only a lower one says anything."""
+    theirs = [one.tg_c for one in fab if one.tg_c is not None]
+    ours = [tg.value_c for ply in plies if (tg := ply.tg.value) is not None]
+    if not theirs or not ours:
+        return []
+    shown = f"{min(ours):g} C", f"{min(theirs):g} C"
+    if min(theirs) < min(ours):
+        return [_said("Tg", *shown, accept=False)]
+    return [_said("Tg", *shown, accept=True, remark="" if min(theirs) == min(ours) else "the method is not stated")]
 
 
 def _built(row: PlannedRow, stated: Sequence[str], fab: Sequence[FabRow], differs: set[str]) -> PlannedRow:
     """The row as the fab builds it: what differs is the fab's, all else the board's own figure."""
-    if not differs - {"Df"}:
+    if not differs - {"Df", "Tg"}:
         return row
     kinds = {one.kind for one in fab} & {"core", "prepreg"}
     kind = LayerKind(next(iter(kinds))) if len(kinds) == 1 and row.kind is not LayerKind.MASK else row.kind

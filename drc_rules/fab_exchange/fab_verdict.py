@@ -52,7 +52,8 @@ def fab_verdict(path: Path, content: bytes, matched: Matched, config: Config, ov
         StackwrightError: board or settings cannot be read.
     """
     before = check_board(path, config=config, overrides=overrides, text=content)
-    if matched.content == content:
+    same_facts = matched.config.declared.dielectric == config.declared.dielectric
+    if matched.content == content and same_facts:
         return FabVerdict(before=before.headline, after=before.headline, changes=())
     after = check_board(path, config=matched.config, overrides=overrides, text=matched.content)
     changes = clause_changes(before, after)

@@ -409,3 +409,30 @@ def test_the_verdict_names_what_to_refuse_and_the_reply_says_why(
     assert re.search(r"Please change:\n- dielectric 1: .*\n- dielectric 2: thickness 0\.075 mm, you state 0\.1 mm", out)
     assert "states 1.9 mm, your rows add up to" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_df_at_its_frequency_and_a_lower_tg_reach_the_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table's Df of the same laminate is too high for the links, its Tg too low for the workload."""
+
+    def verdict(columns: tuple[str, ...], cells: tuple[str, ...]) -> tuple[dict[str, object], set[str]]:
+        rows = rows_of_card((*HEAD, *columns))
+        for row in rows:
+            if row["Type"] in ("core", "prepreg"):
+                row.update(zip(columns, cells, strict=True))
+        path = tmp_path / "fab.csv"
+        path.write_text(table(rows), encoding="utf-8")
+        run(["compare", str(CARD), str(path), "--json"])
+        found = json.loads(capsys.readouterr().out)["verdict"]
+        return found, {change["clause"] for change in found["changes"] if change["is_worse"]}
+
+    lossy, worse = verdict(("Df @10GHz",), ("0.02",))
+    assert (lossy["before"], lossy["after"]) == ("fit", "not fit")
+    assert any(".df." in clause or "loss" in clause for clause in worse), worse
+    assert verdict(("Df",), ("0.02",))[0]["after"] == "fit", "a Df without a frequency decides nothing"
+
+    soft, worse = verdict(("Tg",), ("130",))
+    assert soft["after"] == "not fit"
+    assert any("tg" in clause for clause in worse), worse
+    assert verdict(("Tg",), ("250",))[1] == set(), "a higher Tg of a method that nobody names proves nothing"
