@@ -20,6 +20,7 @@ from stackup_lib.kicad import read_board
 pytestmark = pytest.mark.demo
 
 SKEW, LAYERS = find_rule("intra-pair-skew"), find_rule("pair-on-different-layers")
+LANES = find_rule("lane-skew")
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,31 @@ def test_a_trace_on_another_layer_than_its_partner_is_found(seed: SeededPair, de
     assert "more)" not in finding.title
     assert finding.measured is not None
     assert float(finding.measured.value) == pytest.approx(lengths[most], rel=0.05)
+
+
+LATE_LANES = (
+    SeededPair("jetson-agx-thor-baseboard/jetson-agx-thor-baseboard", "/CSI/CAM2.CSI4_D0", 10.0, "/CSI/CAM2.CSI4"),
+    SeededPair("cm5_minima/CM5_MINIMA_3", "/CM5/DPHY0_P.D2", 10.0, "/CM5/DPHY0_P"),
+    SeededPair("cm5_minima/CM5_MINIMA_3", "/CM5/HDMI_PI.D1", 100.0, "/CM5/HDMI_PI"),
+)
+"""Lanes with a limit; VME-WREN and the other demo boards have none."""
+
+
+@pytest.mark.parametrize("seed", LATE_LANES, ids=lambda seed: seed.net)
+def test_a_lane_that_is_longer_in_its_package_is_found(seed: SeededPair, demo_boards: Path) -> None:
+    """The board itself has no finding; with both traces of a lane longer at both ends there is one, of its port."""
+    board = read_board(demo_boards / f"{seed.board}.kicad_pcb")
+    assert findings_of(LANES, board) == []
+    traces = [
+        net for name, net in board.net_index.items() if name.startswith(seed.net) and len(name) - len(seed.net) < 3
+    ]
+    assert len(traces) == 2
+    seeded = np.where(np.isin(board.pads.net, traces), seed.die_mm, 0.0)
+
+    (finding,) = findings_of(
+        LANES, replace(board, pads=replace(board.pads, die_length_mm=board.pads.die_length_mm + seeded))
+    )
+
+    assert f"{seed.found}, {seed.net}" in finding.title
+    assert finding.measured is not None
+    assert float(finding.measured.value) > 2 * seed.die_mm * 4.7

@@ -82,7 +82,7 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
     links.prepare(trace for traces in pairs for trace in traces)
     for positive, negative in pairs:
         try:
-            known.append(_skew(ctx, positive, negative))
+            known.append(skew_between(ctx, positive, negative))
         except MissingFact as fact:
             missing.append(fact)
     known.sort(key=lambda one: (-one.size_ps.nominal, one.name))
@@ -107,7 +107,12 @@ def _is_another(ctx: Context, group: FastGroup, link: Link) -> bool:
     return any(role.family != group.family for role in roles)
 
 
-def _skew(ctx: Context, positive: Link, negative: Link) -> PairSkew:
+def skew_between(ctx: Context, positive: Link, negative: Link) -> PairSkew:
+    """Return how much later the first of two traces arrives than the second; also of traces of different pairs.
+
+    Raises:
+        MissingFact: one of them is not routed from end to end, or the height of their vias is not known.
+    """
     nets = (*positive.nets, *negative.nets)
     geometry = LinkGeometry(ctx, nets)
     first, second = (trace_of(ctx, link, geometry) for link in (positive, negative))

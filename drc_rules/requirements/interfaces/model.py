@@ -95,6 +95,8 @@ class Interface(Frozen):
         stub_limit_mm: stated or computed limit of a via stub.
         stub_rule_mm: stub by a rule of thumb (a tenth of a quarter wave; memories: resonance at 5 times Nyquist).
         skew_ps, skew_mm: allowed difference within a pair.
+        lane_skew_ps: allowed difference between any two pairs of a port.
+        clock_skew_ps: allowed difference between a pair and the clock of its port.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide asks for.
         at_least_as: slower links of other families whose clauses hold at least for this one.
         df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
@@ -121,6 +123,8 @@ class Interface(Frozen):
     stub_rule_mm: float | None = None
     skew_ps: float | None = None
     skew_mm: float | None = None
+    lane_skew_ps: float | None = None
+    clock_skew_ps: float | None = None
     pair_spacing_heights: float | None = None
     df_max: float | None = None
     suggested_laminate: str | None = None

@@ -42,6 +42,7 @@ from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.documents import cite
 from drc_rules.requirements.interfaces import Interface
 from drc_rules.requirements.interfaces.model import ENGINEERING
+from drc_rules.rules.delay._skew_parts import spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
@@ -145,7 +146,7 @@ def _draft(ctx: Context, group: FastGroup, over: list[PairSkew], limits: dict[Pa
         ),
         why=(
             f"{100 * skew / _unit_interval_ps(slowest):.0f} % of the unit interval of {slowest.title}. "
-            f"Limit {limit.stated}{at_least}: {_source(limit)}. {_parts(ctx, worst)}"
+            f"Limit {limit.stated}{at_least}: {_source(limit)}. P against N: {spent_on(ctx, worst)}"
         ),
         fix=_fix(ctx, worst),
         ids=(group.id,),
@@ -173,15 +174,6 @@ def _source(limit: SkewLimit) -> str:
     if limit.document == ENGINEERING:
         return "no document states a figure; HDMI allows as much at its source"
     return cite(Source(document=limit.document))
-
-
-def _parts(ctx: Context, one: PairSkew) -> str:
-    """Return where the difference is: `In2.Cu +3.1 mm, vias 0.2 ps, package 1.0 ps`."""
-    parts = []
-    if one.layer is not None:
-        parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
-    parts += [f"{what} {ps:+.1f} ps" for what, ps in (("vias", one.vias_ps), ("package", one.package_ps)) if ps]
-    return f"P against N: {', '.join(parts)}"
 
 
 def _fix(ctx: Context, one: PairSkew) -> str:

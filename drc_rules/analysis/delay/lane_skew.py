@@ -1,0 +1,122 @@
+"""Lane skew: how much later one pair of a port arrives than another. Lengths in mm, delays in ps.
+
+A port is what the names of its pairs have in common, `/CSI0` of `/CSI0_D0` and `/CSI0_CLK`. Only interfaces with a
+published limit have ports here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
+from drc_rules.analysis.nets.board_links import board_links, title_of
+from drc_rules.facts.context import Context
+from drc_rules.facts.net_interfaces import NetRole
+from drc_rules.requirements.interfaces import Interface, family, interface
+from stackup_lib.nets.links import Link
+
+_LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
+_CAPACITOR = re.compile(r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$")
+_CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LanePort:
+    """The routed pairs of one port.
+
+    Attributes:
+        name: what the names of its pairs have in common.
+        title: of the interface.
+        limit: the generation with the widest limit of those that it may be.
+        to_clock: the limit is that between a lane and the clock, else that between any two lanes.
+        declared: the user has said which interface it is.
+        clock: positive trace of the clock, None where none was found.
+        lanes: positive traces of the others.
+    """
+
+    name: str
+    title: str
+    limit: Interface
+    to_clock: bool
+    declared: bool
+    clock: Link | None
+    lanes: tuple[Link, ...]
+
+    @property
+    def limit_ps(self) -> float:
+        """The limit."""
+        return (self.limit.clock_skew_ps if self.to_clock else self.limit.lane_skew_ps) or 0.0
+
+    @property
+    def document(self) -> str:
+        """Key of the document that states it."""
+        return self.limit.document_of("clock_skew_ps" if self.to_clock else "lane_skew_ps")
+
+    @property
+    def traces(self) -> tuple[Link, ...]:
+        """The positive traces of the clock and the lanes."""
+        return (*((self.clock,) if self.clock else ()), *self.lanes)
+
+
+def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
+    """Return the ports with a published limit, by name; ask for them with `Context.get`."""
+    links, done = ctx.get(board_links), set[int]()
+    found: dict[tuple[str, str, str | None, bool], list[tuple[str, Link]]] = {}
+    for net, role in enumerate(ctx.assignment.roles):
+        if role is None or _limit(role) is None:
+            continue
+        for link in links.of_nets([net]):
+            partner = links.partner_of(link)
+            if partner is None or partner.index == link.index or link.index in done:
+                continue
+            done |= {link.index, partner.index}
+            name = _CAPACITOR.sub(r"\1", pair_name(ctx, link))
+            if (lane := _LANE.fullmatch(name)) and link.length_mm and partner.length_mm:
+                key = lane["port"], role.family, role.interface, ctx.assignment.is_declared(net)
+                found.setdefault(key, []).append((lane["lane"], link))
+    ports = (_port(ctx, key[0], lanes) for key, lanes in found.items())
+    return tuple(sorted((one for one in ports if one is not None), key=lambda one: (one.name, one.title)))
+
+
+def _limit(role: NetRole) -> Interface | None:
+    """Return the generation with the widest published limit, None where none has one."""
+    choices = (interface(role.interface),) if role.interface else family(role.family).interfaces
+    known = [one for one in choices if one.lane_skew_ps or one.clock_skew_ps]
+    return max(known, key=lambda one: one.lane_skew_ps or one.clock_skew_ps or 0.0, default=None)
+
+
+def _port(ctx: Context, name: str, lanes: Sequence[tuple[str, Link]]) -> LanePort | None:
+    """Return a port that can be judged: with two pairs, and with one clock where the limit is against the clock."""
+    role = ctx.assignment.role_of(lanes[0][1].nets[0])
+    limit = _limit(role) if role else None
+    clocks = [link for lane, link in lanes if _CLOCK.fullmatch(lane)]
+    others = tuple(link for lane, link in lanes if not _CLOCK.fullmatch(lane))
+    if role is None or limit is None or len(clocks) > 1 or len({lane for lane, _ in lanes}) < len(lanes):
+        return None  # names repeat: several ports, or one on both sides of a chip
+    to_clock = limit.clock_skew_ps is not None
+    if not others or len(lanes) < 2 or (to_clock and not clocks):
+        return None
+    is_declared = ctx.assignment.is_declared(others[0].nets[0])
+    return LanePort(name, title_of(role), limit, to_clock, is_declared, clocks[0] if clocks else None, others)
+
+
+def worst_lane_skew(ctx: Context, port: LanePort) -> PairSkew:
+    """Return the largest skew of a port: of the clock and a lane, or of two lanes, its first pair the later one.
+
+    Raises:
+        MissingFact: one of its pairs is not routed from end to end.
+    """
+    every = port.traces
+    ctx.get(board_links).prepare(every)
+    first = every[0]
+    late_ps = {first.index: 0.0} | {one.index: skew_between(ctx, one, first).skew_ps.nominal for one in every[1:]}
+    if port.to_clock:
+        lane = max(port.lanes, key=lambda one: abs(late_ps[one.index]))
+        ends = (lane, first) if late_ps[lane.index] > 0 else (first, lane)
+    else:
+        ends = max(every, key=lambda one: late_ps[one.index]), min(every, key=lambda one: late_ps[one.index])
+    if ends[0].index == ends[1].index:
+        ends = every[1], every[0]
+    return skew_between(ctx, *ends)

@@ -1,0 +1,15 @@
+"""What makes up the skew of two traces, in words."""
+
+from __future__ import annotations
+
+from drc_rules.analysis.delay.pair_skew import PairSkew
+from drc_rules.facts.context import Context
+
+
+def spent_on(ctx: Context, one: PairSkew) -> str:
+    """Return where the difference is: `tracks on In2.Cu +3.10 mm, vias +0.2 ps, package +1.0 ps`."""
+    parts = []
+    if one.layer is not None:
+        parts.append(f"tracks on {ctx.board.copper_layers[one.layer].name} {one.layer_mm:+.2f} mm")
+    parts += [f"{what} {ps:+.1f} ps" for what, ps in (("vias", one.vias_ps), ("package", one.package_ps)) if ps]
+    return ", ".join(parts)

@@ -1,0 +1,126 @@
+"""A pair of a port arrives later than its clock or the other lanes.
+
+What it checks
+--------------
+Ports of HDMI and MIPI D-PHY, of which documents state a limit: the lanes and the clock whose names begin alike. Every
+pair is followed from end to end, each stretch with the field solver's delay of its cross section, vias by the height
+climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock, HDMI channels with
+one another. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
+2.5 Gb/s: where the interface is not declared, a lane beyond it is information.
+
+Why it matters
+--------------
+The receiver samples the lanes by one clock. What arrives early or late takes from its setup or hold time, or exceeds
+what its deskew can take up.
+
+How to fix
+----------
+Lengthen the earlier pair, both traces alike, or shorten the later one. The finding names the layer that makes the
+difference. Pairs on inner layers are slower than those outside: match picoseconds, not millimetres.
+
+What it cannot see
+------------------
+Packages without a pad-to-die length in KiCad, connectors and cables, the rate that a camera really uses, ports whose
+names do not begin alike, ports without a clock.
+
+Sources
+-------
+HDMI: 0.2 of a character, TMDS1204 data sheet. MIPI D-PHY: 0.1 of the unit interval, SPRACP4A, table 3-12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from drc_rules.analysis.delay.lane_skew import LanePort, lane_ports, worst_lane_skew
+from drc_rules.analysis.delay.pair_skew import PairSkew
+from drc_rules.facts.context import Context
+from drc_rules.report.model import Measured, Place
+from drc_rules.requirements.clauses import Clause, Severity, Source
+from drc_rules.requirements.documents import cite
+from drc_rules.rules.delay._skew_parts import spent_on
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.interval import Standing
+
+
+def _ports(ctx: Context, _clause: Clause) -> Iterator[LanePort]:
+    return iter(ctx.get(lane_ports))
+
+
+FORMULA = """
+t ≤ t_max
+
+t: largest difference of the delays of two pairs [ps]
+t_max: limit of the interface [ps]
+dL: difference of the lengths along the tracks, later minus earlier [mm]
+"""
+
+
+@rule("SKW003", kinds=("lane_skew",), over=_ports, formula=FORMULA, reads_fills=True)
+def lane_skew(ctx: Context, _clause: Clause, port: LanePort) -> Iterator[DraftFinding]:
+    """Yield one finding for a port of which two pairs surely differ by more than the interface's limit."""
+    for trace in port.traces:
+        ctx.rests_on(ctx.assignment.confidence_of(trace.nets[0]))
+    worst = worst_lane_skew(ctx, port)
+    ctx.shows(
+        f"{port.title}, {port.name}",
+        t=worst.size_ps.nominal,
+        t_max=port.limit_ps,
+        dL=worst.length_mm[0] - worst.length_mm[1],
+    )
+    if worst.size_ps.against(maximum=port.limit_ps) is Standing.BEYOND:
+        yield _draft(ctx, port, worst)
+    elif _is_open(worst, port.limit_ps):
+        raise _doubt(port, worst)
+
+
+def _is_open(worst: PairSkew, limit_ps: float) -> bool:
+    """Tell whether a port neither fits nor surely exceeds its limit, by its whole range where a fact is missing."""
+    return (worst.size_ps.high if worst.unsure else worst.size_ps.nominal) > limit_ps
+
+
+def _draft(ctx: Context, port: LanePort, worst: PairSkew) -> DraftFinding:
+    skew_ps = worst.size_ps.nominal
+    late, early = (ctx.board.nets[net] for net in worst.nets)
+    at = f" at {port.limit.rate:g} {port.limit.rate_unit}" if port.to_clock else ""
+    apart = worst.length_mm[0] - worst.length_mm[1]
+    return DraftFinding(
+        title=(
+            f"lane skew {skew_ps:.1f} ps ({apart:+.2f} mm), maximum {port.limit_ps:g} ps{at}: "
+            f"{port.title} {port.name}, {late} later than {early}"
+        ),
+        why=(
+            f"Limit of {port.limit.title} {'to the clock' if port.to_clock else 'between channels'}: "
+            f"{cite(Source(document=port.document))}. {_rate(port)}Later against earlier: {spent_on(ctx, worst)}"
+        ),
+        fix=f"Add {skew_ps / worst.ps_per_mm:.2f} mm to both traces of {early}'s pair, or shorten that of {late}",
+        ids=(port.limit.family, port.name),
+        measured=Measured(value=round(skew_ps, 2), unit="ps"),
+        limit_value=round(port.limit_ps, 2),
+        limit_unit="ps",
+        places=tuple(
+            Place(
+                layer=ctx.board.copper_layers[worst.layer].name if worst.layer is not None else "",
+                net=ctx.board.nets[net],
+            )
+            for net in worst.nets
+        ),
+        severity=Severity.INFO if port.to_clock and not port.declared else None,
+        inferred=not port.declared,
+    )
+
+
+def _rate(port: LanePort) -> str:
+    if not port.to_clock or port.declared:
+        return ""
+    return "A slower link may have more, in proportion to its bit: declare the interface if it runs at that rate. "
+
+
+def _doubt(port: LanePort, worst: PairSkew) -> MissingFact:
+    size = worst.size_ps
+    what = (
+        f"whether {port.title} {port.name} meets its lane skew limit: "
+        f"{size.low:.1f} to {size.high:.1f} ps, maximum {port.limit_ps:g} ps"
+    )
+    return MissingFact(what, worst.unsure.how_to_give if worst.unsure else "match the delays of the lanes")
