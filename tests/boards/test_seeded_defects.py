@@ -324,7 +324,11 @@ def test_the_repaired_thor_carrier_fails_only_what_the_seeds_do_not_break(demo_b
     states = thor(demo_boards)[1]
 
     # USBC1_TX1 changes layers for one trace: 0.9 ps, 0.5 to 1.3 by what Dk leaves open, 0.127 mm or 0.9 ps allowed
-    assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == {"board.pair.skew"}
+    # and the file stores no fill of the vias in the ball pads of J1 and J18
+    assert {clause for clause, (verdict, _) in states.items() if verdict == "not verifiable"} == {
+        "board.pair.skew",
+        "board.via.open_via_in_pad",
+    }
     assert {clause for clause, (verdict, _) in states.items() if verdict == "failed"} == {
         "board.copper.balance",
         "board.crosstalk.pairs",

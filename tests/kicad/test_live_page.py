@@ -163,6 +163,7 @@ def test_the_layer_of_a_finding_comes_on_top_and_the_users_comes_back(
     board, edge = kicad.get_board(), BoardLayer.Value("BL_Edge_Cuts")
     board.set_active_layer(edge)
     layers = {}
+    tab.ask("document.querySelectorAll('#report .more-findings').forEach((one) => (one.open = true))")
     for ident in tab.ask("findings().slice(0, 8).map((one) => one.id)"):
         tab.ask("said.textContent = ''")
         tab.click(f"#{ident} .finding-title")

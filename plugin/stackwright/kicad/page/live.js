@@ -233,6 +233,8 @@ function walk(step) {
   if (!all.length) return;
   const at = all.findIndex((one) => one.id === here);
   const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
+  const fold = next.closest("details");
+  if (fold) fold.open = true; // remarks are folded
   next.focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
   choose(next);
