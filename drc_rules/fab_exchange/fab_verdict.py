@@ -12,7 +12,7 @@ from drc_rules.report.model import ClauseVerdict, Headline, Report, Verdict
 from drc_rules.settings.config import Config
 from stackup_lib.core.frozen import Frozen
 
-MOST_ROWS = 6
+MOST_ROWS = 20
 """Rows that are judged one by one: each is a check of the board."""
 _RANK = {Verdict.PASSED: 0, Verdict.NOT_APPLICABLE: 0, Verdict.NOT_VERIFIABLE: 1, Verdict.FAILED: 2}
 

@@ -101,7 +101,7 @@ def _points(series: Table, sources: Mapping[str, MaterialSource]) -> list[Dielec
     length = len(dk or df or ())
     ghz = series.get("ghz") or [None] * length
     source = sources[series["source"]]
-    shared = {k: series[k] for k in ("construction", "resin_content_pct", "typical", "design") if k in series}
+    shared = {k: series[k] for k in ("construction", "style", "resin_content_pct", "typical", "design") if k in series}
     columns = zip(ghz, dk or [None] * length, df or [None] * length, strict=True)
     return [
         DielectricPoint(frequency_ghz=f, dk=_value(a), df=_value(b), source=source, **shared) for f, a, b in columns

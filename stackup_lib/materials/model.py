@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -77,6 +78,7 @@ class DielectricPoint(Frozen):
     Attributes:
         frequency_ghz: None when the sheet states none; such a figure is worth little.
         construction: what was measured, in words.
+        style: its glass style, where it has one.
         typical: part of the laminate's headline values; other points only widen the spread.
         design: the maker's Dk for the design of circuits; it goes before what a process test reads.
     """
@@ -85,6 +87,7 @@ class DielectricPoint(Frozen):
     dk: float | None = None
     df: float | None = None
     construction: str | None = None
+    style: str | None = None
     resin_content_pct: float | None = None
     typical: bool = True
     design: bool = False
@@ -272,7 +275,12 @@ class Laminate(Frozen):
     ) -> DielectricReading | None:
         readings: list[tuple[Construction, DielectricReading]] = []
         shapes = (self._typical(quantity), *self._shapes(quantity))
-        for construction in self.constructions_of(*wanted):
+        constructions = self.constructions_of(*wanted)
+        if measured := self._measured_as(quantity, wanted, constructions):
+            series = (p for p in self._typical_points(quantity) if p.construction == measured)
+            reading = read_at(_samples(series, quantity), frequency_ghz, shapes, _span(quantity))
+            return reading and replace(reading, how=_joined(measured, reading.how))
+        for construction in constructions:
             reading = read_at(_samples(construction.points, quantity), frequency_ghz, shapes, _span(quantity))
             if reading:
                 readings.append((construction, reading))
@@ -283,6 +291,20 @@ class Laminate(Frozen):
         what = str(shown) if len(readings) == 1 else f"{len(readings)} constructions, nearest {shown}"
         confidence = least(*(r.confidence for _, r in readings))
         return DielectricReading(value, confidence, nearest.source, _joined(what, nearest.how))
+
+    def _measured_as(self, quantity: Quantity, wanted: _Wanted, others: Sequence[Construction]) -> str:
+        """Return the construction that the headline values were measured on if it is the nearest one, else ""."""
+        point = next((p for p in self._typical_points(quantity) if p.construction), None)
+        if point is None or point.construction is None or (wanted.style and wanted.style != point.style):
+            return ""
+        if wanted.resin_content_pct is None:
+            return "" if others else point.construction
+        if point.resin_content_pct is None:
+            return ""
+        off = abs(point.resin_content_pct - wanted.resin_content_pct)
+        known = [c.resin_content_pct for c in others if c.resin_content_pct is not None]
+        rival = min((abs(c - wanted.resin_content_pct) for c in known), default=RESIN_SLACK_PCT)
+        return point.construction if off <= RESIN_SLACK_PCT and off < rival else ""
 
     def constructions_of(
         self, style: str | None = None, resin_content_pct: float | None = None

@@ -133,7 +133,7 @@ def holes_beside(part: HotPartOnBoard, reach_mm: float) -> int:
     vias = part.board.vias
     near = np.zeros(len(vias), dtype=bool)
     for pad in part.pads:
-        near |= _inside(part.board, pad.row, vias.x_mm, vias.y_mm, reach_mm) & (vias.net == pad.net)
+        near |= inside_pad(part.board, pad.row, vias.x_mm, vias.y_mm, reach_mm) & (vias.net == pad.net)
     return int(np.sum(near))
 
 
@@ -224,7 +224,7 @@ def _pad(board: Board, declared: HotPart, row: int, layer: int) -> Pad:
     )
 
 
-def _inside(
+def inside_pad(
     board: Board, row: int, x_mm: NDArray[np.float64], y_mm: NDArray[np.float64], beyond_mm: float = 0.0
 ) -> NDArray[np.bool_]:
     """Tell which points lie in a pad's rectangle, or so far beyond, whatever its shape: corners hold no holes."""
@@ -240,7 +240,7 @@ def _inside(
 def _via_holes(board: Board, declared: HotPart, row: int, layer: int) -> Iterator[PadHole]:
     vias, reference = board.vias, _reference(board, row)
     reaches = (vias.start_layer <= layer) & (vias.end_layer >= layer) & (vias.net == board.pads.net[row])
-    for index in np.flatnonzero(reaches & _inside(board, row, vias.x_mm, vias.y_mm)).tolist():
+    for index in np.flatnonzero(reaches & inside_pad(board, row, vias.x_mm, vias.y_mm)).tolist():
         yield PadHole(
             x_mm=float(vias.x_mm[index]),
             y_mm=float(vias.y_mm[index]),
@@ -259,7 +259,7 @@ def _pad_holes(board: Board, declared: HotPart, row: int) -> Iterator[PadHole]:
     pads, reference = board.pads, _reference(board, row)
     mine = (pads.kind == PadKind.THROUGH) & (pads.net == pads.net[row]) & (pads.drill_x_mm > 0)
     is_back = bool(board.footprints.back[pads.footprint[row]])
-    for index in np.flatnonzero(mine & _inside(board, row, pads.x_mm, pads.y_mm)).tolist():
+    for index in np.flatnonzero(mine & inside_pad(board, row, pads.x_mm, pads.y_mm)).tolist():
         yield PadHole(
             x_mm=float(pads.x_mm[index]),
             y_mm=float(pads.y_mm[index]),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from stackup_lib.core.words import count, some
 
-__all__ = ["clean", "count", "no_command", "number", "some"]
+__all__ = ["clean", "count", "no_command", "number", "some", "together"]
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -40,3 +41,14 @@ def number(value: float | str | None, unit: str = "") -> str:
     if isinstance(value, float) and "e+" in text:
         text = f"{value:.0f}"  # no powers of ten
     return f"{text} {unit}".strip()
+
+
+def together(names: Iterable[str]) -> str:
+    """Return names in a list, words that neighbours share once: `dielectric 2, 4, 6, B.Mask`."""
+    found: list[str] = []
+    last = ""
+    for name in names:
+        head, _, tail = name.rpartition(" ")
+        found.append(tail if head and head == last else name)
+        last = head
+    return ", ".join(found)

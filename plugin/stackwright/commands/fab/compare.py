@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -24,12 +25,12 @@ from stackup_lib.core.frozen import Frozen
 from stackup_lib.kicad import read_board
 from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
-from stackwright.commands.fab.compare_reply import reply_text
+from stackwright.commands.fab.compare_reply import alike_rows, reply_text
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.text.output import STDOUT
 from stackwright.text.page import Column, Page, styled
-from stackwright.text.words import count
+from stackwright.text.words import count, together
 
 CLEAN, FOUND = 0, 1
 _STYLE = {CompareOutcome.ACCEPT: "", CompareOutcome.DIFFERS: "bold yellow", CompareOutcome.OPEN: "yellow"}
@@ -115,7 +116,7 @@ def _judgement(page: Page, totals: tuple[TotalJudged, ...], verdict: FabVerdict)
     parts = (("accept", verdict.accept), ("refuse", verdict.refuse), ("refuse together", verdict.together))
     for word, rows in parts:
         if rows:
-            page.line(styled(word, "bold"), f"  {', '.join(rows)}", indent=2)
+            page.line(styled(word, "bold"), f"  {together(rows)}", indent=2)
     page.line("--reply prints the answer to the fab", indent=2)
 
 
@@ -133,8 +134,10 @@ def _page(
     page.line(styled("Fab's stackup", "bold"), f"  {where} compared with {name}")
     page.gap()
     head = tuple(styled(word, "dim") for word in ("layer", "", "figure", "board", "fab", ""))
-    columns = [Column(), Column(), Column(), Column(max_width=26), Column(max_width=26), Column(wraps=True)]
-    rows = [cells for match in matched.layers for cells in _layer(match)]
+    columns = [
+        Column(max_width=20), Column(), Column(), Column(max_width=22), Column(max_width=22), Column(wraps=True)
+    ]  # fmt: skip
+    rows = [cells for names, odd in alike_rows(matched.layers) for cells in _layer(names, odd)]
     page.rows(columns, [head, *rows] if rows else [])
     accepted = [m.layer for m in matched.layers if m.outcome is CompareOutcome.ACCEPT]
     silent = [m.layer for m in matched.layers if not m.figures]
@@ -151,9 +154,8 @@ def _page(
     return page
 
 
-def _layer(match: LayerMatch) -> list[tuple[str | Text, ...]]:
-    odd = [one for one in match.figures if one.outcome is not CompareOutcome.ACCEPT]
-    return [_figure(match.layer if k == 0 else "", one) for k, one in enumerate(odd)]
+def _layer(names: Sequence[str], odd: Sequence[Compared]) -> list[tuple[str | Text, ...]]:
+    return [_figure(together(names) if k == 0 else "", one) for k, one in enumerate(odd)]
 
 
 def _figure(layer: str, one: Compared) -> tuple[str | Text, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from drc_rules.fab_exchange.fab_compare import CompareOutcome, LayerMatch
+from drc_rules.fab_exchange.fab_compare import Compared, CompareOutcome, LayerMatch
 from drc_rules.fab_exchange.fab_judged import TotalJudged, WidthJudged
 from drc_rules.fab_exchange.fab_verdict import FabVerdict
+from stackwright.text.words import together
 
 _WIDTH = 78
 
@@ -20,10 +21,9 @@ def reply_text(
     verdict: FabVerdict,
 ) -> str:
     """Return the reply; a part without a line is left out, and nothing is accepted that was not compared."""
-    rows = {match.layer: match for match in layers}
-    refused = (*verdict.refuse, *verdict.together)
-    accepted = [row for name in verdict.accept for row in _row(rows[name], "{what} {fab} in place of {board}")]
-    wrong = [row for name in refused for row in _row(rows[name], "{what} {board}, you state {fab}")]
+    refused = {*verdict.refuse, *verdict.together}
+    accepted = list(_rows([m for m in layers if m.layer in verdict.accept], "{what} {fab} in place of {board}"))
+    wrong = list(_rows([m for m in layers if m.layer in refused], "{what} {board}, you state {fab}"))
     changes = [
         f"{change.title}: {change.findings[0] if change.findings else change.after.value}"
         for change in verdict.changes
@@ -48,24 +48,39 @@ def _bullet(text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent="- ", subsequent_indent="  ")
 
 
-def _row(match: LayerMatch, form: str) -> Iterator[str]:
-    """Yield what differs in a row; what only one side states is a question, no difference."""
-    odd = [f for f in match.figures if f.outcome is CompareOutcome.DIFFERS and f.fab and f.what != "row"]
-    if odd:
-        yield f"{match.layer}: " + "; ".join(form.format(what=f.what, fab=f.fab, board=f.board) for f in odd)
+def alike_rows(layers: Iterable[LayerMatch]) -> list[tuple[list[str], tuple[Compared, ...]]]:
+    """Return what the table states otherwise or leaves open, with the names of the rows of which it does so alike."""
+    found: dict[tuple[Compared, ...], list[str]] = {}
+    for match in layers:
+        odd = tuple(one for one in match.figures if one.outcome is not CompareOutcome.ACCEPT)
+        if odd:
+            found.setdefault(odd, []).append(match.layer)
+    return [(names, odd) for odd, names in found.items()]
+
+
+def _rows(layers: Iterable[LayerMatch], form: str) -> Iterator[str]:
+    """Yield what differs, rows that differ alike in one line; what only one side states is a question."""
+    for names, odd in alike_rows(layers):
+        differs = [f for f in odd if f.outcome is CompareOutcome.DIFFERS and f.fab and f.what != "row"]
+        if differs:
+            words = "; ".join(form.format(what=f.what, fab=f.fab, board=f.board) for f in differs)
+            yield f"{together(names)}: {words}"
 
 
 def _questions(layers: Sequence[LayerMatch]) -> Iterator[str]:
     remarks: dict[str, list[str]] = {}
+    asked: dict[str, list[str]] = {}
     for match in layers:
         for figure in match.figures:
             if figure.what == "row":
                 remarks.setdefault(figure.remark, []).append(match.layer)
             elif figure.outcome is CompareOutcome.OPEN:
                 stated = f"you state {figure.fab}" if figure.fab else "you state none"
-                yield f"{match.layer}: {figure.what}, {stated}, the board {figure.board}"
+                asked.setdefault(f"{figure.what}, {stated}, the board {figure.board}", []).append(match.layer)
+    for words, names in asked.items():
+        yield f"{together(names)}: {words}"
     for remark, names in remarks.items():
-        yield f"{remark.replace('the table', 'your table')}: {', '.join(names)}"
+        yield f"{remark.replace('the table', 'your table')}: {together(names)}"
 
 
 def _totals(totals: Sequence[TotalJudged]) -> Iterator[str]:

@@ -741,3 +741,17 @@ def test_hvlp_grades_have_a_roughness_each() -> None:
     assert find_foil("HVLP2").foil is not None
     assert find_foil("HVLP4").foil is not find_foil("HVLP3").foil
     assert "No maker's Rz" in find_foil("HVLP4").note
+
+
+def test_the_construction_that_the_headline_was_measured_on_counts_as_tabulated() -> None:
+    """The prepreg of the same glass, with another resin content, does not answer for the core."""
+    for text, at_ghz, df, confidence, words in (
+        ("R-5785(N) 3313 RC55%", 14.0, 0.0023, Confidence.MEDIUM, "1 x 3313 core, 0.1 mm"),
+        ("R-5785(N) 3313 RC59%", 14.0, 0.0022, Confidence.MEDIUM, "prepreg 3313 RC 59 %"),
+        ("R-5785(GE) 2116", 13.0, 0.0034, Confidence.MEDIUM, "1 x 2116 core"),
+        ("R-5785(N) 7628 RC43%", 14.0, 0.0023, Confidence.LOW, "this construction is not tabulated"),
+    ):
+        found = catalogue().find(text).df_at(at_ghz)
+        assert found.value == pytest.approx(df), text
+        assert found.confidence is confidence, text
+        assert words in found.source, text

@@ -1,0 +1,114 @@
+"""Exposed pads of packages, told from the other pads by size and place; and the vias in them. Lengths in mm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS, inside_pad
+from drc_rules.facts.context import Context
+from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.nets.two_pin_parts import letters_of
+
+LEAST_PADS = 8
+"""Pads around an exposed pad: the smallest QFN and SO packages have so many. Engineering judgement."""
+
+LEAST_RATIO = 6.0
+"""An exposed pad has at least so many times the area of the usual pad around it: 6 on an MSOP, 15 and more on a QFN."""
+
+LEAST_MM2 = 2.0
+"""A smaller pad leads little heat: 1.4 x 1.4 mm."""
+
+MIDDLE = 0.25
+"""Its centre is this near the middle of the others, as a share of their extent."""
+
+
+@dataclass(frozen=True)
+class ExposedPad:
+    """The exposed pad of a part; a package may have several rows of one number.
+
+    Attributes:
+        rows: of `Board.pads`.
+        size_mm: of its largest row.
+        vias: vias and plated holes of its net whose centre lies in it.
+    """
+
+    footprint: int
+    reference: str
+    number: str
+    net: int
+    rows: tuple[int, ...]
+    size_mm: tuple[float, float]
+    vias: int
+
+
+def exposed_pads(ctx: Context) -> tuple[ExposedPad, ...]:
+    """Return the exposed pads of a board's integrated circuits, by reference; ask for them with `Context.get`.
+
+    A pad that joins no other pad is none: nothing leads its heat away by a net.
+    """
+    board = ctx.board
+    pads = board.pads
+    joins = np.bincount(pads.net, minlength=len(board.nets)) > 1
+    flat = np.flatnonzero((pads.kind == PadKind.SMD) & (pads.footprint >= 0))
+    order = flat[np.argsort(pads.footprint[flat], kind="stable")]
+    cuts = np.flatnonzero(np.diff(pads.footprint[order])) + 1
+    found = [one for rows in np.split(order, cuts) if len(rows) > LEAST_PADS for one in _of_part(board, rows)]
+    found = [one for one in found if joins[one.net]]
+    return tuple(sorted(found, key=lambda one: (one.reference, one.number)))
+
+
+def _of_part(board: Board, rows: Ints) -> Iterator[ExposedPad]:
+    pads, footprint = board.pads, int(board.pads.footprint[rows[0]])
+    reference = str(board.footprints.reference[footprint])
+    if letters_of(reference) not in CANDIDATE_LETTERS:
+        return
+    area = pads.size_x_mm[rows] * pads.size_y_mm[rows]
+    usual = float(np.median(area))
+    large = (area >= LEAST_RATIO * usual) & (area >= LEAST_MM2) & (pads.net[rows] > 0)
+    others = rows[~large]
+    if not np.any(large) or len(others) < LEAST_PADS:
+        return
+    for number in np.unique(pads.number[rows[large]]).tolist():
+        mine = rows[large & (pads.number[rows] == number)]
+        if len(np.unique(pads.net[mine])) == 1 and _is_in_the_middle(board, footprint, mine, others):
+            largest = int(mine[np.argmax(pads.size_x_mm[mine] * pads.size_y_mm[mine])])
+            yield ExposedPad(
+                footprint=footprint,
+                reference=reference,
+                number=str(number),
+                net=int(pads.net[largest]),
+                rows=tuple(mine.tolist()),
+                size_mm=(float(pads.size_x_mm[largest]), float(pads.size_y_mm[largest])),
+                vias=_vias_in(board, mine),
+            )
+
+
+def _is_in_the_middle(board: Board, footprint: int, mine: Ints, others: Ints) -> bool:
+    """Tell whether a pad lies between the others, along both axes of the part."""
+    pads = board.pads
+    angle = np.radians(float(board.footprints.rotation_deg[footprint]))
+    for c, s in ((np.cos(angle), -np.sin(angle)), (np.sin(angle), np.cos(angle))):
+        around = pads.x_mm[others] * c + pads.y_mm[others] * s
+        at = float(np.mean(pads.x_mm[mine] * c + pads.y_mm[mine] * s))
+        extent = float(np.ptp(around))
+        if extent <= 0 or abs(at - (float(around.min()) + extent / 2)) > MIDDLE * extent:
+            return False
+    return True
+
+
+def _vias_in(board: Board, rows: Ints) -> int:
+    """Count the vias that reach the pads and the plated holes of other pads in them, of the same net."""
+    pads, vias = board.pads, board.vias
+    net, back = pads.net[rows[0]], bool(board.footprints.back[pads.footprint[rows[0]]])
+    layer = board.layer_count - 1 if back else 0
+    reaches = np.flatnonzero((vias.net == net) & (vias.start_layer <= layer) & (vias.end_layer >= layer))
+    holes = np.flatnonzero((pads.kind == PadKind.THROUGH) & (pads.net == net) & (pads.drill_x_mm > 0))
+    x = np.concatenate([vias.x_mm[reaches], pads.x_mm[holes]])
+    y = np.concatenate([vias.y_mm[reaches], pads.y_mm[holes]])
+    inside = np.zeros(len(x), dtype=bool)
+    for row in rows.tolist():
+        inside |= inside_pad(board, row, x, y)
+    return int(np.sum(inside))
