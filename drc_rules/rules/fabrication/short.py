@@ -5,8 +5,9 @@ What it checks
 On every layer, whether straight tracks, vias, round and oval pads of different nets touch, and whether arcs and other
 pads overlap others by 0.001 mm or more: curves and turned corners are not exact to less. Only net ties may: where
 KiCad's net-tie pad groups join the nets (up to KiCad 6 a footprint whose tags begin with "net tie"), and there only
-within the hull of the group's pads. Pads of one part count like all others, but those of one number are one pin. The
-finding names the widest overlap of each pair of nets and lists every place.
+within the hull of the group's pads. Pads of one number of a part are one pin. Where only pads of one part
+with two or three pads overlap, as in a closed jumper, or both nets are unnamed and have one pad each, it is
+information. The finding names the widest overlap of each pair of nets and lists every place.
 
 Why it matters
 --------------
@@ -36,18 +37,26 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_spaces import layers_with_spaces, space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
-from drc_rules.requirements.clauses import Clause
+from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.shapes import Piece, Pieces
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.nets.two_pin_parts import letters_of
 
 PLACES_SHOWN = 20
 
 MOST_FINDINGS = 50
 """Pairs of nets with a finding of their own; for a wrong netlist the rest adds nothing."""
+
+JUMPER_PADS = 3
+NO_JUMPERS = frozenset({"R", "C", "L", "D", "F", "FB", "Q", "U", "IC"})
+"""A jumper has two or three pads. Overlapping pads of parts with these letters are a wrong footprint."""
+
+GENERATED = ("unconnected-(", "Net-(")
+"""How KiCad begins the name of a net that has none in the schematic."""
 
 WHY = "The nets are joined on the finished board"
 FIX = "Move or remove one of the two, give both the same net, or join the nets with a net tie"
@@ -100,16 +109,40 @@ def _draft(board: Board, nets: tuple[str, str], found: list[tuple[Spaces, int]])
     how = f"overlaps {other} by {wide:.3f} mm" if wide >= TOUCH_MM / 2 else f"touches {other}"
     more = len(found) - 1
     places = f", and at {more} more place{'' if more == 1 else 's'}" if more else ""
+    harmless = _harmless(board, found)
     return DraftFinding(
-        title=f"short: {one} {how} on {name}{places}",
+        title=f"{'' if harmless else 'short: '}{one} {how} on {name}{places}{harmless and f': {harmless}'}",
         why=WHY,
-        fix=FIX,
+        fix="Nothing if it is meant; a net tie says so to KiCad" if harmless else FIX,
         ids=nets,
+        severity=Severity.INFO if harmless else None,
         measured=Measured(value=round(wide, 4), unit="mm"),
         limit_value=0.0,
         limit_unit="mm",
         places=tuple(_place(board, *where) for where in found[:PLACES_SHOWN]),
     )
+
+
+def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
+    """Return why an overlap of two nets breaks no circuit, "" where it may."""
+    footprints: set[int] = set()
+    nets: set[int] = set()
+    for shorts, row in found:
+        for side in (shorts.one, shorts.other):
+            nets.add(int(side.net[row]))
+            is_pad = int(side.kind[row]) == Piece.PAD
+            footprints.add(int(board.pads.footprint[int(side.row[row])]) if is_pad else -1)
+    if len(footprints) == 1 and min(footprints) >= 0 and _may_be_a_jumper(board, footprints.pop()):
+        return "joined by the part's own pads, as a closed jumper is"
+    if all(board.nets[net].startswith(GENERATED) and np.count_nonzero(board.pads.net == net) == 1 for net in nets):
+        return "two pins that join nothing else"
+    return ""
+
+
+def _may_be_a_jumper(board: Board, footprint: int) -> bool:
+    """Tell whether a part has two or three pads, and a reference that is not of another kind of part."""
+    is_small = int(np.count_nonzero(board.pads.footprint == footprint)) <= JUMPER_PADS
+    return is_small and letters_of(str(board.footprints.reference[footprint])) not in NO_JUMPERS
 
 
 def _words(board: Board, pieces: Pieces, row: int) -> str:
