@@ -102,6 +102,20 @@ class SolvedLine:
         mode: Mode = "odd" if self.solution.is_pair else "single"
         return perturb(self.section, mode, self.tolerance)
 
+    @cached_property
+    def even_perturbation(self) -> Perturbation:
+        """The same of the even mode of a pair.
+
+        Raises:
+            GeometryError: it is a single line.
+        """
+        if self.image is not None:
+            found = self.image.even_perturbation
+            return found if self.site.base == self.image.site.base else found.turned()
+        from stackup_lib.field_solver.perturbation import perturb  # noqa: PLC0415 - an impedance alone does not need it
+
+        return perturb(self.section, "even", self.tolerance)
+
     @property
     def impedance_ohm(self) -> float:
         """Z0 of a single line, Zdiff of a pair."""
@@ -149,16 +163,34 @@ def line_of(line: SolvedLine, materials: LineMaterials) -> Line:
     Raises:
         GeometryError: one permittivity per sheet is needed.
     """
+    _need_models(line, materials)
+    impedance = line.impedance_ohm / (2 if line.solution.is_pair else 1)
+    fillings = tuple(_fillings(line, line.perturbation, materials))
+    return line_from_impedance(impedance, line.eps_eff, fillings, _faces(line, line.perturbation, materials))
+
+
+def even_line_of(line: SolvedLine, materials: LineMaterials) -> Line:
+    """Return the even mode of a pair, per trace, as `line_of`.
+
+    Raises:
+        GeometryError: it is a single line, or one permittivity per sheet is needed.
+    """
+    _need_models(line, materials)
+    changes = line.even_perturbation
+    fillings = tuple(_fillings(line, changes, materials))
+    one = line.solution
+    return line_from_impedance(one.z_even_ohm, one.eps_eff_even, fillings, _faces(line, changes, materials))
+
+
+def _need_models(line: SolvedLine, materials: LineMaterials) -> None:
     if len(materials.sheets) != len(line.site.sheets):
         raise GeometryError(
             f"{len(materials.sheets)} permittivities for {len(line.site.sheets)} sheets", "give one for each"
         )
-    impedance = line.impedance_ohm / (2 if line.solution.is_pair else 1)
-    return line_from_impedance(impedance, line.eps_eff, tuple(_fillings(line, materials)), _faces(line, materials))
 
 
-def _fillings(line: SolvedLine, materials: LineMaterials) -> Sequence[Filling]:
-    shares = line.perturbation.shares
+def _fillings(line: SolvedLine, changes: Perturbation, materials: LineMaterials) -> Sequence[Filling]:
+    shares = changes.shares
     out = [
         Filling(share, sheet.dk, model)
         for share, sheet, model in zip(shares.layers, line.site.sheets, materials.sheets, strict=True)
@@ -168,8 +200,8 @@ def _fillings(line: SolvedLine, materials: LineMaterials) -> Sequence[Filling]:
     return out
 
 
-def _faces(line: SolvedLine, materials: LineMaterials) -> tuple[Face, ...]:
-    crowding, rough = line.perturbation.crowding, materials.faces
+def _faces(line: SolvedLine, changes: Perturbation, materials: LineMaterials) -> tuple[Face, ...]:
+    crowding, rough = changes.crowding, materials.faces
     strip = line.section.strips[0]
     area = (strip.base_width_mm + strip.top_width_mm) / 2 * strip.thickness_mm
     on_strip = crowding.strip_lower_per_mm + crowding.strip_upper_per_mm + crowding.strip_walls_per_mm

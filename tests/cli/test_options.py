@@ -88,6 +88,7 @@ OF_THEIR_OWN = {
     ("check", "--output"),
     ("baseline", "--output"),
     ("fab-pack", "--output"),
+    ("touchstone", "--output"),
     ("fit", "--profile"),
     ("init", "--profile"),
     ("new", "--profile"),

@@ -85,6 +85,7 @@ ROWS = {
     "delay": ["delay", BOARD],
     "delay json": ["delay", BOARD, "--json"],
     "delay csv": ["delay", BOARD, "--format", "csv"],
+    "touchstone": ["touchstone", BOARD, "--output", "links"],
     "explain": ["explain", "VIA002", "--board", BOARD, "--all"],
     "explain clause": ["explain", "board.stackup.symmetry", "--board", BOARD],
     "explain json": ["explain", "VIA002", "--board", BOARD, "--json"],

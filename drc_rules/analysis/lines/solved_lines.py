@@ -138,6 +138,15 @@ class Lines:
             assumptions=self._assumptions(where),
         )
 
+    def nominal_materials(self, key: Key, frequency_ghz: float) -> LineMaterials:
+        """Return the nominal materials of a line: causal models over frequency, anchored at this one.
+
+        Raises:
+            MissingFact: a Dk or Df is not known there.
+        """
+        index, _, _, references = key
+        return self._materials(self.site(index, references), frequency_ghz)[1]
+
     def changed_loss_db_per_mm(
         self, key: Key, frequency_ghz: float, *, foil: str | None = None, df_factor: float = 1.0
     ) -> float:

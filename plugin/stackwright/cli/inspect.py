@@ -1,4 +1,4 @@
-"""The command line of what a board is: `stackup`, `impedance`, `nets`, `delay`; and `validate`."""
+"""The command line of what a board is: `stackup`, `impedance`, `nets`, `delay`, `touchstone`; and `validate`."""
 
 from __future__ import annotations
 
@@ -53,6 +53,21 @@ Examples:
 """
 
 
+TOUCHSTONE_EPILOG = """
+\b
+Examples:
+  stackwright touchstone card.kicad_pcb --output links
+  stackwright touchstone card.kicad_pcb --interface pcie5 --output links
+  stackwright touchstone card.kicad_pcb --net PCIE_TX0 --max-ghz 40 --output links -v
+
+\b
+Exit codes:
+  0  every link has a file
+  1  a link has none; the output says what is missing
+  2  the board cannot be read, it has no such link, or an option is not valid
+"""
+
+
 VALIDATE_EPILOG = """
 \b
 Examples:
@@ -78,6 +93,7 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Show impedance and loss of a board's traces.", epilog=IMPEDANCE_EPILOG)(impedance)
     app.command(short_help="Show which interface each net is assigned to.")(nets)
     app.command(short_help="Show the delay of every routed link.", epilog=DELAY_EPILOG)(delay)
+    app.command(short_help="Write the S-parameters of routed links.", epilog=TOUCHSTONE_EPILOG)(touchstone)
     app.command(short_help="Check the field solver against your own numbers.", epilog=VALIDATE_EPILOG)(validate)
 
 
@@ -221,6 +237,40 @@ def delay(
 
     request = DelayRequest(verbose=verbose, config=config, format=one_format(format_, json=json), output=output)
     return show_delays(board, request)
+
+
+def touchstone(
+    board: BoardArg = Path(),
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the files; created if missing.")
+    ],
+    interface: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Interface on the board, e.g. pcie5. Repeatable.", autocompletion=names.interfaces
+        ),
+    ] = None,
+    net: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="Only links with this in a net name. Repeatable.")
+    ] = None,
+    max_ghz: Annotated[
+        float | None, typer.Option(metavar="GHZ", help="Last frequency. Default: twice Nyquist of the interface.")
+    ] = None,
+    config: ConfigOption = None,
+    verbose: VerboseOption = False,
+) -> int:
+    """Write the S-parameters of routed links as Touchstone files: .s4p for pairs, .s2p for single traces."""
+    from stackwright.commands.inspect.touchstone import TouchstoneRequest, write_touchstone
+
+    request = TouchstoneRequest(
+        interfaces=tuple(interface or ()),
+        nets=tuple(net or ()),
+        max_ghz=max_ghz,
+        verbose=verbose,
+        config=config,
+    )
+    return write_touchstone(board, output, request)
 
 
 def validate(

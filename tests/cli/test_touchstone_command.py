@@ -1,0 +1,92 @@
+"""`stackwright touchstone`: files that say what the board's lines and vias do, and no file where a fact is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from stackwright.cli.app import run
+from tests.support.in_process import run_here
+
+BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
+CARD = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
+UNTREATED = BOARDS / "training_b200_no_backdrill" / "training_b200_no_backdrill.kicad_pcb"
+TREATED = BOARDS / "training_b200_fit" / "training_b200_fit.kicad_pcb"
+NO_STACKUP = BOARDS / "no_stackup" / "no_stackup.kicad_pcb"
+
+Complex = NDArray[np.complex128]
+
+
+def read(path: Path) -> tuple[list[str], NDArray[np.float64], Complex]:
+    """Comments, frequencies in GHz and S of a Touchstone file, by the letter of the format's version 1.1."""
+    comments, numbers = [], []
+    for line in path.read_text(encoding="ascii").splitlines():
+        if line.startswith("!"):
+            comments.append(line[2:])
+        elif line.startswith("#"):
+            assert line == "# GHz S RI R 50"
+        else:
+            numbers += [float(word) for word in line.split()]
+    ports = int(path.suffix[2])
+    table = np.array(numbers).reshape(-1, 1 + 2 * ports * ports)
+    values = table[:, 1::2] + 1j * table[:, 2::2]
+    return comments, table[:, 0], values.reshape(-1, ports, ports)
+
+
+def test_a_pair_is_a_four_port_of_its_modes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Passive, reciprocal, symmetric, from DC to twice Nyquist; its delay is that of `stackwright delay`."""
+    assert run(["touchstone", str(CARD), "--net", "PCIE_TX0", "--output", str(tmp_path / "links")]) == 0
+    shown = capsys.readouterr().out
+    assert "PCIE_TX0_P.s4p" in shown
+    comments, ghz, s = read(tmp_path / "links" / "PCIE_TX0_P.s4p")
+    assert (ghz[0], ghz[-1]) == (0.0, 32.0)
+    assert np.linalg.svd(s, compute_uv=False).max() <= 1 + 1e-9
+    assert s == pytest.approx(s.transpose(0, 2, 1), abs=1e-11)
+    assert "port 1: /PCIE_TX0_P at U1 pad 9" in comments
+    odd = s[:, :2, :2] - s[:, :2, 2:]
+    run(["delay", str(CARD), "--format", "json"])
+    links = [link for group in json.loads(capsys.readouterr().out)["groups"] for link in group["links"]]
+    (delay,) = [link["delay_ps"] for link in links if link["name"] == "/PCIE_TX0"]
+    phase = np.unwrap(np.angle(odd[1:, 1, 0]))
+    at = int(np.argmin(np.abs(ghz - 16.0)))
+    seen_ps = -1000 * phase[at - 1] / (2 * math.pi * ghz[at])
+    assert delay["low"] < seen_ps < delay["high"]
+
+
+def test_a_stub_takes_the_power_at_its_resonance(tmp_path: Path) -> None:
+    """3.24 mm of barrel left below In2.Cu: a notch where a quarter wave fits; drilled away, none."""
+    for board, deepest in ((UNTREATED, 25.0), (TREATED, 6.0)):
+        folder = tmp_path / board.stem
+        assert run(["touchstone", str(board), "--net", "NVLINK0_RX0", "--max-ghz", "25", "--output", str(folder)]) == 0
+        _, ghz, s = read(folder / "NVLINK0_RX0_P.s4p")
+        loss_db = -20 * np.log10(np.abs(s[1:, 1, 0] - s[1:, 1, 2]))
+        assert ghz[-1] == 25.0
+        assert (loss_db.max() > deepest) == (board is UNTREATED), loss_db.max()
+
+
+def test_what_is_missing_is_said_and_makes_no_file(tmp_path: Path) -> None:
+    """Of a board without a stackup no figure comes."""
+    told = run_here("touchstone", NO_STACKUP, "--output", "links", cwd=tmp_path)
+    assert told.code in (1, 2)
+    assert "not known" in told.out or "no routed link" in told.err
+    assert not list(tmp_path.glob("links/*"))
+
+
+def test_wrong_questions_get_one_line(tmp_path: Path) -> None:
+    """An interface that is none, a net that is not there, a folder that is a file, a frequency of nothing."""
+    (tmp_path / "taken").write_text("", encoding="utf-8")
+    for words, said in (
+        (["--interface", "pcie9", "--output", "a"], "pcie9"),
+        (["--net", "nothing", "--output", "b"], "no routed link"),
+        (["--output", "taken"], "is a file"),
+        (["--max-ghz", "0", "--output", "c"], "0 GHz"),
+    ):
+        told = run_here("touchstone", CARD, *words, cwd=tmp_path)
+        assert (told.code, told.out) == (2, "")
+        assert said in told.err
+        assert told.err.count("\n") == 1
