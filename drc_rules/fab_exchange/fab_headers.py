@@ -129,6 +129,11 @@ def _column(cell: str) -> tuple[str | None, str | None]:
     return (None if key is None else (key if key == "oz" else role + key)), unit
 
 
+def column_of(cell: str) -> str | None:
+    """Return what a header cell names, e.g. `processed thickness`, None for what is no column."""
+    return _column(cell)[0]
+
+
 def _spaced(text: str) -> str:
     return " ".join(re.sub(r"[_.:*]", " ", text).split())
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 import openpyxl
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
+from drc_rules.fab_exchange.fab_blanks import cut_by_kind
 from drc_rules.fab_exchange.fab_headers import find_head
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.plain_file import other_encoding
@@ -104,7 +105,8 @@ def split_text(text: str, where: str) -> Rows:
     def columns(cells: Rows) -> int:
         return max((len(head.columns) for _, row in cells if (head := find_head(row))), default=0)
 
-    return max((_cut(plain, delimiter) for delimiter in (",", ";", "\t", "|", "  ")), key=columns)
+    found = max((_cut(plain, delimiter) for delimiter in (",", ";", "\t", "|", "  ")), key=columns)
+    return found if columns(found) else cut_by_kind(plain.split("\n")) or found
 
 
 def _cut(text: str, delimiter: str) -> Rows:

@@ -173,6 +173,9 @@ def _read(cells: Rows, where: str, unit: str | None) -> FabStackup:
     head: Head | None = None
     skip = False
     for index, (number, row) in enumerate(cells):
+        if number == 0:  # a remark of the one who cut the text
+            reading.notes += row
+            continue
         if skip or not any(row):
             skip = False
             continue

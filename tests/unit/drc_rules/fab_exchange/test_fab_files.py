@@ -190,3 +190,37 @@ def test_no_damage_to_a_file_leads_to_anything_but_one_line(data: st.DataObject)
     with contextlib.suppress(ConfigError):
         for row in read_fab_file(bytes(content), "fab", board_mm=1.6).rows:
             assert row.thickness_mm is None or 0 < row.thickness_mm < 20 * 9
+
+
+def test_text_of_a_pdf_without_its_columns_is_read_by_what_values_can_be() -> None:
+    """The same sheet with single blanks has the same rows; a remark says that columns were told by their values."""
+    aligned = TABLES / "hillside_pasted_from_pdf.txt"
+    flat = "\n".join(" ".join(line.split()) for line in aligned.read_text(encoding="utf-8").splitlines())
+    found, known = read_fab_table(flat, "mail"), stackup(aligned.name)
+    alike = {"line": 0, "number": None}
+    assert [row.model_copy(update=alike) for row in found.rows] == [row.model_copy(update=alike) for row in known.rows]
+    assert any("single blanks" in note for note in found.notes)
+    assert not any("single blanks" in note for note in known.notes)
+
+
+def test_weights_and_types_keep_their_columns_among_single_blanks() -> None:
+    """`Layer Type` are two columns, `Layer Name` and `Copper weight` one; ounces are no thickness."""
+    by_type = (
+        "Layer Type Thickness (mm) Material Dk Df\nL1 Copper 0.035\nPP Prepreg 0.21 2116 RC54% IT-180A 4.1 0.015\n"
+    )
+    by_type += "L2 Copper 0.0175\nCore Core 0.5 IT-180A 4.3 0.014\nL3 Copper 0.035\nTotal 0.8 mm\n"
+    found = read_fab_table(by_type, "mail")
+    assert sizes(found) == [0.035, 0.21, 0.0175, 0.5, 0.035]
+    assert (found.rows[1].material, found.rows[1].dk, found.rows[1].df) == ("2116 RC54% IT-180A", 4.1, 0.015)
+    by_weight = "Layer Name Copper weight Thickness mil Material Dk Df\nTOP 0.5 oz 2.1\n"
+    by_weight += "PP 3.9 EM-370(Z) 1080 RC 66% 3.6 0.012\n"
+    by_weight += "GND 1 oz 1.2\nCORE 39 EM-370(Z) 4.2 0.013\nBOT 0.5 oz 2.1\n"
+    found = read_fab_table(by_weight, "mail")
+    assert [row.copper_oz for row in found.rows if row.kind == "copper"] == [0.5, 1, 0.5]
+    assert sizes(found) == pytest.approx([size * MIL for size in (2.1, 3.9, 1.2, 39, 2.1)])
+
+
+def test_prose_among_single_blanks_is_no_table() -> None:
+    """A letter that speaks of layers and thickness is refused, as before."""
+    with pytest.raises(ConfigError):
+        read_fab_table("Please find the layer stack with thickness and material as below.\nBest regards\n", "mail")
