@@ -638,7 +638,7 @@ def test_settings_for_all_boards_are_known_however_they_are_written(repository: 
 
 def test_the_actions_environment_is_found_on_windows_too() -> None:
     """Its programs lie in `Scripts` there: every step that runs them looks for both."""
-    action = (ROOT / "plugin" / "ci" / "action.yml").read_text(encoding="utf-8")
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
     assert action.count('[ -d "$bin" ] || bin="$RUNNER_TEMP/stackwright-venv/Scripts"') == action.count('"$bin/python"')
     assert "stackwright-venv/bin/p" not in action
 

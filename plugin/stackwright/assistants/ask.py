@@ -20,7 +20,7 @@ NO_ANSWER = 2
 """Exit code of a command that could not answer."""
 
 
-class NoAnswerError(StackwrightError):
+class UnansweredError(StackwrightError):
     """A command gave no answer; its own words say why."""
 
     def __str__(self) -> str:
@@ -43,10 +43,10 @@ async def answer_to(question: ToolQuestion, folders: tuple[Path, ...]) -> str:
         folder, path = found.folder, os.path.join(os.curdir, found.path)  # noqa: PTH118 - keeps the `./`
     code, out, said = await _run(question.words(path), folder, folders)
     if code == NO_ANSWER and not out.strip():
-        raise NoAnswerError("", said or "error: no answer", "")
+        raise UnansweredError("", said or "error: no answer", "")
     document: Json = question.parts(json.loads(out)) if question.is_json else out.splitlines()
     if code == NO_ANSWER and "headline" not in document:
-        raise NoAnswerError("", said, "")
+        raise UnansweredError("", said, "")
     answer = bounded(document if question.at else question.shown(document), question.at, question.first)
     return _text(answer | {"remarks": said.splitlines()} if said else answer)
 

@@ -33,7 +33,7 @@ from stackwright.run import revisions
 from stackwright.run.browser import open_in_browser
 from stackwright.run.data_digest import data_digest
 from stackwright.run.kicad_drc import kicad_drc, require_kicad_cli
-from stackwright.run.paths import boards_of, find_board
+from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import shared_out, worker_count
 from stackwright.run.watched import shares_of, timing_lines, watched
 from stackwright.text.output import check_target, complain, show, write_file
@@ -54,7 +54,10 @@ OF_A_CHECKED_BOARD = ("kicad",)
 
 def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
-    boards = boards_of(typed)
+    boards = boards_of(boards_touched(typed) if request.touched else typed)
+    if not boards:
+        show("no board belongs to these files\n")
+        return CLEAN
     if needs_page_file(open_page=request.open_page):
         request = request.with_page_file(page_file(boards[0] if len(boards) == 1 else None))
     inputs = [*boards, *(path for path in (request.config, request.baseline) if path)]
