@@ -144,7 +144,7 @@ def test_no_lock_goes_back_behind_an_advisory_that_was_read(lock: str) -> None:
     assert not [(pin, FIXED[pin.name]) for pin in held if Version(pin.version) < Version(FIXED[pin.name][0])]
 
 
-WORKFLOWS = (".github/workflows/ci.yml", "action.yml")
+WORKFLOWS = (".github/workflows/ci.yml", ".github/workflows/release.yml", "action.yml")
 
 
 @pytest.mark.parametrize("file", WORKFLOWS)
