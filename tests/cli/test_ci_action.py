@@ -432,11 +432,12 @@ def test_the_pre_commit_hook_names_a_command_that_checks_a_board(tmp_path: Path)
     assert "MAT001" in done.stdout
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a checkout on Windows has a link as a text")
 def test_the_former_place_of_the_action_is_the_same_file() -> None:
     """A link and no copy: two actions would part."""
     former = ROOT / "plugin" / "ci" / "action.yml"
-    assert former.read_bytes() == ACTION.read_bytes()
-    assert os.name != "posix" or former.resolve() == ACTION.resolve()
+    assert former.is_symlink()
+    assert former.resolve() == ACTION.resolve()
 
 
 def test_the_gitlab_job_takes_inputs_and_hands_them_on() -> None:

@@ -30,6 +30,9 @@ MOST_OVERHEAD = 3000
 Got = TypeVar("Got")
 
 
+needs_links = pytest.mark.skipif(os.name != "posix", reason="makes links")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The fixture boards, and boards and projects that are links to a place outside."""
@@ -68,6 +71,7 @@ def trees(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@needs_links
 @pytest.mark.slow
 def test_the_questions_of_an_assistant_are_answered(folder: Path) -> None:
     """Each with what it must say and nothing that it must not; nothing is written, and no answer is endless."""
@@ -91,6 +95,7 @@ def test_the_questions_of_an_assistant_are_answered(folder: Path) -> None:
     assert trees(folder.parents[1]) == before
 
 
+@needs_links
 def test_the_server_shows_its_tools_and_refuses_in_one_line(folder: Path) -> None:
     """As reading only, with a schema each; a tool that is not there and a board outside are errors that say so."""
 
@@ -140,6 +145,7 @@ def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     assert served([tmp_path, tmp_path / "."]) == (tmp_path.resolve(),)
 
 
+@needs_links
 def test_a_board_is_found_in_one_of_the_folders(tmp_path: Path) -> None:
     """By its path from there or the whole one; not by one that leads out, nor where two have it."""
     first, second = tmp_path / "a", tmp_path / "b"
@@ -238,7 +244,7 @@ import numpy, tomllib, scipy.linalg
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="makes links")
+@needs_links
 def test_the_fence_lets_through_nothing_but_reading_inside(tmp_path: Path) -> None:
     """Neither by links nor by programs; modules are still found."""
     inside, outside = tmp_path / "in", tmp_path / "out"

@@ -33,7 +33,7 @@ def fence_in(folders: Iterable[Path]) -> None:
     Whatever else it opens, writes, connects to or starts is a `PermissionError`. Links count by where they lead. What a
     library does without Python's knowledge is not seen.
     """
-    allowed = [os.path.realpath(folder) for folder in (*map(str, folders), *_code())]
+    allowed = [_plain(folder) for folder in (*map(str, folders), *_code())]
     sys.dont_write_bytecode = True
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
@@ -73,8 +73,13 @@ def _writes(mode: object, flags: object) -> bool:
 def _is_below(path: object, folders: Iterable[str]) -> bool:
     if not isinstance(path, str | bytes | os.PathLike):
         return False
-    real = os.path.realpath(os.fsdecode(path))
+    real = _plain(os.fsdecode(path))
     return any(real == folder or real.startswith(os.path.join(folder, "")) for folder in folders)  # noqa: PTH118
+
+
+def _plain(path: str) -> str:
+    """Return a path without links, in the one spelling that Windows' many have in common."""
+    return os.path.normcase(os.path.realpath(path))
 
 
 def _refuse(number: int, why: str, what: object) -> NoReturn:

@@ -35,7 +35,7 @@ from stackwright.run.data_digest import data_digest
 from stackwright.run.kicad_drc import kicad_drc, require_kicad_cli
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import shared_out, worker_count
-from stackwright.run.watched import shares_of, timing_lines, watched
+from stackwright.run.watched import counted, shares_of, timing_lines, watched
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
@@ -85,7 +85,9 @@ def check_all(boards: Sequence[Path], request: CheckRequest) -> Iterator[Answer]
     if workers <= 1:
         yield from (check_typed(path, request) for path in boards)
         return
-    yield from shared_out(partial(check_typed, request=request), boards, workers)
+    done = shared_out(partial(check_typed, request=request), boards, workers)
+    is_told = any(report.is_read_here for report in request.reports)
+    yield from done if is_told else counted(done, len(boards))
 
 
 def _tell(answer: Answer, *, timing: bool) -> None:
