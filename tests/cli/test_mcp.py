@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 import pytest
 
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.orphans import ORPHANED
 from stackwright.assistants.bounded import MOST_CHARS, bounded
 from stackwright.assistants.folders import board_in, served
 from stackwright.assistants.questions import questions
 from tests.cli.test_cli import run as run_process
+from tests.support.hang import FOR_EVER_S
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -262,3 +264,17 @@ def test_the_fence_lets_through_nothing_but_reading_inside(tmp_path: Path) -> No
     )
     assert (ran.stdout, ran.stderr) == ("[] text\n", "")
     assert sorted(path.name for path in inside.iterdir()) == ["f", "link"]
+
+
+def test_a_question_ends_with_the_server() -> None:
+    """Killed or not: its end of the pipe closes, and the process that works on an answer is gone without one."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugin")])}
+    words = ["-P", "-m", "stackwright.cli.fenced", str(BOARDS), "--", "check", "training_b200_fit"]
+    ran = subprocess.Popen(
+        [sys.executable, *words], cwd=BOARDS, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert ran.stdin is not None
+    ran.stdin.close()
+    ran.stdin = None
+    out, _ = ran.communicate(timeout=FOR_EVER_S)
+    assert (ran.returncode, out) == (ORPHANED, b"")

@@ -58,9 +58,9 @@ def _text(answer: dict[str, Json]) -> str:
 async def _run(words: list[str], folder: Path, folders: tuple[Path, ...]) -> tuple[int, str, str]:
     """Run a command in a folder; return its exit code, its output, and what it says on the error stream."""
     command = [sys.executable, "-P", "-m", "stackwright.cli.fenced", *map(str, folders), "--", *words]
-    with anyio.move_on_after(LONGEST_S):
+    with anyio.move_on_after(LONGEST_S):  # nothing is written to its input, which closes when this process ends
         done = await anyio.run_process(
-            command, stdin=subprocess.DEVNULL, cwd=folder, check=False, env={**os.environ, "PYTHONUTF8": "1"}
+            command, stdin=subprocess.PIPE, cwd=folder, check=False, env={**os.environ, "PYTHONUTF8": "1"}
         )
         out, said = (stream.decode("utf-8", "replace") for stream in (done.stdout, done.stderr))
         return done.returncode, out, said.strip()

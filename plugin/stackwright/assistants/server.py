@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from mcp import types
@@ -18,7 +18,7 @@ from stackwright.assistants.ask import answer_to
 from stackwright.assistants.questions import ToolQuestion, questions
 from stackwright.text.words import clean
 
-Context = ServerRequestContext[dict[str, Any]]
+Context: TypeAlias = ServerRequestContext[dict[str, Any]]
 AT_ONCE = 2
 """Commands that run at a time."""
 INSTRUCTIONS = (
