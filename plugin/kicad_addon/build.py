@@ -1,6 +1,6 @@
 """Builds the package that KiCad's Plugin and Content Manager installs.
 
-usage: python plugin/kicad_addon/build.py [--output stackwright-pcm.zip]
+usage: python plugin/kicad_addon/build.py [--output stackwright-pcm.zip] [--web URL] [--email ADDRESS]
 
 The same checkout gives the same bytes. The package holds our own code; KiCad fetches the rest by its requirements.txt.
 """
@@ -8,8 +8,10 @@ The same checkout gives the same bytes. The package holds our own code; KiCad fe
 from __future__ import annotations
 
 import argparse
+import json
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ADDON = Path(__file__).resolve().parent
@@ -20,11 +22,13 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold."""
 
 
-def contents() -> dict[str, bytes]:
-    """Return every file of the package by its name in it."""
+def contents(contact: Mapping[str, str]) -> dict[str, bytes]:
+    """Return every file of the package by its name in it; `contact` is the publisher's, by kind."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = [*project["dependencies"], *project["optional-dependencies"]["kicad"]]
     metadata = (ADDON / "metadata.json").read_text(encoding="utf-8").replace("@version@", project["version"])
+    metadata = metadata.replace('"contact": {}', f'"contact": {json.dumps(contact)}')
+    metadata = metadata.replace('"resources": {}', f'"resources": {json.dumps(_links(contact))}')
     files = {
         "metadata.json": metadata.encode(),
         "resources/icon.png": (ADDON / "resources" / "icon.png").read_bytes(),
@@ -42,10 +46,14 @@ def contents() -> dict[str, bytes]:
     return files
 
 
-def build(target: Path) -> None:
+def _links(contact: Mapping[str, str]) -> dict[str, str]:
+    return {"homepage": contact["web"]} if "web" in contact else {}
+
+
+def build(target: Path, contact: Mapping[str, str]) -> None:
     """Write the package."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, data in sorted(contents().items()):
+        for name, data in sorted(contents(contact).items()):
             entry = zipfile.ZipInfo(name, LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # the same on Windows
@@ -57,8 +65,11 @@ def main() -> None:
     """Write the package where the command line says."""
     parser = argparse.ArgumentParser(description="Builds the package for KiCad's Plugin and Content Manager.")
     parser.add_argument("--output", type=Path, default=Path("stackwright-pcm.zip"), metavar="FILE")
-    target: Path = parser.parse_args().output
-    build(target)
+    parser.add_argument("--web", metavar="URL", help="page of who publishes it")
+    parser.add_argument("--email", metavar="ADDRESS", help="of who publishes it")
+    asked = parser.parse_args()
+    target: Path = asked.output
+    build(target, {kind: value for kind, value in (("web", asked.web), ("email", asked.email)) if value})
     print(f"{target}: install it in KiCad by Plugin and Content Manager > Install from File")  # noqa: T201
 
 

@@ -72,7 +72,7 @@ def test_the_first_page_offers_a_workload_and_shows_what_ci_would_run(
     assert tab.ask("document.querySelector('#command').textContent").endswith("--profile edge")
     tab.click("#offer-ci")
     tab.picture(pictures(tmp_path) / "offer-ci.png")
-    assert "stackwright/plugin/ci@COMMIT" in tab.ask("ci.textContent")
+    assert "stackwright@COMMIT" in tab.ask("ci.textContent")
     tab.click("#write-settings")
     tab.wait_for("said.textContent.startsWith('Wrote')")
     assert (board.path.parent / "stackwright.toml").read_text() == 'profile = "edge"\n'

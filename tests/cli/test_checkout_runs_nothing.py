@@ -133,7 +133,7 @@ def bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedPro
 def steps_of_the_action() -> dict[str, str]:
     """The shell scripts of the action, by the names of their steps."""
     found = {}
-    for step in (CI / "action.yml").read_text(encoding="utf-8").split("    - name: ")[1:]:
+    for step in (ROOT / "action.yml").read_text(encoding="utf-8").split("    - name: ")[1:]:
         name, _, rest = step.partition("\n")
         script = rest.partition("run: ")[2]
         found[name] = re.sub(r"^        ", "", script.removeprefix("|\n"), flags=re.MULTILINE)
@@ -145,11 +145,14 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["", "{source}"], ids=["locked", "package"])
+@pytest.mark.parametrize(
+    ("package", "place"), [("", "."), ("{source}", "."), ("", "plugin/ci")], ids=["locked", "package", "former place"]
+)
 def test_the_action_runs_no_file_of_the_checkout(
-    checkout: Path, source: Path, ran: Path, tmp_path: Path, package: str
+    checkout: Path, source: Path, ran: Path, package: str, place: str
 ) -> None:
     """Making the environment, both ways of installing, and the check itself."""
+    tmp_path = ran.parent
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     steps = steps_of_the_action()
@@ -157,7 +160,7 @@ def test_the_action_runs_no_file_of_the_checkout(
         "PYTHON": "python",
         "PACKAGE": package.format(source=source),
         "RUNNER_TEMP": str(temporary),
-        "GITHUB_ACTION_PATH": str(source / "plugin" / "ci"),
+        "GITHUB_ACTION_PATH": str(source / place),
         "GITHUB_OUTPUT": str(tmp_path / "output"),
     }
     done = bash(steps["Install Stackwright"], checkout, **variables)
@@ -227,10 +230,10 @@ def test_workers_of_the_installed_command_run_no_file_of_the_current_folder(
     assert names(ran) == []
 
 
-@pytest.mark.parametrize("file", ["action.yml", "gitlab-ci.yml"])
+@pytest.mark.parametrize("file", ["action.yml", "plugin/ci/gitlab-ci.yml"])
 def test_python_is_called_in_isolated_mode_only(file: str) -> None:
     """Whoever adds a line to a job adds `-I`."""
-    text = (CI / file).read_text(encoding="utf-8")
+    text = (ROOT / file).read_text(encoding="utf-8")
     calls = re.findall(r'^.*(?:python"?|\$PYTHON"?) (-.+)$', text, re.MULTILINE)
     assert len(calls) >= 3
     assert [call for call in calls if not call.startswith("-I ")] == []

@@ -16,11 +16,13 @@ import pytest
 from stackup_lib.core.errors import StackwrightError
 from stackwright.ci import job
 from stackwright.ci.boards import base_of
+from stackwright.cli.app import run
+from stackwright.run.paths import boards_of, boards_touched
 from tests.support.installed import installed_environment
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
-ACTION = ROOT / "plugin" / "ci" / "action.yml"
+ACTION = ROOT / "action.yml"
 LOSSY, FIT, BARE = "training_b200_lossy_prepreg", "inference_pcie_gen5_fit", "default_stackup"
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
 
@@ -428,3 +430,88 @@ def test_the_pre_commit_hook_names_a_command_that_checks_a_board(tmp_path: Path)
     )
     assert done.returncode == 1
     assert "MAT001" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a checkout on Windows has a link as a text")
+def test_the_former_place_of_the_action_is_the_same_file() -> None:
+    """A link and no copy: two actions would part."""
+    former = ROOT / "plugin" / "ci" / "action.yml"
+    assert former.is_symlink()
+    assert former.resolve() == ACTION.resolve()
+
+
+def test_the_gitlab_job_takes_inputs_and_hands_them_on() -> None:
+    """In the form that GitLab has for components: a header with inputs, each of which the job uses, and the job."""
+    header, job_ = (ROOT / "plugin" / "ci" / "gitlab-ci.yml").read_text(encoding="utf-8").split("\n---\n")
+    names = set(re.findall(r"^    ([a-z-]+):$", header, re.MULTILINE))
+    assert {"commit", "source", "fail-on", "profile", "baseline"} <= names
+    assert names == set(re.findall(r"\$\[\[ inputs\.([a-z-]+) \]\]", job_))
+    read = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "plugin/stackwright/ci").glob("*.py"))
+    handed = set(re.findall(r"^    (STACKWRIGHT_[A-Z_]+):", job_, re.MULTILINE))
+    to_install = {"STACKWRIGHT_SOURCE", "STACKWRIGHT_COMMIT"}
+    assert {name for name in handed - to_install if name.removeprefix("STACKWRIGHT_") not in read} == set()
+    yaml = pytest.importorskip("yaml")
+    (job_name,) = yaml.safe_load(job_)
+    assert job_name == "$[[ inputs.job ]]"
+    spec = yaml.safe_load(header)["spec"]["inputs"]
+    assert [name for name in spec if "default" not in spec[name]] == ["commit"]
+    assert re.fullmatch(spec["commit"]["regex"], "a" * 40)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_watched"),
+    [
+        ("hw/card.kicad_pcb", True),
+        ("card.kicad_pro", True),
+        ("hw/card.kicad_dru", True),
+        ("hw/stackwright.toml", True),
+        ("stackwright.toml", True),
+        ("hw/my_stackwright.toml", False),
+        ("card.kicad_sch", False),
+        ("card.kicad_prl", False),
+        ("hw/_autosave-card.kicad_pcb", False),
+    ],
+)
+def test_the_pre_commit_hook_watches_what_a_check_reads(name: str, is_watched: bool) -> None:
+    """A change of the rules changes the verdict as one of the board does."""
+    hook = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    files, exclude = (re.search(rf"^  {key}: (.+)$", hook, re.MULTILINE) for key in ("files", "exclude"))
+    assert files
+    assert exclude
+    assert bool(re.search(files[1], name) and not re.search(exclude[1], name)) == is_watched
+
+
+def test_touched_files_lead_to_their_boards(tmp_path: Path) -> None:
+    """Each board once; a project without a board, and settings without one, bring none."""
+    for name in ("a.kicad_pcb", "a.kicad_pro", "a.kicad_dru", "b.kicad_pcb", "sub/c.kicad_pcb", "d.kicad_pro"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    def boards(*names: str) -> list[str]:
+        found = boards_of(boards_touched([tmp_path / name for name in names]))
+        return [path.relative_to(tmp_path).as_posix() for path in found]
+
+    assert boards("a.kicad_dru", "a.kicad_pro", "a.kicad_pcb") == ["a.kicad_pcb"]
+    assert boards("stackwright.toml") == ["a.kicad_pcb", "b.kicad_pcb"]
+    assert boards("sub/stackwright.toml", "d.kicad_pro", "none/stackwright.toml", "gone.kicad_pcb") == [
+        "sub/c.kicad_pcb"
+    ]
+
+
+def test_touched_files_without_a_board_fail_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A commit to a schematic's project is no reason to stop."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.kicad_pro").write_text("{}", encoding="utf-8")
+    assert run(["check", "--touched", "d.kicad_pro"]) == 0
+    assert capsys.readouterr().out == "no board belongs to these files\n"
+
+
+def test_a_touched_rules_file_has_its_board_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As if the board itself had been named."""
+    folder = tmp_path / BARE
+    shutil.copytree(BOARDS / BARE, folder)
+    (folder / f"{BARE}.kicad_dru").write_text("(version 1)\n", encoding="utf-8")
+    assert run(["check", "-q", "--touched", str(folder / f"{BARE}.kicad_dru")]) == 0
+    assert f"{BARE}.kicad_pcb" in capsys.readouterr().out

@@ -30,8 +30,8 @@ offset_stripline,"{""w"": 0.15, ""h1"": 0.1, ""h2"": 0.2, ""t"": 0.015, ""er"": 
 """
 
 
-NEEDS_KICAD = re.compile("<|--kicad-drc|card.xml")
-"""Examples of files that KiCad writes; those of `release` are tried in tests/kicad."""
+NEEDS_KICAD = re.compile("<|--kicad-drc|card.xml| mcp ")
+"""Examples of files that KiCad writes; those of `release` are tried in tests/kicad. A server is in test_mcp.py."""
 
 
 def examples() -> Iterator[str]:

@@ -144,7 +144,7 @@ def test_no_lock_goes_back_behind_an_advisory_that_was_read(lock: str) -> None:
     assert not [(pin, FIXED[pin.name]) for pin in held if Version(pin.version) < Version(FIXED[pin.name][0])]
 
 
-WORKFLOWS = (".github/workflows/ci.yml", "plugin/ci/action.yml")
+WORKFLOWS = (".github/workflows/ci.yml", ".github/workflows/release.yml", "action.yml")
 
 
 @pytest.mark.parametrize("file", WORKFLOWS)
@@ -155,7 +155,7 @@ def test_actions_are_pinned_by_commit(file: str) -> None:
     assert all(re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one) for one in used), used
 
 
-@pytest.mark.parametrize("file", ["plugin/ci/action.yml", "plugin/ci/gitlab-ci.yml"])
+@pytest.mark.parametrize("file", ["action.yml", "plugin/ci/gitlab-ci.yml"])
 def test_users_jobs_install_by_hash(file: str) -> None:
     """What the jobs for users install is the lock's, wheels only, and then nothing but Stackwright."""
     text = (ROOT / file).read_text(encoding="utf-8")

@@ -638,7 +638,7 @@ def test_settings_for_all_boards_are_known_however_they_are_written(repository: 
 
 def test_the_actions_environment_is_found_on_windows_too() -> None:
     """Its programs lie in `Scripts` there: every step that runs them looks for both."""
-    action = (ROOT / "plugin" / "ci" / "action.yml").read_text(encoding="utf-8")
+    action = (ROOT / "action.yml").read_text(encoding="utf-8")
     assert action.count('[ -d "$bin" ] || bin="$RUNNER_TEMP/stackwright-venv/Scripts"') == action.count('"$bin/python"')
     assert "stackwright-venv/bin/p" not in action
 
@@ -682,6 +682,44 @@ def test_a_profile_of_ones_own_is_written_with_slashes(tmp_path: Path, monkeypat
     assert new_files._written(r"C:\p\profiles\mine.toml", tmp_path) == "../profiles/mine.toml"
     assert new_files._written("edge", tmp_path) == "edge"
     assert composed(NFD) == NFC
+
+
+OF_A_BOARD = (
+    "check Gerät",
+    "check Gerät --format html -o a.html --format sarif -o a.sarif --format json -o a.json",
+    "check Gerät --format junit -o a.xml --format markdown -o a.md --format gitlab -o b.json",
+    "nets Gerät",
+    "impedance Gerät",
+    "explain VIA002 --board Gerät",
+    "stackup Gerät --format svg",
+    "fab-pack Gerät -o pack",
+    "baseline Gerät",
+    "init Gerät --force",
+    "materials Megtron 6",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", OF_A_BOARD)
+def test_no_encoding_is_left_to_the_system(tmp_path: Path, line: str) -> None:
+    """Where the system's own is not UTF-8, as on Windows and in the locale C without UTF-8 mode, files are UTF-8."""
+    shutil.copytree(BOARD.parent, tmp_path / "Gerät")
+    strict = ("-X", "warn_default_encoding", "-W", "error::EncodingWarning")
+    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    folders = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
+    ran = subprocess.run(
+        [sys.executable, *strict, "-m", "stackwright", *line.split()],
+        cwd=tmp_path,
+        env={**environment(), **odd, "PYTHONPATH": folders},
+        capture_output=True,
+        check=False,
+    )
+    assert ran.returncode in (0, 1), ran.stderr
+    assert ran.stderr == b""
+    ran.stdout.decode("utf-8")
+    for file in tmp_path.rglob("*"):
+        if file.is_file() and file.suffix != ".pdf":
+            file.read_text(encoding="utf-8")
 
 
 def test_output_helpers_are_what_they_say() -> None:

@@ -164,7 +164,10 @@ WITHOUT_BOARD = {
 }
 """What reads no board: other files, or only what is typed."""
 
-NOT_HERE = {"kicad": "`kicad doctor` reads KiCad's own settings, and no file of a board: test_kicad_doctor.py"}
+NOT_HERE = {
+    "kicad": "`kicad doctor` reads KiCad's own settings, and no file of a board: test_kicad_doctor.py",
+    "mcp": "runs the commands that are here, each in a process of its own: test_mcp.py",
+}
 FORMS = {"--json", "--html", "--format", "--markdown", "--csv", "--svg", "--plan", "--write", "--full", "--baseline"}
 """Options that make another form of a command, or let it read or write another file."""
 

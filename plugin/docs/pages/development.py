@@ -10,7 +10,7 @@ from docs.pages.markdown import Page, page, title, tree
 from docs.pages.project import CONTRIBUTING, ROOT, TEXTS, taken
 from docs.pages.rooms import TITLES, drawing, rooms_table
 
-NAMES = ("architecture", "adding", "testing", "vocabulary")
+NAMES = ("architecture", "adding", "testing", "vocabulary", "releasing")
 DRAWING = "<!-- drawing -->"
 
 OURS = re.compile(r"(?<![\w/.-])(?:plugin|drc_rules|stackup_lib|fixtures|\.ci)/[\w/.-]*[\w/]")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stackwright import __version__
-from stackwright.cli import build, changes, check, explain, fabs, inspect, lookup, release, setup
+from stackwright.cli import assistants, build, changes, check, explain, fabs, inspect, lookup, release, setup
 from stackwright.run.wildcards import without_wildcards
 
 app = typer.Typer(
@@ -71,5 +71,5 @@ def main(
         raise typer.Exit(2)
 
 
-for commands in (check, inspect, explain, build, fabs, changes, release, lookup, setup):
+for commands in (check, inspect, explain, build, fabs, changes, release, lookup, setup, assistants):
     commands.register(app)

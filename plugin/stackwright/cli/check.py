@@ -101,6 +101,14 @@ def check(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Boards checked in parallel (default: one per core).")
     ] = None,
+    touched: Annotated[
+        bool,
+        typer.Option(
+            "--touched",
+            help="Check the boards that belong to these files: boards, projects, rules and stackwright.toml, as a "
+            "pre-commit hook passes them.",
+        ),
+    ] = False,
     no_suppressions: Annotated[
         bool, typer.Option("--no-suppressions", help="Ignore [[suppress]] in stackwright.toml.")
     ] = False,
@@ -134,6 +142,7 @@ def check(
         baseline=baseline,
         against=against,
         jobs=jobs,
+        touched=touched,
         timing=timing,
         full=full or show_all,
         kicad_drc=kicad_drc,

@@ -23,7 +23,7 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
-      - uses: OWNER/stackwright/plugin/ci@COMMIT   # all 40 digits of the commit that you trust
+      - uses: OWNER/stackwright@COMMIT   # all 40 digits of the commit that you trust
 """
 
 

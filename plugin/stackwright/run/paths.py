@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
+from drc_rules.settings import FILE_NAME
 from stackup_lib.core.errors import BoardFileError, did_you_mean
 from stackup_lib.core.files.file_names import as_stored, composed
 from stackup_lib.core.files.plain_file import refuse_unplain
@@ -16,6 +17,7 @@ from stackwright.text.words import some
 
 BOARD = ".kicad_pcb"
 PROJECT = ".kicad_pro"
+OF_BOARD = (BOARD, PROJECT, ".kicad_dru")
 SKIPPED_FOLDERS = (".*", "_autosave-*", "*-backups", "*-bak*", "node_modules")
 """Folders that hold no board to check: hidden ones, backups of KiCad and of people, packages of programs."""
 
@@ -50,6 +52,22 @@ def boards_of(typed: Iterable[Path]) -> list[Path]:
         for board in _below(path) or [path]:
             found.setdefault(os.path.realpath(board), board)
     return list(found.values())
+
+
+def boards_touched(files: Iterable[Path]) -> list[Path]:
+    """Return the boards that belong to files of a change: of a board, project or rules file, or of a settings file.
+
+    A file that has no board, such as the project of a schematic alone, brings none.
+    """
+    found = []
+    for file in files:
+        if file.name == FILE_NAME:
+            found += _boards(file.parent) if file.parent.is_dir() else []
+        elif file.suffix in OF_BOARD and file.with_suffix(BOARD).is_file():
+            found.append(file.with_suffix(BOARD))
+        elif file.suffix not in OF_BOARD:
+            found.append(file)
+    return found
 
 
 def _below(path: Path) -> list[Path]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing import parent_process
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from drc_rules.rules.rule import all_rules
 from stackup_lib.core.stopwatch import Stopwatch, measuring
@@ -15,6 +15,7 @@ from stackup_lib.core.stopwatch import Stopwatch, measuring
 if TYPE_CHECKING:
     from rich.status import Status
 
+Item = TypeVar("Item")
 SHOWN_AFTER_S = 2.0
 """What takes longer says on the terminal what it is at."""
 
@@ -46,6 +47,12 @@ class ProgressLine:
         if self.status is not None:
             self.status.update(self.text())
 
+    def say(self, title: str) -> None:
+        """Say something else from now on."""
+        self.title = title
+        if self.status is not None:
+            self.status.update(self.text())
+
     def text(self) -> str:
         """The line."""
         return f"{self.title}: {self.doing}" if self.doing else self.title
@@ -74,6 +81,26 @@ def watched(title: str) -> Iterator[Stopwatch]:
     try:
         with measuring(Stopwatch(tell=patience.tell)) as watch:
             yield watch
+    finally:
+        patience.end()
+
+
+def counted(items: Iterable[Item], total: int) -> Iterator[Item]:
+    """Yield what processes have done; on a terminal, say on the error stream how much of it, after two seconds.
+
+    Args:
+        items: boards checked, one after the other.
+        total: how many there will be.
+    """
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    patience = ProgressLine(f"0 of {total} boards checked")
+    patience.timer.start()
+    try:
+        for number, item in enumerate(items, start=1):
+            yield item
+            patience.say(f"{number} of {total} boards checked")
     finally:
         patience.end()
 

@@ -11,6 +11,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.command import BROKEN, CLEAN, FOUND, check_one
 from stackwright.commands.check.request import CheckRequest
 from stackwright.run.paths import boards_of, find_board
+from stackwright.run.watched import watched
 from stackwright.text.output import check_target, complain, former_of, show, write_over
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count
@@ -27,7 +28,8 @@ def write_baseline(typed: Sequence[Path], target: Path, request: CheckRequest, *
     for path in boards:
         try:
             board = find_board(path)
-            checked, _ = check_one(board, request)
+            with watched(board.name):
+                checked, _ = check_one(board, request)
             reports[board_name(board, target)] = _complete(checked.report)
         except StackwrightError as error:
             complain(error)

@@ -33,9 +33,9 @@ from stackwright.run import revisions
 from stackwright.run.browser import open_in_browser
 from stackwright.run.data_digest import data_digest
 from stackwright.run.kicad_drc import kicad_drc, require_kicad_cli
-from stackwright.run.paths import boards_of, find_board
+from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import shared_out, worker_count
-from stackwright.run.watched import shares_of, timing_lines, watched
+from stackwright.run.watched import counted, shares_of, timing_lines, watched
 from stackwright.text.output import check_target, complain, show, write_file
 from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
@@ -54,7 +54,10 @@ OF_A_CHECKED_BOARD = ("kicad",)
 
 def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
     """Check every board, write the report or reports, and return the worst exit code."""
-    boards = boards_of(typed)
+    boards = boards_of(boards_touched(typed) if request.touched else typed)
+    if not boards:
+        show("no board belongs to these files\n")
+        return CLEAN
     if needs_page_file(open_page=request.open_page):
         request = request.with_page_file(page_file(boards[0] if len(boards) == 1 else None))
     inputs = [*boards, *(path for path in (request.config, request.baseline) if path)]
@@ -82,7 +85,9 @@ def check_all(boards: Sequence[Path], request: CheckRequest) -> Iterator[Answer]
     if workers <= 1:
         yield from (check_typed(path, request) for path in boards)
         return
-    yield from shared_out(partial(check_typed, request=request), boards, workers)
+    done = shared_out(partial(check_typed, request=request), boards, workers)
+    is_told = any(report.is_read_here for report in request.reports)
+    yield from done if is_told else counted(done, len(boards))
 
 
 def _tell(answer: Answer, *, timing: bool) -> None:

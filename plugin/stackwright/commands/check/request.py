@@ -52,6 +52,7 @@ class CheckRequest:
         clauses: list every clause with its verdict.
         baseline, against: file and commit whose findings do not count.
         jobs: boards checked in parallel; None for one per core.
+        touched: the paths are files that a change touches; their boards are checked, and there may be none.
         timing: tell where the time goes.
         full: compare all workloads and stackups too, for a page.
         kicad_drc: run KiCad's own check too.
@@ -69,6 +70,7 @@ class CheckRequest:
     baseline: Path | None = None
     against: str | None = None
     jobs: int | None = None
+    touched: bool = False
     timing: bool = False
     full: bool = False
     kicad_drc: bool = False

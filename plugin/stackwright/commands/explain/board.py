@@ -23,6 +23,7 @@ from stackup_lib.kicad import read_board
 from stackwright.commands.lookup.shipped import shipped_clauses
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -73,7 +74,8 @@ def explain_board(typed: Path, request: ExplainRequest) -> int:
     path = find_board(typed)
     request.check_file(typed, path)
     asked = _asked(request.word)
-    found = workings(read_board(path), request.config_of(path), request.overrides, asked.wants)
+    with watched(path.name):
+        found = workings(read_board(path), request.config_of(path), request.overrides, asked.wants)
     asked = _known(asked, found)
     if request.format == JSON:
         text = json.dumps(as_data(path, asked, found), indent=2, ensure_ascii=True) + "\n"

@@ -15,6 +15,7 @@ from stackwright.commands.fab.pack_html import html_of
 from stackwright.commands.fab.pack_pdf import NO_FPDF, pdf_of
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.output import OutputError, show, write_file
 from stackwright.text.page import Page, styled, terminal_console
 
@@ -26,7 +27,8 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
         StackwrightError: the board cannot be read, or the folder cannot be written.
     """
     board = find_board(typed)
-    pack = fab_pack(board, read_bytes(board), find_config(board, config))
+    with watched(board.name):
+        pack = fab_pack(board, read_bytes(board), find_config(board, config))
     _make(folder)
     stem = board.stem
     pdf = pdf_of(pack)

@@ -30,6 +30,7 @@ from stackwright.commands.apply.effects_page import effects_block
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
 
@@ -87,7 +88,8 @@ def match_board(typed: Path, request: MatchRequest) -> int:
     if request.name is not None:
         among = find(request.name, among)
     try:
-        found = nearest(context, among)
+        with watched(board_path.name):
+            found = nearest(context, among)
     except MissingFact as missing:
         step = " ".join(missing.how_to_give.split())
         raise ConfigError(str(board_path), f"{missing.name} is not known, so there is nothing to match", step) from None
@@ -96,7 +98,8 @@ def match_board(typed: Path, request: MatchRequest) -> int:
         asked = request.name or request.fab
         what = f"no stackup of {layers} layers is known" + (f' of "{asked}"' if asked else "")
         raise ConfigError(str(board_path), what, "stackwright fabs lists the fabs with their layer counts")
-    effects = () if found[0].is_same else effects_of(context, content, found[0].stackup, request.overrides)
+    with watched(board_path.name):
+        effects = () if found[0].is_same else effects_of(context, content, found[0].stackup, request.overrides)
     if request.format == JSON:
         text = _json(board_path, content, found[:SHOWN], effects)
     else:

@@ -41,6 +41,7 @@ from stackwright.commands.fab.fabs import copper_weights_of, is_thickness
 from stackwright.commands.inspect.impedance import signal_layers
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.output import check_target, former_of, write_over
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count
@@ -121,15 +122,16 @@ def retarget_board(typed: Path, request: RetargetRequest) -> int:
     if request.plan is not None:
         check_target(request.plan, [typed, board_path])
         former = former_of(request.plan)
-    layers = len(read_board(board_path).copper_layers)
-    stackup = chosen_stackup(request, layers)
-    content = read_bytes(board_path)
-    parts = _parts(board_path, request)
-    rows_only = stackup_plan(read_board(board_path, text=content), stackup)
-    lines = _lines(rows_only, board_path, parts, request)
-    plan = rows_only.model_copy(update={"net_class": lines.net_class, "rule": lines.rule, "tuning": lines.tuning})
-    proposal = propose(plan, board_path, parts, request.config)
-    work = _Work(board_path, stackup, proposal, lines, line_effects(*contexts(proposal)))
+    with watched(board_path.name):
+        layers = len(read_board(board_path).copper_layers)
+        stackup = chosen_stackup(request, layers)
+        content = read_bytes(board_path)
+        parts = _parts(board_path, request)
+        rows_only = stackup_plan(read_board(board_path, text=content), stackup)
+        lines = _lines(rows_only, board_path, parts, request)
+        plan = rows_only.model_copy(update={"net_class": lines.net_class, "rule": lines.rule, "tuning": lines.tuning})
+        proposal = propose(plan, board_path, parts, request.config)
+        work = _Work(board_path, stackup, proposal, lines, line_effects(*contexts(proposal)))
     pending = [file for file in proposal.files if file.differs]
     if request.plan is not None:
         write_over(request.plan, write_plan(plan, title=board_path.name), former=former)

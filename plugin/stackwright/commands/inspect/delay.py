@@ -17,6 +17,7 @@ from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -45,8 +46,9 @@ def show_delays(typed: Path, request: DelayRequest) -> int:
     """
     board_path = find_board(typed)
     request.check_file(typed, board_path)
-    context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
-    groups = context.get(delay_table)
+    with watched(board_path.name):
+        context, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+        groups = context.get(delay_table)
     if request.format == JSON:
         text = _json(board_path, groups)
     elif request.format == CSV:

@@ -36,6 +36,7 @@ from stackup_lib.kicad import read_board
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled, terminal_console
 
 MM_PER_INCH = 25.4
@@ -78,8 +79,9 @@ def show_impedance(typed: Path, request: ImpedanceRequest) -> int:
         )
         code = CLEAN
     else:
-        rows = _table(lines, request)
-        process = view_of(context, _solved_lines(lines, rows, request.references))
+        with watched(board_path.name):
+            rows = _table(lines, request)
+            process = view_of(context, _solved_lines(lines, rows, request.references))
         if request.format == JSON:
             text = _json(board_path, process, rows=rows)
         else:

@@ -16,6 +16,7 @@ from stackup_lib.nets.links import find_links
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, some
 
@@ -47,15 +48,16 @@ def show_nets(typed: Path, request: NetsRequest) -> int:
     """
     board_path = find_board(typed)
     request.check_file(typed, board_path)
-    board, config = read_board(board_path), request.config_of(board_path)
-    context, _, _ = prepare(board, config, request.overrides)
-    links = find_links(board)
-    if request.explain is not None:
-        told = explain_net(context, links, config, find_net(board, request.explain))
-        page, data = _told_page(told), {"net": told.model_dump(mode="json")}
-    else:
-        view = nets_view(context, links)
-        page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
+    with watched(board_path.name):
+        board, config = read_board(board_path), request.config_of(board_path)
+        context, _, _ = prepare(board, config, request.overrides)
+        links = find_links(board)
+        if request.explain is not None:
+            told = explain_net(context, links, config, find_net(board, request.explain))
+            page, data = _told_page(told), {"net": told.model_dump(mode="json")}
+        else:
+            view = nets_view(context, links)
+            page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
     request.deliver(_json(board_path, data) if request.format == JSON else request.laid_out(page), "nets")
     return 0
 

@@ -27,6 +27,7 @@ from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.release.page import findings_block, release_page, verdict
 from stackwright.commands.request import JSON, BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.output import check_target, show, write_file
 from stackwright.text.page import Page, styled, terminal_console
 
@@ -72,8 +73,9 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
     context, _, _ = prepare(read_board(board_path, text=content), request.config_of(board_path), request.overrides)
     if request.fix:
         return _fix(context, files)
-    sent, others = read_fab_files(files)
-    comparison = compare_release(context, sent, others)
+    with watched(board_path.name):
+        sent, others = read_fab_files(files)
+        comparison = compare_release(context, sent, others)
     if request.format == JSON:
         document = ReleaseDocument(
             board={"path": board_path.as_posix(), "sha256": hashlib.sha256(content).hexdigest()},
