@@ -41,7 +41,7 @@ class MeasuredPart(Frozen):
     source: str
 
 
-class Band(Frozen):
+class SizeBand(Frozen):
     """The range of parts of a size, where no part near the value was measured."""
 
     size: str
@@ -64,7 +64,7 @@ class CapacitorData(Frozen):
 
     source: dict[str, CapacitorSource]
     measured: tuple[MeasuredPart, ...]
-    band: tuple[Band, ...]
+    band: tuple[SizeBand, ...]
     bias: tuple[BiasPoint, ...]
 
 
@@ -86,8 +86,8 @@ def capacitor_data() -> CapacitorData:
 def typical_capacitor(size: str, nominal_f: float, data: CapacitorData | None = None) -> TypicalCapacitor | None:
     """Return the typical ESR and ESL of a ceramic part, None for a size that the data does not have.
 
-    Between measured parts of the size the ESR is interpolated on logarithmic scales; away from them the band of the size
-    holds. Raises `ValueError` where the capacitance is not positive.
+    Between measured parts of the size the ESR is interpolated on logarithmic scales; away from them the band of the
+    size holds. Raises `ValueError` where the capacitance is not positive.
 
     Args:
         size: EIA code in hundredths of an inch, `0402`.

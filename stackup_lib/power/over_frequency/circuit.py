@@ -15,7 +15,7 @@ GROUND = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class SeriesBranch:
     """A resistance, an inductance and a capacitance in series between two nodes; no capacitance is a short.
 
     A regulator is R and L to ground (Intel AN 958, section 1.5.1); a capacitor has ESR, and ESL with mounting.
@@ -59,7 +59,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Planes:
+class PlaneNodes:
     """Planes that join nodes: impedances to ground as frequencies by nodes by nodes, as `plane_pair` makes them."""
 
     nodes: tuple[str, ...]
@@ -67,7 +67,7 @@ class Planes:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class SolvedNetwork:
     """The network with 1 A driven into the load: impedance there, and reactive power of each branch.
 
     `reactive_var` is frequencies by branches, and one column more for planes: positive for what stores energy in its
@@ -81,7 +81,7 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
+class ImpedancePeak:
     """A maximum of |Z|: the two that exchange energy there, capacitive and inductive, None where there is none."""
 
     frequency_hz: float
@@ -90,7 +90,9 @@ class Peak:
     inductive: str | None
 
 
-def solve(branches: Sequence[Branch], load: str, frequencies_hz: Real, planes: Planes | None = None) -> Solution:
+def solve(
+    branches: Sequence[SeriesBranch], load: str, frequencies_hz: Real, planes: PlaneNodes | None = None
+) -> SolvedNetwork:
     """Return the impedance from the node `load` to ground, by nodal analysis at all frequencies at once.
 
     Raises:
@@ -118,7 +120,7 @@ def solve(branches: Sequence[Branch], load: str, frequencies_hz: Real, planes: P
         matrix[:, at[:, None], at[None, :]] += admittance
     driven = np.zeros((len(frequencies), len(nodes), 1), dtype=np.complex128)
     driven[:, row[load], 0] = 1.0
-    volts = np.linalg.solve(matrix, driven)[:, :, 0]
+    volts: Complex = np.asarray(np.linalg.solve(matrix, driven)[:, :, 0], dtype=np.complex128)
     volt = {node: volts[:, number] for node, number in row.items()}
     volt[GROUND] = np.zeros(len(frequencies), dtype=np.complex128)
     columns = []
@@ -131,10 +133,10 @@ def solve(branches: Sequence[Branch], load: str, frequencies_hz: Real, planes: P
         into = np.einsum("fab,fb->fa", admittance, here)
         columns.append(np.sum(np.imag(here * np.conj(into)), axis=1) / 2)
         names.append("planes")
-    return Solution(frequencies, volt[load], tuple(names), np.stack(columns, axis=1))
+    return SolvedNetwork(frequencies, volt[load], tuple(names), np.stack(columns, axis=1))
 
 
-def _grounded(branches: Sequence[Branch], planes: Planes | None) -> set[str]:
+def _grounded(branches: Sequence[SeriesBranch], planes: PlaneNodes | None) -> set[str]:
     found = {GROUND, *(planes.nodes if planes else ())}
     while True:
         new = {end for one in branches for end in (one.first, one.second) if {one.first, one.second} & found} - found
@@ -143,7 +145,7 @@ def _grounded(branches: Sequence[Branch], planes: Planes | None) -> set[str]:
         found |= new
 
 
-def peaks(solution: Solution) -> tuple[Peak, ...]:
+def peaks(solution: SolvedNetwork) -> tuple[ImpedancePeak, ...]:
     """Return the maxima of |Z| inside of the range, each with the branches that exchange most energy at it."""
     size = np.abs(solution.impedance_ohm)
     top = np.flatnonzero((size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])) + 1
@@ -152,7 +154,7 @@ def peaks(solution: Solution) -> tuple[Peak, ...]:
         var = solution.reactive_var[number]
         low, high = int(np.argmin(var)), int(np.argmax(var))
         found.append(
-            Peak(
+            ImpedancePeak(
                 float(solution.frequencies_hz[number]),
                 float(size[number]),
                 solution.names[low] if var[low] < 0 else None,

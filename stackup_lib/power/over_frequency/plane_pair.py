@@ -110,8 +110,8 @@ def plane_impedance_ohm(pair: PlanePair, ports: Sequence[PlanePort], frequencies
     across = [_waves(side, size_mm) for side in (pair.length_mm, pair.width_mm)]
     x = _shapes(np.array([port.x_mm for port in ports]), _sizes(ports), pair.length_mm, across[0])
     y = _shapes(np.array([port.y_mm for port in ports]), _sizes(ports), pair.width_mm, across[1])
-    kx = np.arange(across[0]) * math.pi / pair.length_mm
-    ky = np.arange(across[1]) * math.pi / pair.width_mm
+    kx = np.asarray(np.arange(across[0]) * math.pi / pair.length_mm, dtype=np.float64)
+    ky = np.asarray(np.arange(across[1]) * math.pi / pair.width_mm, dtype=np.float64)
 
     omega = 2 * math.pi * frequencies
     series = 1j * omega * MU0 * pair.spacing_mm * 1e-3 + 2 * _copper_ohm(pair, frequencies)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stackup_lib.power.over_frequency.capacitor_text import CapacitorText, read_capacitor
+from stackup_lib.power.over_frequency.capacitor_text import read_capacitor
 from stackup_lib.power.over_frequency.capacitors import capacitor_data, left_at_bias, typical_capacitor
-from stackup_lib.power.over_frequency.circuit import GROUND, Branch
+from stackup_lib.power.over_frequency.circuit import GROUND, SeriesBranch
 
 CASES = tomllib.loads(
     (Path(__file__).parents[4] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
@@ -41,9 +41,9 @@ def test_texts_of_capacitors(  # noqa: PLR0917 - one column each
     value: str, footprint: str, farad: float | None, volt: float | None, kind: str | None, size: str | None
 ) -> None:
     found = read_capacitor(value, footprint)
-    assert found == CapacitorText(
-        None if farad is None else pytest.approx(farad), None if volt is None else pytest.approx(volt), kind, size
-    )
+    assert found.capacitance_f == (None if farad is None else pytest.approx(farad))
+    assert found.rated_v == (None if volt is None else pytest.approx(volt))
+    assert (found.dielectric, found.size) == (kind, size)
 
 
 def test_each_measured_part_lies_in_the_range_the_others_give() -> None:
@@ -72,7 +72,7 @@ def test_measured_impedances_against_the_model_of_each_part_left_out() -> None:
         rest = data.model_copy(update={"measured": tuple(row for row in data.measured if row is not part)})
         typical = typical_capacitor(part.size, part.nominal_uf * 1e-6, rest)
         assert typical is not None
-        model = Branch("C", "a", GROUND, typical.esr_ohm.nominal, typical.esl_h.nominal, part.uf * 1e-6)
+        model = SeriesBranch("C", "a", GROUND, typical.esr_ohm.nominal, typical.esl_h.nominal, part.uf * 1e-6)
         points = np.array(case["points"])
         measured = np.hypot(points[:, 1], points[:, 2])
         ratio = np.abs(model.impedance_ohm(points[:, 0])) / measured

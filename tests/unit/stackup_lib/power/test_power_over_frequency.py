@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stackup_lib.power.over_frequency.circuit import GROUND, Branch, Planes, peaks, solve
+from stackup_lib.power.over_frequency.circuit import GROUND, PlaneNodes, SeriesBranch, peaks, solve
 from stackup_lib.power.over_frequency.mounting import (
     sheet_inductance_h,
     spreading_inductance_h,
@@ -23,15 +23,15 @@ CASES = tomllib.loads(
     (Path(__file__).parents[4] / "fixtures" / "reference" / "power_frequency_cases.toml").read_text(encoding="utf-8")
 )
 XEON = (
-    Branch("bulk", "vr", GROUND, 0.667e-3, 172e-12, 10008e-6),
-    Branch("MB1", "vr", "hf1", 0.03e-3, 12.7e-12),
-    Branch("HF1", "hf1", GROUND, 1.25e-3, 68e-12, 352e-6),
-    Branch("MB2", "hf1", "load", 0.29e-3, 60e-12),
-    Branch("HF2", "load", GROUND, 0.833e-3, 90e-12, 264e-6),
+    SeriesBranch("bulk", "vr", GROUND, 0.667e-3, 172e-12, 10008e-6),
+    SeriesBranch("MB1", "vr", "hf1", 0.03e-3, 12.7e-12),
+    SeriesBranch("HF1", "hf1", GROUND, 1.25e-3, 68e-12, 352e-6),
+    SeriesBranch("MB2", "hf1", "load", 0.29e-3, 60e-12),
+    SeriesBranch("HF2", "load", GROUND, 0.833e-3, 90e-12, 264e-6),
 )
 P4 = (
-    Branch("OS-CON", "load", GROUND, 9.28e-3, 6.4e-9, 560e-6, count=10),
-    Branch("MLCC", "load", GROUND, 3.5e-3, 1.15e-9, 10e-6, count=30),
+    SeriesBranch("OS-CON", "load", GROUND, 9.28e-3, 6.4e-9, 560e-6, count=10),
+    SeriesBranch("MLCC", "load", GROUND, 3.5e-3, 1.15e-9, 10e-6, count=30),
 )
 
 
@@ -133,7 +133,7 @@ def test_a_wide_trace_is_a_sheet() -> None:
 
 
 @pytest.mark.parametrize(("name", "branches"), [("PDN-INTEL-XEON", XEON), ("PDN-INTEL-P4-BANK", P4)])
-def test_published_networks_meet_their_points(name: str, branches: tuple[Branch, ...]) -> None:
+def test_published_networks_meet_their_points(name: str, branches: tuple[SeriesBranch, ...]) -> None:
     """Element values as published; the points were worked out apart and have five digits."""
     points = np.array(next(case["points"] for case in CASES["ladder"] if case["id"] == name))
     found = solve(branches, "load", points[:, 0]).impedance_ohm
@@ -154,8 +154,8 @@ def test_planes_and_a_capacitor_make_the_peak_of_both() -> None:
     """A capacitor's 1 nH against the capacitance of planes, at the same point."""
     pair = PlanePair(30, 30, 0.1, 4.0, 0.02)
     frequencies = np.geomspace(1e6, 1e9, 1201)
-    planes = Planes(("a",), plane_impedance_ohm(pair, [PlanePort(15, 15, 2)], frequencies))
-    capacitor = Branch("C1", "a", GROUND, 0.02, 1e-9, 100e-9)
+    planes = PlaneNodes(("a",), plane_impedance_ohm(pair, [PlanePort(15, 15, 2)], frequencies))
+    capacitor = SeriesBranch("C1", "a", GROUND, 0.02, 1e-9, 100e-9)
     assert capacitor.resonance_hz == pytest.approx(15.915e6, rel=1e-3)
     (peak,) = peaks(solve([capacitor], "a", frequencies, planes))
     assert (peak.capacitive, peak.inductive) == ("planes", "C1")
@@ -165,14 +165,14 @@ def test_planes_and_a_capacitor_make_the_peak_of_both() -> None:
 
 def test_networks_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="nothing is connected"):
-        solve([Branch("C1", "a", GROUND, 0.01)], "b", np.array([1e6]))
+        solve([SeriesBranch("C1", "a", GROUND, 0.01)], "b", np.array([1e6]))
     with pytest.raises(ValueError, match="no way to ground"):
-        solve([Branch("R1", "a", "b", 1.0)], "a", np.array([1e6]))
+        solve([SeriesBranch("R1", "a", "b", 1.0)], "a", np.array([1e6]))
     with pytest.raises(ValueError, match="no impedance"):
-        Branch("C1", "a", GROUND)
+        SeriesBranch("C1", "a", GROUND)
     with pytest.raises(ValueError, match="positive"):
-        Branch("C1", "a", GROUND, capacitance_f=0)
+        SeriesBranch("C1", "a", GROUND, capacitance_f=0)
     with pytest.raises(ValueError, match="same node"):
-        Branch("C1", "a", "a", 1.0)
+        SeriesBranch("C1", "a", "a", 1.0)
     with pytest.raises(ValueError, match="not negative"):
-        Branch("C1", "a", GROUND, -1.0)
+        SeriesBranch("C1", "a", GROUND, -1.0)
