@@ -8,8 +8,8 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 
-_POWERS = {"p": -12, "n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3}
-_VALUE = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*([pnuµμm])F?(\d*)(?![\w])", re.IGNORECASE)
+_POWERS = {"p": -12, "n": -9, "u": -6, "µ": -6, "μ": -6}
+_VALUE = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*([pnuµμ])F?(\d*)(?![\w])", re.IGNORECASE)
 _VOLTS = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*V(\d*)(?:DC)?(?![\w])", re.IGNORECASE)
 _DIELECTRIC = re.compile(r"(?<![A-Za-z0-9])(C0G|COG|NP0|NPO|X[5-8][RSTL]|Y5V|Z5U)(?![A-Za-z0-9])", re.IGNORECASE)
 _SIZE = re.compile(r"(?<!\d)(01005|0201|0402|0603|0805|1206|1210|1812|2220)(?!\d)")

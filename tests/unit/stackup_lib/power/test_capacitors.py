@@ -27,6 +27,7 @@ TEXTS = [
     ("C", "C_1206_3216Metric", None, None, None, "1206"),
     ("100", "", None, None, None, None),
     ("104", "", None, None, None, None),
+    ("1M", "", None, None, None, None),  # milli or mega, or no capacitor at all
     ("DNP", "", None, None, None, None),
     ("0uF", "", None, None, None, None),
     ("100nF 1uF", "", None, None, None, None),
