@@ -1,0 +1,186 @@
+"""The network of a supply rail: series R-L-C branches and planes between nodes, its impedance, what makes a peak."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stackup_lib.transmission_lines.materials.conductor_models import Complex, Real
+
+GROUND = ""
+"""The node all voltages are measured from."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesBranch:
+    """A resistance, an inductance and a capacitance in series between two nodes; no capacitance is a short.
+
+    A regulator is R and L to ground (Intel AN 958, section 1.5.1); a capacitor has ESR, and ESL with mounting.
+    `count` equal ones stand in parallel.
+    """
+
+    name: str
+    first: str
+    second: str
+    resistance_ohm: float = 0.0
+    inductance_h: float = 0.0
+    capacitance_f: float | None = None
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for values that no passive part has, or for none at all."""
+        values = (self.resistance_ohm, self.inductance_h)
+        if not all(math.isfinite(value) and value >= 0 for value in values) or self.count < 1:
+            raise ValueError(f"{self.name}: resistance and inductance are not negative, and there is at least one")
+        if self.capacitance_f is not None and not (math.isfinite(self.capacitance_f) and self.capacitance_f > 0):
+            raise ValueError(f"{self.name}: the capacitance is positive")
+        if self.capacitance_f is None and self.resistance_ohm == 0 and self.inductance_h == 0:
+            raise ValueError(f"{self.name} has no impedance")
+        if self.first == self.second:
+            raise ValueError(f"{self.name} begins and ends at the same node")
+
+    def impedance_ohm(self, frequencies_hz: Real) -> Complex:
+        """Return the impedance of all `count` in parallel."""
+        omega = 2 * math.pi * np.asarray(frequencies_hz, dtype=float)
+        one = self.resistance_ohm + 1j * omega * self.inductance_h
+        if self.capacitance_f is not None:
+            one = one + 1 / (1j * omega * self.capacitance_f)
+        return np.asarray(one / self.count, dtype=np.complex128)
+
+    @property
+    def resonance_hz(self) -> float | None:
+        """The series resonance, or None where there is none."""
+        if self.capacitance_f is None or self.inductance_h == 0:
+            return None
+        return 1 / (2 * math.pi * math.sqrt(self.inductance_h * self.capacitance_f))
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneNodes:
+    """Planes that join nodes: impedances to ground as frequencies by nodes by nodes, as `plane_pair` makes them."""
+
+    nodes: tuple[str, ...]
+    impedance_ohm: Complex
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedNetwork:
+    """The network with 1 A driven into the load: impedance there, and reactive power of each branch.
+
+    `reactive_var` is frequencies by branches, and one column more for planes: positive for what stores energy in its
+    magnetic field, negative for what stores it in its electric field.
+    """
+
+    frequencies_hz: Real
+    impedance_ohm: Complex
+    names: tuple[str, ...]
+    reactive_var: Real
+
+
+@dataclass(frozen=True, slots=True)
+class ImpedancePeak:
+    """A maximum of |Z|: the two that exchange energy there, capacitive and inductive, None where there is none."""
+
+    frequency_hz: float
+    impedance_ohm: float
+    capacitive: str | None
+    inductive: str | None
+
+
+def solve(
+    branches: Sequence[SeriesBranch], load: str, frequencies_hz: Real, planes: PlaneNodes | None = None
+) -> SolvedNetwork:
+    """Return the impedance from the node `load` to ground, by nodal analysis at all frequencies at once.
+
+    Raises:
+        ValueError: no branch reaches the load, or a part of the network hangs from nothing.
+    """
+    frequencies = np.asarray(frequencies_hz, dtype=float)
+    named = {node for branch in branches for node in (branch.first, branch.second)}
+    nodes = sorted((named | set(planes.nodes if planes else ())) - {GROUND})
+    if load not in nodes:
+        raise ValueError(f"nothing is connected to {load}")
+    if set(nodes) - _grounded(branches, planes):
+        raise ValueError("a part of the network has no way to ground")
+    row = {node: number for number, node in enumerate(nodes)}
+    matrix = np.zeros((len(frequencies), len(nodes), len(nodes)), dtype=np.complex128)
+    impedances = [branch.impedance_ohm(frequencies) for branch in branches]
+    for branch, ohm in zip(branches, impedances, strict=True):
+        ends = [row[node] for node in (branch.first, branch.second) if node != GROUND]
+        for a in ends:
+            for b in ends:
+                matrix[:, a, b] += (1 if a == b else -1) / ohm
+    admittance = None
+    if planes is not None:
+        admittance = np.linalg.inv(planes.impedance_ohm)
+        at = np.array([row[node] for node in planes.nodes])
+        matrix[:, at[:, None], at[None, :]] += admittance
+    driven = np.zeros((len(frequencies), len(nodes), 1), dtype=np.complex128)
+    driven[:, row[load], 0] = 1.0
+    volts: Complex = np.asarray(np.linalg.solve(matrix, driven)[:, :, 0], dtype=np.complex128)
+    volt = {node: volts[:, number] for node, number in row.items()}
+    volt[GROUND] = np.zeros(len(frequencies), dtype=np.complex128)
+    columns = []
+    for branch, ohm in zip(branches, impedances, strict=True):
+        across = volt[branch.first] - volt[branch.second]
+        columns.append(np.imag(across * np.conj(across / ohm)) / 2)
+    names = [branch.name for branch in branches]
+    if planes is not None and admittance is not None:
+        here = np.stack([volt[node] for node in planes.nodes], axis=1)
+        into = np.einsum("fab,fb->fa", admittance, here)
+        columns.append(np.sum(np.imag(here * np.conj(into)), axis=1) / 2)
+        names.append("planes")
+    return SolvedNetwork(frequencies, volt[load], tuple(names), np.stack(columns, axis=1))
+
+
+def _grounded(branches: Sequence[SeriesBranch], planes: PlaneNodes | None) -> set[str]:
+    found = {GROUND, *(planes.nodes if planes else ())}
+    while True:
+        new = {end for one in branches for end in (one.first, one.second) if {one.first, one.second} & found} - found
+        if not new:
+            return found
+        found |= new
+
+
+def peaks(solution: SolvedNetwork) -> tuple[ImpedancePeak, ...]:
+    """Return the maxima of |Z| inside of the range, each with the branches that exchange most energy at it."""
+    size = np.abs(solution.impedance_ohm)
+    top = np.flatnonzero((size[1:-1] > size[:-2]) & (size[1:-1] >= size[2:])) + 1
+    found = []
+    for number in top:
+        var = solution.reactive_var[number]
+        low, high = int(np.argmin(var)), int(np.argmax(var))
+        found.append(
+            ImpedancePeak(
+                float(solution.frequencies_hz[number]),
+                float(size[number]),
+                solution.names[low] if var[low] < 0 else None,
+                solution.names[high] if var[high] > 0 else None,
+            )
+        )
+    return tuple(found)
+
+
+def count_to_target(
+    solved: SolvedNetwork, part: SeriesBranch, target_ohm: float, up_to_hz: float, most: int = 100
+) -> int | None:
+    """Return how many more of a part at the load keep |Z| at or below the target up to a frequency.
+
+    The smallest number up to `most`, 0 where none is needed, None where no number does: more may lower one peak
+    and raise another, so each number is tried. The parts are right at the load; farther away it takes more.
+
+    Raises:
+        ValueError: the target is not positive, or no frequency is below `up_to_hz`.
+    """
+    judged = solved.frequencies_hz <= up_to_hz
+    if not target_ohm > 0 or not judged.any():
+        raise ValueError("a target is positive, and there are frequencies to judge")
+    here = solved.impedance_ohm[judged]
+    one = part.impedance_ohm(solved.frequencies_hz[judged])
+    for count in range(most + 1):
+        if np.max(np.abs(here / (1 + count * here / one))) <= target_ohm:
+            return count
+    return None

@@ -1,0 +1,49 @@
+"""Inductance of the loop between a capacitor and the planes it stands over.
+
+What spreads in the planes is not in it: the cavity of `plane_pair` has that.
+"""
+
+from __future__ import annotations
+
+import math
+
+from stackup_lib.transmission_lines.materials.conductor_models import MU0
+
+
+def via_pair_inductance_h(depth_mm: float, apart_mm: float, barrel_mm: float) -> float:
+    """Return the loop inductance of two equal vias, mu0 h/pi arccosh(s/d): exact for long round wires.
+
+    Args:
+        depth_mm: from the pads to the nearer plane of the pair.
+        apart_mm: between centres s.
+        barrel_mm: outer diameter d of the barrel.
+
+    Raises:
+        ValueError: the vias touch, or the depth is negative.
+    """
+    if depth_mm < 0 or not 0 < barrel_mm < apart_mm:
+        raise ValueError(f"two vias of {barrel_mm:g} mm, {apart_mm:g} mm apart, {depth_mm:g} mm deep are no pair")
+    return MU0 * depth_mm * 1e-3 / math.pi * math.acosh(apart_mm / barrel_mm)
+
+
+def trace_inductance_h(height_mm: float, length_mm: float, width_mm: float) -> float:
+    """Return the inductance of a pad or trace over a plane, mu0 h l/(w + 1.4 h); good to some 20 %.
+
+    It is the parallel plate with its width grown by fringes, engineering knowledge. `height_mm` is above the plane.
+
+    Raises:
+        ValueError: height or length is negative, or the width is not positive.
+    """
+    if height_mm < 0 or length_mm < 0 or width_mm <= 0:
+        raise ValueError("a trace over a plane has a height, a length and a width")
+    return MU0 * height_mm * length_mm / (width_mm + 1.4 * height_mm) * 1e-3
+
+
+def sheet_inductance_h(spacing_mm: float, length_mm: float, width_mm: float) -> float:
+    """Return mu0 h l/w, of current that fills the width of two planes."""
+    return MU0 * spacing_mm * length_mm / width_mm * 1e-3
+
+
+def spreading_inductance_h(spacing_mm: float, inner_mm: float, outer_mm: float) -> float:
+    """Return mu0 h/(2 pi) ln(r2/r1), of current that spreads between planes from radius r1 to r2."""
+    return MU0 * spacing_mm * 1e-3 / (2 * math.pi) * math.log(outer_mm / inner_mm)
