@@ -24,6 +24,7 @@ from stackwright import __version__
 from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
+from stackwright.run.watched import watched
 from stackwright.text.output import OutputError, show, write_file
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import clean, count, some
@@ -65,8 +66,9 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
         raise StackwrightError("--max-ghz", f"{request.max_ghz:g} GHz", f"give up to {MOST_GHZ:g} GHz")
     for name in request.interfaces:
         interface(name)  # refuses what is none
-    ctx, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
-    links, missing = _asked_for(ctx, request)
+    with watched(board_path.name):
+        ctx, _, _ = prepare(read_board(board_path), request.config_of(board_path), request.overrides)
+        links, missing = _asked_for(ctx, request)
     if not links and not missing:
         what = "has no routed link of an interface" + (" of that name" if request.nets or request.interfaces else "")
         raise StackwrightError(str(board_path), what, f"see what there is: stackwright nets {board_path}")
