@@ -98,7 +98,7 @@ def _entry(repository: str, folder: Path, commit: str, path: str) -> Entry | Non
 
 def _kicad(text: str) -> str:
     date = re.search(r"\(version (\d+)\)", text[:400])
-    host = re.search(r'\((?:generator_version|host pcbnew) "?([^")]+?)"?\)', text[:400])
+    host = re.search(r'\((?:generator_version|host pcbnew) "?\(?([\w.+-]+)', text[:400])
     return " ".join(part for part in (date and date[1], host and host[1]) if part)
 
 

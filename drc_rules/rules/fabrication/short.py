@@ -140,8 +140,8 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
 
 
 def _may_be_a_jumper(board: Board, footprint: int) -> bool:
-    """Tell whether a part has two or three pads, and a reference that is not of another kind of part."""
-    is_small = int(np.count_nonzero(board.pads.footprint == footprint)) <= JUMPER_PADS
+    """Tell whether a part has two or three pads by number, and a reference that is not of another kind of part."""
+    is_small = len(np.unique(board.pads.number[board.pads.footprint == footprint])) <= JUMPER_PADS
     return is_small and letters_of(str(board.footprints.reference[footprint])) not in NO_JUMPERS
 
 
