@@ -416,7 +416,8 @@ def test_the_pre_commit_hook_names_a_command_that_checks_a_board(tmp_path: Path)
     assert exclude
     board = f"fixtures/boards/{LOSSY}/{LOSSY}.kicad_pcb"
     assert re.search(files[1], board)
-    assert not re.search(files[1], "card.kicad_pro")
+    assert re.search(files[1], "hw/stackwright.toml")
+    assert not re.search(files[1], "card.kicad_sch")
     assert re.search(exclude[1], "hw/_autosave-card.kicad_pcb")
     assert not re.search(exclude[1], board)
     assert entry[1].startswith("python -I -m stackwright ")

@@ -5,9 +5,10 @@ What it checks
 Each dielectric sheet adjacent to a layer on which the clause's interface is routed: its Df at the clause's own
 reference frequency. Up to 10 % above the limit passes, with a remark: data sheets are no more accurate. Other sheets
 are exempt: hybrid builds are legitimate. A laminate that the requirement names meets it by name; its real Df is then
-shown as information. A declared Df takes precedence over the data sheet's, and over the name where it is worse than the
-named laminate's sheets by more than 10 %. The file's loss tangent, which has no frequency, counts only from twice the
-limit and twice the named laminate's own Df, a warning at most below ten times the latter.
+shown as information where it is more than 10 % above. A declared Df takes precedence over the data sheet's, and over
+the name where it is worse than the named laminate's sheets by more than 10 %. The file's loss tangent, which has no
+frequency, counts only from twice the limit and twice the named laminate's own Df, a warning at most below ten times the
+latter.
 
 Why it matters
 --------------
@@ -75,7 +76,7 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
         yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply, bare, at_ghz))
     elif named:
         # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
-        if fact.value is not None and is_above(fact.value, limit):
+        if fact.value is not None and above:
             yield _by_name(clause, fast, fact.value, at_ghz)
     else:
         df = ctx.need(fact)

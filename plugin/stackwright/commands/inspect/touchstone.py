@@ -71,6 +71,8 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
         links, missing = _asked_for(ctx, request)
     if not links and not missing:
         what = "has no routed link of an interface" + (" of that name" if request.nets or request.interfaces else "")
+        settings = ctx.declarations.config.path
+        what += f" with {settings}" if settings else ""
         raise StackwrightError(str(board_path), what, f"see what there is: stackwright nets {board_path}")
     _make(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
