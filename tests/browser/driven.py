@@ -87,10 +87,11 @@ class Tab:
         raise AssertionError(f"not within {seconds:g} s: {expression}; the page says: {self.ask('said.textContent')}")
 
     def click(self, selector: str) -> None:
-        """Click with the mouse on the middle of the first line of an element."""
+        """Click with the mouse on the middle of the first line of an element, or as near to it as is in view."""
         self.ask(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'center'}})")
         box = f"document.querySelector({json.dumps(selector)}).getClientRects()[0]"
         x, y = self.ask(f"[{box}.x + {box}.width / 2, {box}.y + Math.min({box}.height / 2, 12)]")
+        x = min(x, self.ask("innerWidth") - 40)
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

@@ -78,6 +78,18 @@ def test_a_page_keeps_nobody_out(name: str, scheme: str, pages: dict[str, Path],
     assert tab.console == []
 
 
+@pytest.mark.parametrize("width_px", [1440, 1024, 390])
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_never_scrolls_sideways(name: str, width_px: int, pages: dict[str, Path], tab: Tab) -> None:
+    """Wide tables scroll in their own frame; with all that is folded open."""
+    tab.narrow(width_px)
+    tab.open(pages[name].as_uri())
+    tab.wait_for("document.readyState === 'complete'")
+    tab.ask("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert tab.ask("document.documentElement.scrollWidth") <= width_px
+    tab.unstretch()
+
+
 def test_the_checker_sees_what_is_wrong(tab: Tab, tmp_path: Path, axe: None) -> None:
     """Its silence means something: grey on grey, a picture without a word and a nameless button are grave."""
     target = tmp_path / "bad.html"

@@ -77,6 +77,26 @@ def test_a_layer_shows_its_facts_by_keyboard(tab: Tab, page: str) -> None:
     assert tab.console == []
 
 
+def test_facts_of_a_layer_cover_a_narrow_page_on_demand_only(tab: Tab, page: str) -> None:
+    """A tap opens them, the button and Escape close them; the row keeps the focus."""
+    facts = "document.querySelector('.row-facts').checkVisibility()"
+    tab.narrow(390)
+    opened(tab, page)
+    assert not tab.ask(facts)
+    tab.click(".row-hit.shown")
+    assert tab.ask(facts)
+    tab.ask("document.querySelector('.row-facts .close').click()")  # it moves while the page scrolls to it
+    assert not tab.ask(facts)
+    assert tab.ask("document.activeElement.classList.contains('row-hit')")
+    tab.press("ArrowDown")
+    assert tab.ask(facts)
+    tab.press("Escape")
+    assert not tab.ask(facts)
+    tab.unstretch()
+    assert tab.ask(facts)  # wide enough again for the facts to stand beside the drawing
+    assert tab.console == []
+
+
 def test_a_link_opens_what_is_folded_and_the_navigation_marks_it(tab: Tab, page: str) -> None:
     """The table of losses is closed until somebody wants it."""
     opened(tab, page)

@@ -52,11 +52,18 @@ const showReport = (() => {
       later();
     }
 
-    // Hover, focus or a tap on a row of the cross-section shows what the table of rows says of it.
+    // Hover, focus or a tap on a row of the cross-section shows what the table of rows says of it. Where the screen is
+    // narrow the facts lie over the page: focus or a tap opens them, Escape or their button closes them.
     for (const box of all(".stackup-box", root)) {
       const panel = box.querySelector(".row-facts");
       const hits = all("a.row-hit", box);
       if (!hits.length) continue;
+      const covering = matchMedia("(max-width: 1199px)");
+      const close = document.createElement("button");
+      close.type = "button";
+      close.className = "close";
+      close.textContent = "\u00d7";
+      close.setAttribute("aria-label", "Close");
       let kept = 0;
       const show = (index) => {
         const row = document.getElementById(hits[index].getAttribute("href").slice(1));
@@ -87,7 +94,7 @@ const showReport = (() => {
           line.append(name, text);
           list.append(line);
         });
-        panel.replaceChildren(title, list);
+        panel.replaceChildren(close, title, list);
         hits.forEach((hit, at) => {
           hit.classList.toggle("shown", at === index);
           hit.tabIndex = at === kept ? 0 : -1;
@@ -97,12 +104,26 @@ const showReport = (() => {
         kept = index;
         show(index);
       };
+      const open = (index) => {
+        panel.classList.add("open");
+        keep(index);
+      };
+      const shut = () => panel.classList.remove("open");
+      close.addEventListener("click", () => {
+        hits[kept].focus({ preventScroll: true });
+        shut();
+      });
+      box.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") shut();
+      });
       hits.forEach((hit, index) => {
-        hit.addEventListener("mouseenter", () => show(index));
-        hit.addEventListener("focus", () => keep(index));
+        hit.addEventListener("mouseenter", () => {
+          if (!covering.matches) show(index);
+        });
+        hit.addEventListener("focus", () => open(index));
         hit.addEventListener("click", (event) => {
           event.preventDefault();
-          keep(index);
+          open(index);
         });
         hit.addEventListener("keydown", (event) => {
           const steps = { ArrowDown: 1, ArrowUp: -1, Home: -index, End: hits.length - 1 - index };
