@@ -158,6 +158,20 @@ def test_a_drag_moves_and_two_fingers_zoom(tab: Tab) -> None:
     assert state(tab)["scale"] == pytest.approx(2 * moved["scale"])
 
 
+def test_paper_shows_the_tracks_too(tab: Tab) -> None:
+    """They are added to the drawing once, in the colours of their interfaces."""
+    drawn = "document.querySelectorAll('.board-map .tracks path').length"
+    assert tab.ask(drawn) == 0
+    for _ in range(2):
+        tab.ask("window.dispatchEvent(new Event('beforeprint'))")
+        assert tab.ask(drawn) == tab.ask("document.querySelector('.board-view').view.scene.tracks.length") > 0
+    first = tab.ask("document.querySelector('.board-map .tracks path:last-child').getAttribute('stroke')")
+    assert first in tab.ask("Object.values(document.querySelector('.board-view').view.scene.colours)")
+    box = "document.querySelector('.board-map .{}').getBBox()"
+    inside = "(({0}, {1}) => {0}.x >= {1}.x && {0}.x + {0}.width <= {1}.x + {1}.width)({2}, {3})"
+    assert tab.ask(inside.format("a", "b", box.format("tracks"), box.format("outline")))
+
+
 def test_layers_are_switched(tab: Tab) -> None:
     """By a key on the box; without any layer no track of an interface is left."""
     tab.ask("view.style = null; view.box.style.setProperty('--probe', view.scene.colours[0])")

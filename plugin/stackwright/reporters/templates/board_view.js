@@ -36,6 +36,7 @@ class BoardView {
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.stage);
     this.resize();
+    addEventListener("beforeprint", () => this.drawOnPaper(), { once: true });
     this.followHash();
     this.box.dataset.ready = Math.round(performance.now());
   }
@@ -142,6 +143,27 @@ class BoardView {
     this.drawPins();
     this.took = performance.now() - begun;
     this.keep();
+  }
+
+  // Paper shows the drawing for readers without scripts; the tracks are added when it is first printed.
+  drawOnPaper() {
+    const make = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+    const group = make("g");
+    group.setAttribute("class", "tracks");
+    const named = ([colour]) => (this.scene.colours[colour] ? 1 : 0);
+    for (const [colour, , width, ends] of [...this.scene.tracks].sort((a, b) => named(a) - named(b))) {
+      let x = 0, y = 0, d = "";
+      for (let k = 0; k < ends.length; k += 4) {
+        d += `M${(x += ends[k])} ${(y += ends[k + 1])}`;
+        d += `L${(x += ends[k + 2])} ${(y += ends[k + 3])}`;
+      }
+      const path = make("path");
+      path.setAttribute("d", d);
+      path.setAttribute("stroke-width", width);
+      path.setAttribute("stroke", this.scene.colours[colour] || "#999");
+      group.append(path);
+    }
+    this.box.querySelector(".board-map .outline").after(group);
   }
 
   keep() {
