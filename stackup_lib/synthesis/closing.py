@@ -232,30 +232,30 @@ def _penalty(
         shape[places.index(place)] = len(values)
         return np.array(values, dtype=float).reshape(shape)
 
-    total: Reals = np.full((1,) * len(places), bare)
-    penalty: Reals = np.zeros((1,) * len(places))
+    ones = (1,) * len(places)
+    totals: dict[bool, Reals] = {True: np.full(ones, bare), False: np.zeros(ones)}
+    uneasy: dict[bool, Reals] = {True: np.zeros(ones), False: np.zeros(ones)}  # by fast and rest: whole tables are dear
     means = {}
     for place, found in zip(places, lists, strict=True):
-        total = total + along(place, [c.sum_mm for c in found])
-        penalty = penalty + along(place, [0.04 * (c.sold.plies - 1) for c in found])
-        means[place] = along(place, [c.mean_mm for c in found])
+        fast = place.startswith("fast")
+        means[place] = mean = along(place, [c.mean_mm for c in found])
+        totals[fast] = totals[fast] + along(place, [c.sum_mm for c in found])
+        uneasy[fast] = uneasy[fast] + along(place, [0.04 * (c.sold.plies - 1) for c in found])
+        if place.endswith("outer"):
+            uneasy[fast] = uneasy[fast] + np.abs(mean - 0.08) * 2
+        if goals.thickness_mm is None:
+            uneasy[fast] = uneasy[fast] + 0.5 * np.maximum(0.0, mean - 0.1)
     fast_prepregs = [means[place] for place in means if place.startswith("fast prepreg")]
     fast_cores = [means[place] for place in means if place.startswith("fast core")]
     for core, prepreg in product(fast_cores, fast_prepregs):
         thin, thick = np.minimum(core, prepreg), np.maximum(core, prepreg)
-        penalty = penalty + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
-        penalty = penalty + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
-    for place, mean in means.items():
-        if place.endswith("outer"):
-            penalty = penalty + np.abs(mean - 0.08) * 2
-    error = np.zeros_like(total)
+        uneasy[True] = uneasy[True] + (thick / thin - 1) * 0.3 + 2.0 * (thick / thin > EVEN)
+        uneasy[True] = uneasy[True] + np.maximum(0.0, 0.1 - thin) * 10 + np.maximum(0.0, thick - 0.2) * 5
+    total, penalty = totals[True] + totals[False], uneasy[True] + uneasy[False]
     if goals.thickness_mm is None:
-        for mean in means.values():
-            penalty = penalty + 0.5 * np.maximum(0.0, mean - 0.1)
-    else:
-        error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
-    whole = np.broadcast_shapes(penalty.shape, total.shape)
-    return np.broadcast_to(penalty + 4 * error, whole), np.broadcast_to(error, whole), np.broadcast_to(total, whole)
+        return penalty, np.zeros_like(total), total
+    error = np.abs(total - goals.thickness_mm) / goals.thickness_mm
+    return penalty + 4 * error, error, total
 
 
 def _place(order: Order, gap: int, goals: Goals) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
-from stackup_lib.field_solver.solver import solve
+from stackup_lib.field_solver.sections import Section
+from stackup_lib.field_solver.solver import LADDER, solve, solve_once
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.cost import Cost, cost_of
 from stackup_lib.synthesis.goals import Goals, LineGoal
@@ -34,6 +35,9 @@ FINE = 1e-4
 THICKNESS_SLACK = 0.1
 DK_SLACK = 0.02
 """Impedance interval to first order: a dielectric is made to a tenth, its Dk is known to 2 %; engineering judgement."""
+
+ROUGH_ERROR = 0.02
+"""Relative; far above what the coarsest mesh is off on pairs of a candidate."""
 
 FAR_BELOW = 0.985
 GAP_BEYOND_PEAK = 3.0
@@ -104,7 +108,7 @@ class Solutions:
     results: dict[tuple[object, ...], LineResult | StackwrightError] = field(default_factory=dict)
     lines: dict[tuple[object, ...], SolvedLine] = field(default_factory=dict)
     losses: dict[tuple[object, ...], Interval] = field(default_factory=dict)
-    at_pitch: dict[tuple[object, ...], float] = field(default_factory=dict)
+    wider: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
 
 @dataclass
@@ -251,10 +255,10 @@ class Evaluator:
         width = pitch / (1 + ratio)
         if width <= max(limits.min_width_mm, limits.min_gap_mm / ratio, 1.5 * site.taper_mm):
             return KeepPitch(pitch_mm=pitch)
-        key = (site.canonical(), width, ratio)
-        if key not in self.solutions.at_pitch:
-            self.solutions.at_pitch[key] = solve(site.section(width, ratio * width), COARSE).z_diff_ohm
-        return KeepPitch(pitch_mm=pitch) if self.solutions.at_pitch[key] > target.ohm else GapPerWidth(ratio=ratio)
+        key = (site.canonical(), width, ratio, target.ohm)
+        if key not in self.solutions.wider:
+            self.solutions.wider[key] = _exceeds(site.section(width, ratio * width), target.ohm)
+        return KeepPitch(pitch_mm=pitch) if self.solutions.wider[key] else GapPerWidth(ratio=ratio)
 
     def _loss(
         self, candidate: CandidateStackup, site: LineSite, index: int, solved: Solved, frequency_ghz: float
@@ -312,6 +316,13 @@ def _refuse_too_wide(site: LineSite, target: Target, limits: WidthLimits, how: G
     if ohm < target.ohm * FAR_BELOW:
         what = f"{target} needs a trace narrower than {width:.4g} mm; there it is {ohm:.4g} ohm"
         raise TooWideError(site.layer, what, "allow narrower lines or thicker dielectrics")
+
+
+def _exceeds(section: Section, differential_ohm: float) -> bool:
+    """Tell whether a pair's impedance is above a target; the coarsest solution decides where it is far off."""
+    rough = solve_once(section, LADDER[0]).z_diff_ohm
+    far = abs(rough / differential_ohm - 1) > ROUGH_ERROR
+    return (rough if far else solve(section, COARSE).z_diff_ohm) > differential_ohm
 
 
 def _layers_of(goal: LineGoal, candidate: CandidateStackup) -> list[int]:
