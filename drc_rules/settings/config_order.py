@@ -7,12 +7,15 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from drc_rules.settings.declaration import PLACEHOLDER, Declaration
+from stackup_lib.core.errors import ConfigError
 
 
 class OrderDeclaration(Declaration):
     """Answers to a fab's questions; what is None is open.
 
     Attributes:
+        stackup: the fab's name of the stackup that is ordered, as `stackwright fabs` lists it; reports show its rows
+            next to the board's.
         ipc_class: acceptance class of IPC-6012.
         thickness_tolerance_pct: of the finished board, plus and minus.
         slash_sheets: laminate -> the sheet of IPC-4101 or IPC-4103 that it is ordered by.
@@ -31,6 +34,7 @@ class OrderDeclaration(Declaration):
         remarks: notes in words.
     """
 
+    stackup: str | None = None
     ipc_class: Literal["1", "2", "3", "3/A"] | None = None
     thickness_tolerance_pct: float | None = Field(default=None, gt=0, le=25)
     slash_sheets: dict[str, str] = Field(default_factory=dict)
@@ -53,3 +57,17 @@ class OrderDeclaration(Declaration):
     @classmethod
     def _drop_open_sheets(cls, table: object) -> object:
         return {k: v for k, v in table.items() if v != PLACEHOLDER} if isinstance(table, dict) else table
+
+    @field_validator("stackup")
+    @classmethod
+    def _is_offered(cls, name: str | None) -> str | None:
+        """Refuse a name that no fab lists; the lists are read only where there is a name."""
+        if name is None or name == PLACEHOLDER:
+            return None
+        from drc_rules.requirements.fabs.stackups.load import find, named_stackups  # noqa: PLC0415 - rarely needed
+
+        try:
+            find(name, named_stackups())
+        except ConfigError as error:
+            raise ValueError(f'no fab lists "{name}"; {error.next_step}') from None
+        return name

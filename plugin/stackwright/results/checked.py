@@ -11,6 +11,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackwright.results.board_identity import BoardIdentity
 
 if TYPE_CHECKING:
+    from drc_rules.fab_exchange.ordered import OrderedStackup
     from stackwright.drawing.board_map import BoardMap
     from stackwright.drawing.charts import Charts
     from stackwright.results.full import Full
@@ -27,6 +28,7 @@ class Checked:
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
+        ordered: the fab's stackup that is ordered, where a page is to show it.
         identity: which board it is, and in what state, for the head of a page.
         full: the scorecard and the stackups to choose from, where they were asked for.
     """
@@ -39,6 +41,7 @@ class Checked:
     background_s: float = 0.0
     map: BoardMap | None = None
     charts: Charts | None = None
+    ordered: OrderedStackup | None = None
     identity: BoardIdentity = field(default_factory=BoardIdentity)
     full: Full | None = None
 

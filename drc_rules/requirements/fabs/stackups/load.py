@@ -1,6 +1,6 @@
 """Reads the folders of named stackups: `fab.toml`, `sheets.csv`, and `stackups.csv` with one stackup a line.
 
-Only commands about fabs' stackups import this: a check never reads them.
+Read by commands about fabs' stackups, and where the settings name one that is ordered: no other check reads them.
 """
 
 from __future__ import annotations

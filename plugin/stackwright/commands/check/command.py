@@ -41,6 +41,7 @@ from stackwright.text.page import PLAIN_WIDTH, Page, terminal_console
 from stackwright.text.words import count, number
 
 if TYPE_CHECKING:
+    from drc_rules.fab_exchange.ordered import OrderedStackup
     from stackwright.drawing.charts import Charts
     from stackwright.results.full import Full
 
@@ -169,6 +170,7 @@ def check_in_context(
         options.fail_on or "error",
         map=board_map(checked.context, report.findings) if draw else None,
         charts=_charts(checked) if draw else None,
+        ordered=_ordered(checked) if draw and config.order.stackup else None,
         identity=identity_of(board, checked.context.board.project, report.findings) if draw else BoardIdentity(),
         full=_full(board, checked, config, overrides, request.config) if draw and request.full else None,
     )
@@ -187,6 +189,13 @@ def _charts(checked: CheckUp) -> Charts:
     from stackwright.drawing.charts import charts_of
 
     return charts_of(checked)
+
+
+def _ordered(checked: CheckUp) -> OrderedStackup | None:
+    """Compare with the fab's stackup that is ordered; only pages that show one load the fabs' lists."""
+    from drc_rules.fab_exchange.ordered import ordered_stackup
+
+    return ordered_stackup(checked.context)
 
 
 def check_typed(typed: Path, request: CheckRequest) -> Answer:
