@@ -19,6 +19,7 @@ from tests.support.hang import FOR_EVER_S
 ROOT = Path(__file__).parents[2]
 NAME = "training_b200_lossy_prepreg"
 AT_ONCE = (
+    "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background ignores it
     "import sys\nfrom stackwright.run import watched\nwatched.SHOWN_AFTER_S = 0\n"
     "from stackwright.__main__ import main\nmain()\n"
 )

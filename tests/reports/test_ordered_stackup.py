@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from drc_rules.facts.declared import Overrides
+from stackwright.commands.check.command import check_one
+from stackwright.commands.check.request import CheckRequest
+from stackwright.reporters.html import render
 from tests.reports.test_html import Page
 from tests.support.in_process import run_here
 
@@ -79,3 +83,12 @@ def test_without_an_order_nothing_is_shown(board: Path) -> None:
     """Neither the section nor its link."""
     _, text, _ = page_of(board, None)
     assert "Ordered stackup" not in text
+
+
+def test_the_page_in_kicad_shows_it_too(board: Path) -> None:
+    """The page of the button is the report of the board as KiCad has it."""
+    with (board / "stackwright.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[order]\nstackup = "JLC061611-7628A"\n')
+    path = board / f"{SIX_LAYERS}.kicad_pcb"
+    outcome, _ = check_one(path, CheckRequest(Overrides()), live=path.read_bytes())
+    assert "JLC061611-7628A: 5 rows of 11 different" in render([outcome])

@@ -28,7 +28,7 @@ class Checked:
         timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
-        ordered: the fab's stackup that is ordered, where a page is to show it.
+        ordered: the fab's stackup that is ordered, where the settings name one.
         identity: which board it is, and in what state, for the head of a page.
         full: the scorecard and the stackups to choose from, where they were asked for.
     """

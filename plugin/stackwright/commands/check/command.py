@@ -170,7 +170,7 @@ def check_in_context(
         options.fail_on or "error",
         map=board_map(checked.context, report.findings) if draw else None,
         charts=_charts(checked) if draw else None,
-        ordered=_ordered(checked) if draw and config.order.stackup else None,
+        ordered=_ordered(checked) if config.order.stackup else None,
         identity=identity_of(board, checked.context.board.project, report.findings) if draw else BoardIdentity(),
         full=_full(board, checked, config, overrides, request.config) if draw and request.full else None,
     )
@@ -192,7 +192,7 @@ def _charts(checked: CheckUp) -> Charts:
 
 
 def _ordered(checked: CheckUp) -> OrderedStackup | None:
-    """Compare with the fab's stackup that is ordered; only pages that show one load the fabs' lists."""
+    """Compare with the fab's stackup that is ordered; only settings that name one load the fabs' lists."""
     from drc_rules.fab_exchange.ordered import ordered_stackup
 
     return ordered_stackup(checked.context)
