@@ -43,8 +43,8 @@ def ordered_stackup(ctx: Context) -> OrderedStackup | None:
         return OrderedStackup(name=name, problem=error.what)
     if found:
         return OrderedStackup(name=name, match=found[0])
-    theirs = " or ".join(f"{layers}" for layers in sorted({one.copper_layers for one in offered}))
-    problem = f"it has {theirs} copper layers, the board {len(ctx.board.copper_layers)}"
-    if len(ctx.board.copper_layers) in {one.copper_layers for one in offered}:
-        problem = "the fab does not state all its thicknesses"
-    return OrderedStackup(name=name, problem=problem)
+    mine, theirs = len(ctx.board.copper_layers), sorted({one.copper_layers for one in offered})
+    if mine in theirs:
+        return OrderedStackup(name=name, problem="the fab does not state all its thicknesses")
+    layers = " or ".join(map(str, theirs))
+    return OrderedStackup(name=name, problem=f"it has {layers} copper layers, the board {mine}")

@@ -93,7 +93,7 @@ def test_facts_of_a_layer_cover_a_narrow_page_on_demand_only(tab: Tab, page: str
     tab.press("Escape")
     assert not tab.ask(facts)
     tab.unstretch()
-    assert tab.ask(facts)  # wide enough again for the facts to stand beside the drawing
+    assert tab.ask(facts)  # wide enough again for facts and drawing side by side
     assert tab.console == []
 
 
