@@ -221,7 +221,7 @@ class Pads:
 class Zones:
     """Zones and rule areas, one row each, and their stored fills.
 
-    Fill polygon k covers `fill_x_mm[fill_start[k]:fill_start[k + 1]]` (same for y), lies on `fill_layer[k]` and belongs
+    Fill polygon k covers `fill_x_mm[fill_start[k]:fill_start[k + 1]]` (same for y), is on `fill_layer[k]` and belongs
     to zone `fill_zone[k]`. Holes are joined to the outline by slits, as KiCad writes them. The outline of zone z is
     `outline_x_mm[outline_start[z]:outline_start[z + 1]]` (first polygon only).
     """

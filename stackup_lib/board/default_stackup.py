@@ -5,7 +5,7 @@ from __future__ import annotations
 from stackup_lib.board.board import Board, LayerKind, Stackup
 
 # KiCad 6 to 10 fill in FR4 4.5/0.02 between coppers of 35 um so that all rows add up to the board thickness: in equal
-# shares (BOARD_STACKUP::BuildDefaultStackupList); or, once somebody has picked a layer count in Board Setup
+# shares (BOARD_STACKUP::BuildDefaultStackupList); or, once a user has picked a layer count in Board Setup
 # (setDefaultLayerWidths), with prepregs of 0.1 mm and cores that share the rest.
 _MATERIAL, _DK, _DF = "FR4", 4.5, 0.02
 _COPPER_MM, _MASKS_MM, _PREPREG_MM = 0.035, 0.02, 0.1

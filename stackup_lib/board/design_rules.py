@@ -50,7 +50,7 @@ class DesignRules(Frozen):
     """The rules in the order of the file: of rules that apply, the last one decides.
 
     Attributes:
-        doubts: pieces of which nobody has tried whether KiCad takes them.
+        doubts: parts for which it is not known whether KiCad accepts them.
         fault: None when nothing known to make KiCad ignore the file was found.
         rules: what could be read; where there is a fault, KiCad applies none of them.
         unknown_tokens: what was skipped, `parent/token`, once per occurrence.

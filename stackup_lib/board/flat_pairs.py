@@ -21,7 +21,7 @@ class Runs(NamedTuple):
 
 
 def runs(owner: Ints, count: int) -> Runs:
-    """Return the runs of items whose owners, of so many, are given in ascending order."""
+    """Return the runs of items whose owners are given in ascending order; `count` is the number of owners."""
     return Runs(owner, np.searchsorted(owner, np.arange(count + 1)))
 
 

@@ -35,7 +35,7 @@ class LayerRole(StrEnum):
 
 @dataclass(frozen=True)
 class LayerUse:
-    """What lies on one copper layer.
+    """What is on one copper layer.
 
     Attributes:
         fill_mm2: net index -> filled copper area.

@@ -13,7 +13,7 @@ from stackup_lib.board.stackup import LayerKind, Ply, Stackup, total_mm
 from stackup_lib.core.frozen import Frozen
 
 WRITTEN_KINDS = (LayerKind.COPPER, LayerKind.CORE, LayerKind.PREPREG, LayerKind.MASK)
-"""The rows that a plan names. Silk screen, paste and rows that nobody understands stay as the file has them."""
+"""The rows that a plan names. Silk screen, paste and rows of unknown meaning stay as the file has them."""
 
 
 class PlannedRow(Frozen):
@@ -95,7 +95,7 @@ def named(rows: tuple[PlannedRow, ...]) -> tuple[PlannedRow, ...]:
 
 
 def planned_from(stackup: Stackup) -> PlannedStackup:
-    """Return the plan that asks for nothing but what a board's stackup states already."""
+    """Return the plan that repeats what a board's stackup states already."""
     return PlannedStackup(
         rows=tuple(
             PlannedRow(kind=row.kind, name=row.name, plies=row.plies)
@@ -114,7 +114,7 @@ class PlannedClass(Frozen):
 
     Attributes:
         priority: the smaller number wins; a new class without one comes after those that are there.
-        patterns: net name patterns that shall lead to the class, beside those that do.
+        patterns: net name patterns to add to those that lead to the class.
     """
 
     name: str = Field(min_length=1)
@@ -156,12 +156,12 @@ class PlannedRule(Frozen):
 
     @property
     def width_range_mm(self) -> tuple[float, float]:
-        """Least and greatest width that KiCad's design rule check accepts."""
+        """Minimum and maximum width that KiCad's design rule check accepts."""
         return self._least_mm(self.width_mm), self.width_mm + self.tolerance_mm
 
     @property
     def gap_range_mm(self) -> tuple[float, float] | None:
-        """Least and greatest gap; the greatest lets a pair neck down without its traces' centres moving."""
+        """Minimum and maximum gap; the maximum lets a pair neck down without its traces' centres moving."""
         if self.gap_mm is None:
             return None
         least, most = self._least_mm(self.gap_mm), self.gap_mm + self.tolerance_mm

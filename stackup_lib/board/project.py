@@ -51,7 +51,7 @@ class Project:
         classes: by name; `Default` is always there.
         net_classes_of: net name -> names of its classes, highest priority first, `Default` left out.
         stated: class -> the keys of its row that hold something, as the file names them.
-        limits: Board Setup's constraints, as the file states them; whoever asks looks at each.
+        limits: Board Setup's constraints, as the file states them, unchecked; callers check each.
         severities: of KiCad's own checks, by their names, where the project states one.
         exclusions: violations that the user excluded in KiCad: type of check, and the uuids of the items.
     """

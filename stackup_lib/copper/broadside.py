@@ -10,8 +10,8 @@ from stackup_lib.board.board import Board, Floats
 from stackup_lib.copper.coupling import TrackPieces
 
 
-def met_mm(board: Board, pieces: TrackPieces, layer: int, reach_mm: float, partners: Collection[int] = ()) -> Floats:
-    """Return for each piece for how much of its length a track of another net lies over or under it, or hardly beside.
+def met_mm(board: Board, pieces: TrackPieces, layer: int, reach_mm: float, own_nets: Collection[int] = ()) -> Floats:
+    """Return for each piece for how much of its length a track of another net lies over or under it, or close.
 
     Arcs of the other layer count as their chords; where several tracks meet a piece, no more than all of it counts.
 
@@ -19,13 +19,13 @@ def met_mm(board: Board, pieces: TrackPieces, layer: int, reach_mm: float, partn
         board: the board.
         pieces: of tracks on another layer.
         layer: whose tracks are looked for.
-        reach_mm: so far beside one another, edge to edge, they still meet.
-        partners: nets that do not count, such as the pieces' own.
+        reach_mm: up to this distance, edge to edge, they still couple.
+        own_nets: nets that do not count, such as those of the pieces.
     """
-    import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets on bare neighbours needs it
+    import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets on bare neighbours needs it
 
     tracks = board.tracks
-    rows = np.flatnonzero((tracks.layer == layer) & ~np.isin(tracks.net, list(partners)))
+    rows = np.flatnonzero((tracks.layer == layer) & ~np.isin(tracks.net, list(own_nets)))
     found = np.zeros(len(pieces))
     if not len(rows) or not len(pieces):
         return found

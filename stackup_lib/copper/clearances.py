@@ -1,4 +1,4 @@
-"""The spaces between copper of different nets on one layer, where they are narrower than somebody asks about.
+"""The spaces between copper of different nets on one layer, where they are narrower than a given limit.
 
 Tracks, arcs, vias, pads and stored fills are measured from edge to edge. Two pieces that overlap are no space: a net
 tie, a short, or a fill that is out of date. Between pieces of one net, and between two that have none, there is none
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from shapely import STRtree
 
 TIE_MM = 1.0
-"""Around a net tie, or a place where two nets overlap, their copper is not told apart: it belongs to the tie."""
+"""Around a net tie, or a place where two nets overlap, their copper is not distinguished: it belongs to the tie."""
 
 Pairs = tuple[Ints, Ints]
 
@@ -50,7 +50,7 @@ class Spaces:
 
     Attributes:
         one, other: the pieces; of a fill the core is one edge, and the row that of the edge among the layer's.
-        stale: what lies in a fill of another net, in words; "" where nothing was seen to.
+        stale: what is in a fill of another net, as text; "" for nothing.
     """
 
     layer: int
@@ -105,7 +105,7 @@ class SpaceFinder:
 
     @cached_property
     def foreign(self) -> Foreign:
-        """What lies in fills of other nets, also with a part of its copper or hole: these fills are out of date."""
+        """What is in fills of other nets, also with a part of its copper or hole: these fills are out of date."""
         board = self.copper.board
         layers = [layer for layer in range(board.layer_count) if self.copper.is_filled(layer)]
         crossed = [part for layer in layers for part in (self._on(layer).crossed, self._holes_in_fills(layer))]
@@ -228,7 +228,7 @@ class SpaceFinder:
         ]
 
     def _judged(self, layer: int, parts: list[Spaces]) -> _Measured:
-        """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what lies in a fill."""
+        """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what is in a fill."""
         gap = np.concatenate([part.gap_mm for part in parts])
         one, other = Pieces.joined([part.one for part in parts]), Pieces.joined([part.other for part in parts])
         order = np.lexsort((*_place_keys(one, other), np.round(gap, 6)))
@@ -312,7 +312,7 @@ def _tied(spaces: Spaces, touching: Mask) -> Mask:
 
 
 def _crossed(copper: CopperMap, layer: int, crossed: Foreign) -> str:
-    """What lies in a fill of another net, on this layer where there is such, in words; "" for nothing."""
+    """What is in a fill of another net, on this layer where there is such, as text; "" for nothing."""
     found = all_foreign([crossed, copper.foreign])
     if not len(found):
         return ""

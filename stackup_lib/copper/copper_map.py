@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shapely import Polygon
 
 UNASKED = -2
-"""Stands where nobody has looked yet."""
+"""Marks what is not looked up yet."""
 
 NO_COPPER = -1
 """Stands in a net column for "no fill here"."""
@@ -35,13 +35,13 @@ class CopperMap:
 
     @cached_property
     def foreign(self) -> Foreign:
-        """What lies in fills of other nets, so that these are out of date."""
+        """What is in fills of other nets, so that these are out of date."""
         return foreign_in_fills(self.board, self.fills)
 
     def planes_beside(self, pieces: TrackPieces) -> tuple[Ints, Ints]:
         """Return the nearest layers with filled copper over and under the middle of each of some pieces of tracks.
 
-        Each piece is looked up once, however many ask; those asked for together are looked up together.
+        Each piece is looked up once; those requested together are looked up together.
 
         Returns:
             (above, below), one per piece; -1 where that side is open.
@@ -62,7 +62,7 @@ class CopperMap:
 
     def net_at(self, layer: int, x_mm: Floats, y_mm: Floats) -> Ints:
         """Return the net of the filled copper at each point of a layer, `NO_COPPER` where there is none."""
-        import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+        import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets needs it
 
         found = np.full(len(x_mm), NO_COPPER, dtype=np.int64)
         for net, polygon in self.fills(layer):
@@ -93,7 +93,7 @@ class CopperMap:
     def fills(self, layer: int) -> list[tuple[int, Polygon]]:
         """Return the layer's fills with their nets, prepared for look-ups; holes hang on slits, which do no harm."""
         if layer not in self._layers:
-            import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets needs it
+            import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets needs it
 
             zones = self.board.zones
             fills = []
@@ -109,7 +109,7 @@ class CopperMap:
 
 
 def unfilled_zones(board: Board, layers: Iterable[int]) -> Ints:
-    """Return the rows of the zones that ask for one of the layers and whose fill nobody has stored yet.
+    """Return the rows of the zones on one of the layers that have no stored fill.
 
     A zone that says that it is filled, on a board that stores fills, was left empty by others that go before it.
     """

@@ -12,7 +12,7 @@ from stackup_lib.board.columns import Columns
 from stackup_lib.board.flat_pairs import CELLS
 
 PIECE_MM = 1.0
-"""Tracks are looked at in pieces of at most this length: a track may run beside its partner only in part."""
+"""Tracks are looked at in pieces of at most this length: a track may run next to its complement only in part."""
 
 MOST_PIECES, MOST_PIECES_PER_TRACK = 200_000, 100
 """More of them are made longer: no file of a few tracks fills the memory. Boards of 60 m of tracks are known."""
@@ -21,10 +21,10 @@ PARALLEL = 0.985
 """Cosine from which two tracks count as parallel: 10 degrees."""
 
 ARC_PIECES = 8
-"""An arc is taken as this many pieces, each as straight as its chord and placed at its middle."""
+"""An arc is treated as this many pieces, each as straight as its chord and placed at its middle."""
 
 ALONE = np.nan
-"""Stands in the gap column for a piece without a parallel partner on its layer."""
+"""Gap of a piece without a parallel complement on its layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TrackPieces(Columns):
 
 @dataclass(frozen=True, slots=True)
 class PairGeometry:
-    """Both traces of a pair, piece by piece; `gap_mm` is `ALONE` (not a number) where the partner is not beside it."""
+    """Both traces of a pair, piece by piece; `gap_mm` is `ALONE` (not a number) without a complement next to it."""
 
     pieces: TrackPieces
     gap_mm: Floats
@@ -163,7 +163,7 @@ def _gaps(pieces: TrackPieces, mine: slice, others: slice) -> Floats:
 def _gaps_of_some(pieces: TrackPieces, some: slice, others: slice) -> Floats:
     x, y, direction = pieces.x_mm[others], pieces.y_mm[others], pieces.direction[others]
     ux, uy = direction.real, direction.imag
-    # how far along the other's line each piece lies from its middle: one product tells which are beside each other
+    # how far along the other's line each piece lies from its middle: one product tells which are next to each other
     places = np.column_stack([pieces.x_mm[some], pieces.y_mm[some], np.full(some.stop - some.start, -1.0)])
     along = np.abs(places @ np.stack([ux, uy, x * ux + y * uy]))
     beside = along - pieces.length_mm[others] / 2 <= pieces.length_mm[some, None] / 4

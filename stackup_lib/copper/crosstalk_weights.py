@@ -51,9 +51,9 @@ def pair_mutual(pitch_mm: float, between_mm: Floats, height_mm: float, other_hei
 
 
 def near_end(couplings: Floats, lengths_mm: Floats, frequency_ghz: float) -> float:
-    """Return what reaches the near end at most, at one frequency, of a run whose stretches couple differently.
+    """Return what reaches the near end at most, at one frequency, of a run whose sections couple differently.
 
-    The integral of k cos(2 w x/v) over the way x, up to a quarter of a wavelength, the strongest stretches first; of an
+    The integral of k cos(2 w x/v) over the way x, up to a quarter of a wavelength, the strongest sections first; of an
     even run it is k sin(w T) with the delay T (H. Johnson, M. Graham, High-Speed Digital Design, 1993, chapter 5).
     """
     order = np.argsort(-couplings, kind="stable")

@@ -36,7 +36,7 @@ OUTSIDE = -2
 """In place of a pad: the copper lies beyond the board's edge from end to end."""
 
 MOST_IN_CUT_OUTS = 0.5
-"""Where more than this share of the copper lies in cut-outs, these are none: the ring around them is a frame."""
+"""Where more than this share of the copper is in cut-outs, these are none: the ring around them is a frame."""
 
 REACH_MM = 0.26
 """Copper further away from a cut than this is no fab's concern."""
@@ -184,7 +184,7 @@ def _pairs(board: Board, layer: int, one: Pieces, cut: tuple[Pieces, Ints], reac
 
 
 def _inside(copper: CopperMap, layer: int, cuts: Pieces, of: Ints) -> CutGaps:
-    """Unplated holes whose middle lies in a fill: no edge of it need be near."""
+    """Unplated holes whose middle is in a fill: no edge of it need be near."""
     holes = np.flatnonzero(of != EDGE)
     middle = (cuts.start[holes] + cuts.end[holes]) / 2
     none = np.zeros(0, dtype=np.int64)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Complexes = NDArray[np.complex128]
 
 RUN = 6
-"""So many consecutive edges of a fill share a box: a plane has tens of thousands, most of them chords of antipads."""
+"""Consecutive edges of a fill that share a box: a plane has tens of thousands, most of them chords of antipads."""
 
 PEN_DRAWN = 20_200_000
 """Boards older than this format hold fills without the pen that draws their edge: the copper is larger than stored."""
@@ -24,7 +24,7 @@ PEN_DRAWN = 20_200_000
 
 @dataclass(frozen=True, eq=False)
 class FillEdges:
-    """The edges of all fills of one layer, turned so that copper lies on the left (x + iy, y taken as upward); mm.
+    """The edges of all fills of one layer, turned so that copper is on the left (x + iy, y pointing up); mm.
 
     Attributes:
         net: of each edge's zone.
@@ -43,7 +43,7 @@ class FillEdges:
 
     def near(self, left_mm: Floats, low_mm: Floats, right_mm: Floats, high_mm: Floats) -> tuple[Ints, Ints]:
         """Return (box, edge) for every edge that meets a box, and for some that only come near one."""
-        import shapely  # noqa: PLC0415 - heavy, and only a board with fast nets or inner layers needs it
+        import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed nets or inner layers needs it
 
         return self.within(shapely.box(left_mm, low_mm, right_mm, high_mm))
 

@@ -1,4 +1,4 @@
-"""Edges of fills of different nets that lie near one another, and how a tree is asked for little."""
+"""Edges of fills of different nets that lie near one another, found with few queries of a tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Pairs = tuple[Ints, Ints]
 
 
 def diagonals(boxes: tuple[Floats, Floats, Floats, Floats]) -> NDArray[np.object_]:
-    """Return lines across boxes (left, low, right, high): a tree asks for envelopes alone, lines are sooner made."""
+    """Return lines across boxes (left, low, right, high): a tree needs only envelopes, and lines are faster to make."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
 
     return np.asarray(shapely.linestrings(np.column_stack(boxes).reshape(-1, 2, 2)))
@@ -27,7 +27,7 @@ def facing_edges(edges: FillEdges, reach_mm: float) -> Pairs:
     nets, count = np.unique(net, return_counts=True)
     if len(nets) < 2:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    widest = nets[np.argmax(count)]  # the edges of the largest are found, never asked
+    widest = nets[np.argmax(count)]  # the edges of the largest are found, never queried
     runs = np.flatnonzero(net != widest)
     left, low, right, high = shapely.bounds(edges.tree.geometries[runs]).T
     wide = left - reach_mm, low - reach_mm, right + reach_mm, high + reach_mm

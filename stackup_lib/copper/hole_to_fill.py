@@ -1,4 +1,4 @@
-"""How far vias and plated holes are from the fills of other nets: asked once per layer, for whoever wants to know."""
+"""How far vias and plated holes are from the fills of other nets: computed once per layer."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class NearEdges:
 
 @dataclass(frozen=True, eq=False)
 class PostFills:
-    """The vias and the pads with a hole, asked for the fills of other nets around their middle.
+    """The vias and the pads with a hole, searched for fills of other nets around their middle.
 
     A post's number is its row among the vias, or for a pad the number of vias and its row among the pads.
 
     Attributes:
-        hole_reach_mm: how far beyond the wall of the finished hole is asked.
+        hole_reach_mm: search distance beyond the wall of the finished hole.
         pad_reach_mm: how far beyond the pad, by layer.
     """
 

@@ -1,4 +1,4 @@
-"""Which pairs run beside which others on a layer, how near and how far. Lengths in mm, gaps from edge to edge."""
+"""Which pairs run next to which others on a layer, how near and how far. Lengths in mm, gaps from edge to edge."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class ParallelPairs:
 
     Attributes:
         first, second: numbers of the groups, the smaller first.
-        gap_mm: of each stretch, ascending.
-        length_mm: of each stretch.
-        net: of the first group's trace at each stretch: of a pair either trace may be beside the other pair, or both.
+        gap_mm: of each section, ascending.
+        length_mm: of each section.
+        net: of the first group's trace at each section: of a pair either trace may be next to the other pair, or both.
     """
 
     first: int
@@ -28,7 +28,7 @@ class ParallelPairs:
     net: Ints
 
     def gap_over_mm(self, length_mm: float) -> float | None:
-        """Return the gap within which one trace runs beside the others for so long; None where none does."""
+        """Return the gap within which one trace runs next to the others for a given length; None where none does."""
         gaps = []
         for net in np.unique(self.net):
             mine = self.net == net
@@ -70,8 +70,8 @@ def side_by_side(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Par
 
 
 def _beside(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, Ints, Floats]:
-    """Return (row, row, gap) of parallel pieces beside each other; the first is of the lower group."""
-    import shapely  # noqa: PLC0415 - heavy, and only a board with fast pairs needs it
+    """Return (row, row, gap) of parallel pieces next to each other; the first is of the lower group."""
+    import shapely  # noqa: PLC0415 - heavy, and only a board with high-speed pairs needs it
 
     farthest = reach_mm + (float(pieces.width_mm.max()) if len(pieces) else 0.0) + PIECE_MM
     x, y = pieces.x_mm, pieces.y_mm
@@ -84,7 +84,7 @@ def _beside(pieces: TrackPieces, group: Ints, reach_mm: float) -> tuple[Ints, In
     turned = away * pieces.direction[other].conj()
     beside = np.abs(turned.real) <= pieces.length_mm[other] / 2 + pieces.length_mm[one] / 4
     parallel = np.abs((pieces.direction[one] * pieces.direction[other].conj()).real) >= PARALLEL
-    # to the piece itself, not to the line it lies on: at a bend that line comes nearer than any copper
+    # to the piece itself, not to the line it is on: at a bend that line comes nearer than any copper
     past_end = np.maximum(np.abs(turned.real) - pieces.length_mm[other] / 2, 0.0)
     gap = np.hypot(turned.imag, past_end) - (pieces.width_mm[one] + pieces.width_mm[other]) / 2
     kept = beside & parallel & (gap > 0) & (gap <= reach_mm)

@@ -1,7 +1,7 @@
 """Copper and holes that lie in a zone's stored fill although they belong to another net: the fill is out of date.
 
 KiCad keeps every fill clear of tracks, vias, pads and holes of other nets, and of fills that go before it, whenever it
-fills the zones. What lies in a fill all the same was put there, or moved, since. Filling again removes it.
+fills the zones. What is in a fill all the same was put there, or moved, since. Filling again removes it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOUCH_MM = 0.001
 
 
 class Item(IntEnum):
-    """What lies in a fill: a piece of copper, or a hole without copper around it."""
+    """What is in a fill: a piece of copper, or a hole without copper around it."""
 
     TRACK = Piece.TRACK
     VIA = Piece.VIA
@@ -40,7 +40,7 @@ class Item(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Foreign(Columns):
-    """What lies in fills of other nets, one row for each item, layer and net of a fill, by layer.
+    """What is in fills of other nets, one row for each item, layer and net of a fill, by layer.
 
     Attributes:
         kind, row: what it is (`Item`), and its row in that table of the board; of a fill among the stored ones.
@@ -68,14 +68,14 @@ def all_foreign(parts: Sequence[Foreign]) -> Foreign:
 
 
 def pieces_in_fills(pieces: Pieces, layer: int, fill_net: Ints) -> Foreign:
-    """Return pieces of copper as rows, each beside the net of the fill that it lies in."""
+    """Return pieces of copper as rows, each next to the net of the fill that it is in."""
     middle = (pieces.start + pieces.end) / 2
     kind, where = pieces.kind.astype(np.int64), np.full(len(pieces), layer)
     return Foreign(kind, pieces.row, where, pieces.net, fill_net, middle.real, middle.imag)
 
 
 def foreign_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> Foreign:
-    """Return what lies in fills of other nets: tracks by their ends, vias, pads and holes by their middle.
+    """Return what is in fills of other nets: tracks by their ends, vias, pads and holes by their middle.
 
     What only reaches into a fill crosses its edge, and `SpaceFinder.foreign` finds it among the spaces.
 

@@ -1,6 +1,6 @@
 """Work that a copy of this process does while this one goes on: a large board's rules need not wait for one core.
 
-Nothing is copied unless somebody is `sharing_cores`: a command that checks one board does, on systems that copy a
+Nothing is copied outside `sharing_cores`: a command that checks one board does, on systems that copy a
 process at once (Linux). What the copy computes comes back pickled through a file without a name. Whatever goes wrong
 there, the work is done here instead, and says itself what is wrong. A copy ends when this process does.
 """
@@ -50,7 +50,7 @@ class _Copy(NamedTuple):
 
 
 class BackgroundTask(Generic[T]):
-    """An answer that is being worked out beside us, or else when it is asked for.
+    """A result computed by a background process, or else when it is needed.
 
     Args:
         work: what to do; its answer can be pickled. What it changes in the copy stays there.
@@ -91,7 +91,7 @@ MOST_PIECES = 256
 
 
 class WorkQueue:
-    """Numbers from 0, each taken once by whoever asks first: this process, or a copy of it that is made later.
+    """Numbers from 0, each taken once: by this process, or by a copy of it that is made later.
 
     Close it when all is done. Where the system gives no pipe, it is empty from the start.
     """

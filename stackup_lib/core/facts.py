@@ -49,7 +49,7 @@ class Fact(BaseModel, Generic[T]):
         name: what the value is, for messages, e.g. `foil grade of In2.Cu`.
         value: the value, or None when it is not known.
         origin: who said it.
-        source: file and place, or document, in words.
+        source: file and place, or document, as text.
         confidence: how far it may be trusted.
         how_to_give: for an unknown, the exact line or action that makes it known.
         stale: declared for another stackup than the one the board has now, hence unknown.
@@ -82,7 +82,7 @@ class Fact(BaseModel, Generic[T]):
 
 
 class MissingFact(Exception):  # noqa: N818 - not an error: the honest outcome of a question without an answer
-    """A value was needed that nobody has given; the engine turns it into the verdict `not verifiable`."""
+    """A value was needed that is not given; the engine turns it into the verdict `not verifiable`."""
 
     def __init__(self, name: str, how_to_give: str, *, stale: bool = False) -> None:
         super().__init__(name, how_to_give)
@@ -111,4 +111,4 @@ def unknown(name: str, how_to_give: str) -> Fact[U]:
 
 
 _KEPT = (Fact[float], Fact[str])
-"""Pydantic forgets a parametrized model that nobody holds and builds it anew, which costs a thousand times its use."""
+"""Pydantic forgets a parametrized model without references and builds it anew, which costs a thousand times its use."""

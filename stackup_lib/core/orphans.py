@@ -11,7 +11,7 @@ from collections.abc import Callable
 from threading import Thread
 
 ORPHANED = 1
-"""Exit code of a process whose parent has gone: nobody reads it."""
+"""Exit code of a process whose parent has gone; it is not read."""
 
 
 def end_after(waiting: Callable[[], object]) -> None:

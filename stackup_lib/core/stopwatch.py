@@ -1,6 +1,6 @@
-"""Where the time of a check goes: named stretches of work, each second counted once.
+"""Where the time of a check goes: named spans of work, each second counted once.
 
-Nothing is measured, and next to nothing is spent, unless somebody is `measuring`.
+Nothing is measured, and next to nothing is spent, outside `measuring`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ OTHER = "other"
 
 @dataclass
 class Stopwatch:
-    """Seconds by name; what runs inside another stretch counts for itself alone.
+    """Seconds by name; what runs inside another span counts for itself alone.
 
     Attributes:
         seconds: by name, in the order of first use.
         calls: how often each was entered.
         background_s: seconds of these that another process worked at the same time.
-        tell: called with the name of each stretch that begins, for a progress line.
+        tell: called with the name of each span that begins, for a progress line.
     """
 
     tell: Callable[[str], None] | None = None
@@ -42,7 +42,7 @@ class Stopwatch:
 
     @contextmanager
     def stretch(self, name: str) -> Iterator[None]:
-        """Count the block under a name; the stretch around it stands still meanwhile."""
+        """Count the block under a name; the span around it pauses for that time."""
         self._turn()
         self.calls[name] = self.calls.get(name, 0) + 1
         self._open.append(name)
@@ -55,13 +55,13 @@ class Stopwatch:
             self._open.pop()
 
     def add_background(self, seconds: Mapping[str, float]) -> None:
-        """Count what another process has measured meanwhile."""
+        """Count what another process has measured."""
         for name, value in seconds.items():
             self.seconds[name] = self.seconds.get(name, 0.0) + value
             self.background_s += value
 
     def stop(self) -> None:
-        """Count what has run since the last stretch ended."""
+        """Count what has run since the last span ended."""
         self._turn()
 
     def _turn(self) -> None:
@@ -76,7 +76,7 @@ _running: ContextVar[Stopwatch | None] = ContextVar("stopwatch", default=None)
 
 @contextmanager
 def measuring(watch: Stopwatch) -> Iterator[Stopwatch]:
-    """Measure every stretch inside the block."""
+    """Measure every span inside the block."""
     token = _running.set(watch)
     try:
         yield watch
@@ -86,7 +86,7 @@ def measuring(watch: Stopwatch) -> Iterator[Stopwatch]:
 
 
 def add_background(seconds: Mapping[str, float]) -> None:
-    """Count what another process has measured meanwhile, where somebody measures."""
+    """Count what another process has measured, inside `measuring`."""
     watch = _running.get()
     if watch is not None:
         watch.add_background(seconds)
@@ -94,7 +94,7 @@ def add_background(seconds: Mapping[str, float]) -> None:
 
 @contextmanager
 def stretch(name: str) -> Iterator[None]:
-    """Count the block under a name where somebody measures."""
+    """Count the block under a name, inside `measuring`."""
     watch = _running.get()
     if watch is None:
         yield
@@ -104,7 +104,7 @@ def stretch(name: str) -> Iterator[None]:
 
 
 def timed(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Count every call of the decorated function under a name where somebody measures."""
+    """Count every call of the decorated function under a name, inside `measuring`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)

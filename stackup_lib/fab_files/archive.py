@@ -140,7 +140,7 @@ def _zip(content: bytes, source: str, folder: str, depth: int) -> Iterator[Membe
 
 
 class _Counted:
-    """A stream that refuses to give more than its bound, so that no header can ask for more."""
+    """A stream that refuses to give more than its bound, whatever its header says."""
 
     def __init__(self, stream: IO[bytes], source: str) -> None:
         self.stream, self.source, self.left = stream, source, MOST_UNPACKED_BYTES

@@ -88,7 +88,7 @@ def _extent(section: Section) -> float:
 
 
 def _permittivity(section: Section, y: float) -> float:
-    """Layer permittivity at a height (never asked exactly on an interface); air or mask above the last layer."""
+    """Layer permittivity at a height (never called exactly on an interface); air or mask above the last layer."""
     if y < 0:
         return section.er_below
     for layer, top in zip(section.layers, section.interfaces_mm[1:], strict=True):
@@ -98,7 +98,7 @@ def _permittivity(section: Section, y: float) -> float:
 
 
 def _cut_at_heights(face: BoundaryPiece, section: Section) -> Iterator[BoundaryPiece]:
-    """A wall in several layers, cut at their boundaries, each part with the permittivity beside it."""
+    """A wall in several layers, cut at their boundaries, each part with the permittivity next to it."""
     low, high = sorted((face.start.imag, face.end.imag))
     tiny = 1e-9 * max(section.height_mm, high, SHIELDED_EXTENT * 1e-3)
     inside = [y for y in section.interfaces_mm if low + tiny < y < high - tiny]
@@ -157,7 +157,7 @@ def ground_edge(section: Section, y: float, side: int) -> float:
 
 
 def _copper_spans(section: Section, y: float, extent: float) -> list[tuple[float, float]]:
-    """Where a horizontal line at height y lies in or on copper."""
+    """Where a horizontal line at height y is in or on copper."""
     near = 1e-9 * max(section.height_mm, 1e-3)
     spans = []
     for strip in section.strips:

@@ -2,7 +2,7 @@
 
 Charge density is singular at copper edges and where an interface meets copper (r^(-1/2) on a thin edge, r^(-1/3) at a
 right angle, a power that depends on the materials at a triple point), and elsewhere smooth on the scale of the distance
-to the next such point, whether that point lies on the same face or across a dielectric.
+to the next such point, whether that point is on the same face or across a dielectric.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def build_mesh(parts: Sequence[BoundaryPiece], resolution: Resolution, scale_mm:
 
 
 MOST_ELEMENTS = 10_000
-"""Lines of boards need some hundred; the matrix of so many fills half a gigabyte."""
+"""Lines of boards need some hundred; a matrix of that size fills half a gigabyte."""
 FACING = 4.0
 """Elements are at most this many times as long as the way across to a trace: closer together, one feels where the
 polynomials of the other end."""

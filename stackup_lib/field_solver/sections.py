@@ -1,14 +1,14 @@
 """Cross sections of transmission lines, as the field solver takes them. Lengths in mm, y upward, x across the line.
 
-What is where, so that nobody has to guess:
+What is where:
 
 - Layers are stacked from y = 0 upward. `plane_below` lies at y = 0, `plane_above` on top of the last layer; without a
   plane there is air, or `er_below` under an open bottom. Planes are perfect, infinitely wide, of no thickness.
 - A strip is a trapezoid. `bottom_mm` is the height of its lower face; the *base* (the widest side, the one that was
-  bonded to the laminate when it was etched) is its lower or its upper face. Copper displaces whatever layer it lies in:
+  bonded to the laminate when it was etched) is its lower or its upper face. Copper displaces whatever layer it is in:
   a strip between core and prepreg that was etched on the core lies wholly inside the prepreg.
 - Gaps of a pair and to coplanar grounds are measured between the bases.
-- Solder mask follows the copper: `on_laminate_mm` (c1) beside it, `between_mm` (c3) between the traces of a pair,
+- Solder mask follows the copper: `on_laminate_mm` (c1) next to it, `between_mm` (c3) between the traces of a pair,
   `on_trace_mm` (c2) over it, and a shoulder parallel to the trace's wall, `beside_mm` away horizontally; by default so
   far that the coat has thickness c2 normal to the wall. Where c1 reaches t + c2 the surface is flat at c1. Makers of
   calculators do not publish their outline; the choice is worth up to about 0.3 % of the impedance.

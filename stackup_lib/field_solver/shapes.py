@@ -52,7 +52,7 @@ def stripline(
     gap_mm: float | None = None,
     top_width_mm: float | None = None,
 ) -> Section:
-    """A trace, or a pair with `gap_mm`, between two planes: its base lies on `layers_below` (the core).
+    """A trace, or a pair with `gap_mm`, between two planes: its base is on `layers_below` (the core).
 
     The copper lies inside `layers_above`, which reach from the base to the plane above: their thickness includes the
     copper (h2 + t of the usual drawings). For a strip etched on the upper core turn the section upside down.

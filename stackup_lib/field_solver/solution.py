@@ -171,14 +171,14 @@ class LineSolution:
         return np.asarray(square_root @ np.linalg.inv(c) * VACUUM_IMPEDANCE_OHM)
 
     def _mode_permittivities(self) -> tuple[float, float]:
-        """(odd, even): eigenvalues of C0^-1 C, told apart by the quotients of the symmetric modes."""
+        """(odd, even): eigenvalues of C0^-1 C, distinguished by the quotients of the symmetric modes."""
         self._need(2, "eps_eff_odd")
         c, c0 = self.relative_capacitance, self.relative_air_capacitance
         lc = np.linalg.solve(c0, c)
         mean, det = np.trace(lc) / 2, np.linalg.det(lc)
         spread = np.sqrt(max(mean**2 - det, 0.0))
         odd, even = (float(v @ c @ v / (v @ c0 @ v)) for v in (np.array([1.0, -1.0]), np.array([1.0, 1.0])))
-        if spread < 1e-6 * mean:  # cancellation: the quotients are the better figures
+        if spread < 1e-6 * mean:  # cancellation: the quotients are more accurate
             return odd, even
         low, high = float(mean - spread), float(mean + spread)
         return (low, high) if odd <= even else (high, low)

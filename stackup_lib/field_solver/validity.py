@@ -18,7 +18,7 @@ DISPERSION = 0.012
 """A microstrip is called quasi-static until its effective permittivity has risen by this share over the static one.
 The Astra MT77 microstrip (w 0.284, h 0.127) of Schafsteller et al. 2023, whose measured loss follows a quasi-static
 model at 40 GHz and leaves it by 56 GHz, has measurably risen by as much near 48 GHz, from its lowest value; by the
-formula below, which is asked here, it has at 35 GHz. On thick substrates it is cautious."""
+formula below, used here, it has at 35 GHz. On thick substrates it is cautious."""
 
 
 class ValidityLimit(NamedTuple):

@@ -73,7 +73,7 @@ def stated_foils() -> tuple[StatedFoil, ...]:
 def foils_beside(thickness_mm: float) -> tuple[StatedFoil | None, StatedFoil | None] | None:
     """Return the weights below and above a thickness of inner copper that is none's; None for one that is a weight's.
 
-    Copper that is heavier than every weight known here is taken for one.
+    Heavier copper than every known weight counts as the heaviest.
     """
     um = round(thickness_mm * 1000, 3)
     foils = stated_foils()

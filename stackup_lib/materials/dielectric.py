@@ -16,7 +16,7 @@ SPAN_DK = 10.0
 """The same for Dk, which moves by a few per cent per decade at most."""
 
 UNSTATED_GHZ = (0.5, 20.0)
-"""Where a figure that a sheet prints without a frequency may stand in: such figures are taken between 1 and 10 GHz."""
+"""Frequencies at which a value without a frequency may be used: such values are measured between 1 and 10 GHz."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def read_at(
 
     Between two samples the value is interpolated linearly in log f. Beyond the ends the nearest sample is carried on
     with the frequency dependence of one of `shapes` (other series of the same laminate), as far as that reaches; from
-    there the nearest figure stands, within a factor of `span`; else samples without a frequency, with low confidence.
+    there the nearest value is used, within a factor of `span`; else samples without a frequency, with low confidence.
     Returns None when nothing may be said.
     """
     if frequency_ghz <= 0:

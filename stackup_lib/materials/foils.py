@@ -42,7 +42,7 @@ class Foil(Frozen):
     Attributes:
         rz_min_um: lower end of Rz, None when only a ceiling is stated.
         rz_max_um: upper end of Rz, None when only a floor is stated.
-        rz_nominal_um: Rz that the maker calls nominal or typical, where it states one beside the limit.
+        rz_nominal_um: Rz that the maker calls nominal or typical, where it states one in addition to the limit.
         rq_um: RMS height where that is what is printed (Rq of a line, Sq of an area).
         method: how the roughness was measured, as stated.
         ambiguous: the name means different foils at different makers; `grade` is the roughest of them.

@@ -28,7 +28,7 @@ class Catalogue:
         return next((x for x in self.laminates if x.family == family), None)
 
     def find(self, text: str) -> Match:
-        """Resolve what somebody typed into family, glass style and resin content; never guesses silently."""
+        """Resolve what a user typed into family, glass style and resin content; never guesses silently."""
         if text not in self._found:
             self._found[text] = resolve(text, self._index)
         return self._found[text]

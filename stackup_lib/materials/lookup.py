@@ -24,7 +24,7 @@ class MaterialRemark(Frozen):
 
     Attributes:
         name: as people type it.
-        families: the families it may mean. One: the name is taken as that family. More: it is ambiguous.
+        families: the families it may mean. One: the name means that family. More: it is ambiguous.
         confidence: of taking it so.
         assumed: no document of the maker knows this name; taking it as the family is our assumption.
         note: the sentence for the user.
@@ -47,7 +47,7 @@ class Match(Frozen):
         tg_min_c: a Tg that the text itself demands ("FR4 TG170").
         glass: kind of glass that the text names, else that of the laminate; None where neither says it.
         is_spread: the text says that the glass is spread.
-        confidence: of the identification; figures have their own, the chain is as strong as its weakest link.
+        confidence: of the identification; values have their own; the lower one counts.
         alternatives: family names that may be meant.
         note: a sentence for the user, empty when there is nothing to say.
         assumed_alias: the name that stands for the laminate only by our assumption.

@@ -19,7 +19,7 @@ RESIN_SLACK_PCT = 3.0
 """A construction answers for a resin content that differs from its own by at most this much."""
 
 CACHED_READINGS = 2048
-"""Readings of Dk and Df that are kept: a search asks for the same few hundred again and again."""
+"""Readings of Dk and Df that are kept: a search reads the same few hundred again and again."""
 
 DISPUTE = 0.15
 """Another sheet of the maker that differs by more than this share puts a typical value in dispute."""
@@ -46,7 +46,7 @@ CLASS_BORDER = {
     LossClass.ULTRA_LOW: 0.0030,
     LossClass.SUPER_ULTRA_LOW: 0.0015,
 }
-"""Greatest Df near 10 GHz of each class; standard loss has none."""
+"""Maximum Df near 10 GHz of each class; standard loss has none."""
 
 
 def loss_class_from_df(df: float) -> LossClass:
@@ -76,8 +76,8 @@ class DielectricPoint(Frozen):
     """Dk and Df at one frequency.
 
     Attributes:
-        frequency_ghz: None when the sheet states none; such a figure is worth little.
-        construction: what was measured, in words.
+        frequency_ghz: None when the sheet states none; such a value is unreliable.
+        construction: what was measured, as text.
         style: its glass style, where it has one.
         typical: part of the laminate's headline values; other points only widen the spread.
         design: the maker's Dk for the design of circuits; it goes before what a process test reads.
@@ -144,16 +144,16 @@ class Laminate(Frozen):
 
     Attributes:
         aliases: what people type for it; unique over the catalogue, whatever the case and punctuation.
-        loss_class: None when nobody knows.
-        loss_class_source: the figures it follows from, or `engineering`.
+        loss_class: None when not known.
+        loss_class_source: the values it follows from, or `engineering`.
         generic: a kind of material ("FR4"), not a product.
         glass: kind of glass, by `glass_kinds`, where the maker sells the family with one kind alone.
-        points: typical values over frequency, and single figures of other sheets (`typical` false).
+        points: typical values over frequency, and single values of other sheets (`typical` false).
         tg: the current sheet's value first, one or more methods.
         td_c: decomposition temperature, degrees Celsius.
         core_thicknesses_mm: standard cores that the maker lists, dielectric only.
         source: the document that states identity, Td and halogen content.
-        note: what a user should know about these figures.
+        note: what a user should know about these values.
     """
 
     family: str
@@ -182,7 +182,7 @@ class Laminate(Frozen):
 
     @property
     def sources(self) -> tuple[MaterialSource, ...]:
-        """Every document that a figure of it rests on, first its own."""
+        """Every document that a value of it rests on, first its own."""
         points = (*self.points, *(p for c in self.constructions for p in c.points))
         tg, tables = (t.source for t in self.tg), (c.source for c in self.constructions)
         every = (self.source, *tg, *tables, *(p.source for p in points))
@@ -195,7 +195,7 @@ class Laminate(Frozen):
 
         Without style or resin content: the typical value that the data sheet leads with. With them: the tabulated
         construction; where several resin contents of a style fit, the highest Df. A construction that is not tabulated
-        falls back to the typical value with less confidence. Unknown where no figure reaches the frequency.
+        falls back to the typical value with less confidence. Unknown where no value reaches the frequency.
         """
         return self._value("df", frequency_ghz, _Wanted(style, resin_content_pct), max)
 

@@ -34,7 +34,7 @@ class PressedPrepreg(Frozen):
 
     Attributes:
         thickness_mm: nominal.
-        low_mm: thinnest that the figures allow, never below the bare glass.
+        low_mm: thinnest that the values allow, never below the bare glass.
         high_mm: thickest.
         cured_mm: all plies before they fill copper.
         fill_mm: resin that the copper takes, per area.
@@ -122,7 +122,7 @@ def pressed_prepreg(
         table: the maker's row of this prepreg, one ply or more, before it fills copper.
 
     Returns:
-        Unknown where a figure is missing, or where the copper asks for more resin than there is.
+        Unknown where a value is missing, or where the copper needs more resin than there is.
     """
     fact = f"pressed thickness of {name}"
     fill = _fill(faces)

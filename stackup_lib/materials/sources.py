@@ -1,4 +1,4 @@
-"""Where a figure comes from, and how far that may be trusted."""
+"""Where a value comes from, and how far that may be trusted."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from stackup_lib.core.frozen import Frozen
 
 
 class Grade(StrEnum):
-    """How a figure reached us."""
+    """How a value reached us."""
 
     VENDOR = "vendor"  # read from the maker's own page or sheet
-    TRANSCRIBED = "transcribed"  # a maker's figure read through a transcription that names the document
-    THIRD_PARTY = "third-party"  # somebody else's claim
+    TRANSCRIBED = "transcribed"  # a maker's value read through a transcription that names the document
+    THIRD_PARTY = "third-party"  # a third party's claim
     ENGINEERING = "engineering"  # common knowledge of the field; no document
 
     @property
@@ -25,7 +25,7 @@ class Grade(StrEnum):
 
 
 class MaterialSource(Frozen):
-    """A document in words, and the grade of our reading of it.
+    """A document as text, and the grade of our reading of it.
 
     Attributes:
         revision: number, date or page of the document that `text` does not name; "" where none was seen.

@@ -1,6 +1,6 @@
 """How far unequal copper bows a board as it cools: classical laminate theory, with the interval that materials leave.
 
-It knows layers as whole sheets with their share of copper. Press, cure, weave, uneven copper within a layer and the
+It knows layers as whole sheets with their share of copper. Press, curing, weave, uneven copper within a layer and the
 yielding of copper are not in it: it bounds one cause of bow, and is no measurement.
 """
 
@@ -124,7 +124,7 @@ def _signed_pct(sheets: Sequence[BowSheet], length_mm: float, known: BowMaterial
 @cache
 def bow_materials() -> BowMaterials:
     """Return the ranges of copper and glass-reinforced laminates."""
-    from stackup_lib.materials.data import read_toml, sources_of  # noqa: PLC0415 - only who asks for a bow needs it
+    from stackup_lib.materials.data import read_toml, sources_of  # noqa: PLC0415 - needed only for a bow
 
     data = read_toml("mechanics.toml")
     sources = sources_of(data)

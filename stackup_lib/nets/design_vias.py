@@ -1,4 +1,4 @@
-"""The via that KiCad was told to place for a net, and the limits that its own check holds that via against."""
+"""The via that KiCad is configured to place for a net, and the limits that its own check holds that via against."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_OTHER_VIAS = frozenset(["A.isMicroVia", "A.isBlindVia", "A.isBuriedVia", "A.
 
 
 class ViaLimits(Frozen):
-    """The least and the greatest value that KiCad's check lets pass; None for no limit."""
+    """The minimum and the maximum that KiCad's check lets pass; None for no limit."""
 
     least: Statement | None = None
     greatest: Statement | None = None
@@ -39,7 +39,7 @@ class ViaLimits(Frozen):
 
 
 class IntendedVia(Frozen):
-    """A through via as it is asked for; None where nobody says.
+    """A through via as it is configured; None where not specified.
 
     Attributes:
         diameter, hole: preferred sizes, the last rule before the net class.
@@ -56,7 +56,7 @@ class IntendedVia(Frozen):
 
     @property
     def asked_mm(self) -> tuple[float, float] | None:
-        """Diameter and hole as they are asked for."""
+        """Diameter and hole as configured."""
         return (self.diameter.value_mm, self.hole.value_mm) if self.diameter and self.hole else None
 
     @property
@@ -69,7 +69,7 @@ class IntendedVia(Frozen):
 
     @property
     def source(self) -> str:
-        """Who asks, in words; both where diameter and hole come from different places."""
+        """The source, as text; both where diameter and hole come from different places."""
         return " and ".join(dict.fromkeys(said.source for said in (self.diameter, self.hole) if said))
 
 
@@ -78,7 +78,7 @@ def intended_via(
 ) -> IntendedVia:
     """Return the through via of a net as KiCad 10 works it out.
 
-    The preferred size, the least and the greatest come each from the last rule that applies and states it; then from
+    The preferred size, the minimum and the maximum come each from the last rule that applies and states it; then from
     the net class and from Board Setup, whose limits a rule replaces, be it stricter or not (seen on KiCad 10.0.6).
     Rules of a file with a fault are not used.
     """
@@ -127,7 +127,7 @@ def _matters(via: IntendedVia, what: str, constraint: Constraint) -> bool:
 
 
 def via_meets(rule: DesignRule, net: str, classes: tuple[str, ...], *, in_pair: bool) -> bool | None:
-    """Tell whether a rule holds for a net's through vias wherever they are; None where that cannot be told.
+    """Tell whether a rule holds for a net's through vias wherever they are; None where that is not known.
 
     Args:
         rule: the rule; its layer is not looked at.
@@ -153,7 +153,7 @@ def _never_holds(leaf: Leaf) -> bool:
 
 
 def rules_by_net(rules: DesignRules | None) -> tuple[DesignRule, ...]:
-    """Return the rules on vias that ask for more than a net's classes: by them two nets of a class may differ."""
+    """Return the via rules that test more than a net's classes: by them two nets of a class may differ."""
     return tuple(
         rule
         for rule in (rules.rules if rules is not None else ())

@@ -1,4 +1,4 @@
-"""The width and gap that KiCad was told to route a net with, per copper layer."""
+"""The width and gap that KiCad is configured to route a net with, per copper layer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Statement(Frozen):
         name: of the rule, net class or tuning profile.
         source: file and line of a rule, else what and its name.
         of_layer: said of this layer; False for what is said of every layer alike.
-        is_meant: somebody chose it; False for what the class Default or KiCad's own defaults say.
+        is_meant: the user chose it; False for what the class Default or KiCad's own defaults say.
     """
 
     value_mm: float
@@ -37,7 +37,7 @@ class Statement(Frozen):
 
 
 class IntendedGeometry(Frozen):
-    """What is meant for one layer; None where nobody says.
+    """What is configured for one layer; None where not specified.
 
     Attributes:
         width, gap: who says what.
@@ -63,7 +63,7 @@ class IntendedGeometry(Frozen):
 
     @property
     def source(self) -> str:
-        """Who says it, in words; both where width and gap come from different places."""
+        """The source, as text; both where width and gap come from different places."""
         said = [statement for statement in (self.width, self.gap) if statement]
         places = {
             (statement.name, statement.source.rsplit(":", 1)[0]): statement.source for statement in reversed(said)
@@ -99,7 +99,7 @@ def intended_geometry(
 
 
 def asks_by_name(rules: DesignRules | None) -> bool:
-    """Tell whether a rule on width or gap asks for more than a net's classes: then two nets of a class may differ."""
+    """Tell whether a rule on width or gap tests more than a net's classes: then two nets of a class may differ."""
     return any("NetName" in (rule.condition or "") for rule in (rules.rules if rules else ()) if _limits(rule))
 
 

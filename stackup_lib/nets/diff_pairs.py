@@ -11,7 +11,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Flags, Ints
 
 NO_PAIR = -1
-"""Stands in a pair or partner column for "none"."""
+""""None" in a pair or complement column."""
 
 UNCONNECTED = "unconnected-("
 """How KiCad begins the net of a pin that is connected to nothing."""

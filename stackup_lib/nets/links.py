@@ -81,7 +81,7 @@ class Link(Frozen):
         nets: indices into `Board.nets`, from one end to the other; chips before connectors, then by reference.
         parts: between each net and the next; several where they lie side by side.
         ends: pads of parts that send or receive (chips, connectors), in the order of the nets.
-        taps: pads that only hang on: protection, pull-ups, bypasses, test points.
+        taps: pads that no signal passes: protection, pull-ups, bypasses, test points.
         length_mm_by_layer: copper layer -> all that is routed on it, branches too.
         via_count: vias on all its nets.
         notes: what is doubtful about it, a sentence each.
@@ -153,12 +153,12 @@ class Links:
         return self._links[row]
 
     def partner_of(self, link: Link) -> Link | None:
-        """Return the other link of a differential pair: the one with most of the partners of its nets."""
+        """Return the other link of a differential pair: the one with most of the complements of its nets."""
         row = self.partner_row(link.index)
         return None if row is None else self.link(row)
 
     def partner_row(self, row: int) -> int | None:
-        """Return the link that holds most of the partners of a link's nets; None where none or several do."""
+        """Return the link that holds most of the complements of a link's nets; None where none or several do."""
         nets, met = self.chains[row], dict[int, int]()
         for mate in (self.pairs.partner_of(net) for net in nets):
             for other in self.rows_of_net.get(mate, ()) if mate is not None else ():
@@ -199,7 +199,7 @@ class Links:
         return self._routes[key]
 
     def prepare(self, links: Iterable[Link]) -> None:
-        """Find out what touches what on the nets of links whose routes will be asked for, all in one go."""
+        """Find out what touches what on the nets of links whose routes are needed, all in one go."""
         known = {net for net, _, _ in self._routes}
         nets = sorted({net for link in links for net in link.nets}.difference(known))
         self._graphs.update(zip(nets, graphs_of(self.board, nets), strict=True))

@@ -20,7 +20,7 @@ CHIPS = ("U", "IC", "ANT", "AE", "A", "E")
 """Letters of references of parts that are an end even with one pad."""
 
 FLOW_THROUGH_PADS = 16
-"""A protection array whose signals enter on one pad and leave on another has at most so many pads."""
+"""A protection array whose signals enter on one pad and leave on another has at most this many pads."""
 
 _PROTECTS = re.compile(r"(?:^|[^A-Za-z])(?:ESD|TVS)|PROTECT", re.IGNORECASE)
 

@@ -17,13 +17,13 @@ from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 
 RAIL_FILL_MM2 = 10.0
-"""Filled copper from which a net is taken for a rail: 3 mm square. A fast net has none, or a pad's worth."""
+"""Filled copper from which a net counts as a rail: 3 mm square. A high-speed net has none, or a pad's worth."""
 
 RAIL_PADS = 24
 """Pads from which a net is too wide to be part of a link, whatever its name."""
 
 RAIL_BYPASSES = 3
-"""Capacitors to ground from which a net is taken for a rail; a filter has one or two."""
+"""Capacitors to ground from which a net counts as a rail; a filter has one or two."""
 
 _WORDS = r"CC|DD|EE|PP|TT|BUS|BATT?|IN|OUT|SYS|CORE|IO|REF|AUX|ANA|CCIO|DDIO|DDQ"
 _SUPPLY = re.compile(
@@ -70,19 +70,19 @@ class Rails:
         return np.asarray((self.signs & RailSign.GROUND) != 0)
 
     def is_rail(self, net: int) -> bool:
-        """Tell whether a net is taken for a rail or ground."""
+        """Tell whether a net counts as a rail or ground."""
         return bool(self.signs[net] & ~RailSign.PADS)
 
     def stops_links(self, net: int) -> bool:
-        """Tell whether no link goes through a net: a rail, or a net with so many pads that it has no two ends."""
+        """Tell whether no link goes through a net: a rail, or a net with too many pads for two ends."""
         return bool(self.signs[net])
 
     def is_ground(self, net: int) -> bool:
-        """Tell whether a net is taken for ground."""
+        """Tell whether a net counts as ground."""
         return bool(self.signs[net] & RailSign.GROUND)
 
     def why(self, net: int) -> tuple[str, ...]:
-        """Return what speaks for it, in words; empty for a net that is no rail."""
+        """Return the evidence for it, as text; empty for a net that is no rail."""
         return tuple(words for sign, words in WORDS.items() if self.signs[net] & sign)
 
 

@@ -95,7 +95,7 @@ class _Builder:
         return self.graphs
 
     def _end_nodes(self) -> tuple[list[int], list[int], dict[tuple[int, int], set[int]]]:
-        """Return the node of every start and of every end; and (net, node) -> the hubs it lies on and is joined to."""
+        """Return the node of every start and of every end; and (net, node) -> the hubs it is on and is joined to."""
         points, layers = np.concatenate([self.start, self.end]), np.concatenate([self.layer, self.layer])
         of, widths = np.concatenate([self.of_track, self.of_track]), np.concatenate([self.width, self.width])
         places: dict[_Cell, int] = {}
@@ -122,7 +122,7 @@ class _Builder:
         return nodes[: len(self.rows)], nodes[len(self.rows) :], hubs_at
 
     def _place(self, places: dict[_Cell, int], at: _Cell, point: complex) -> int:
-        """Return the node of an end: one in a cell beside its own, else a new one."""
+        """Return the node of an end: one in a cell next to its own, else a new one."""
         net, layer, x, y = at
         for i, j in _AROUND:
             if (net, layer, x + i, y + j) in places:
@@ -144,7 +144,7 @@ class _Builder:
         return hits
 
     def _on_hubs(self, points: Points, layers: Ints, hub: Ints, grown_mm: Floats | float = 0.0) -> Bools:
-        """Tell which points, each on a layer, lie on the hub that stands beside them, grown by so much."""
+        """Tell which points, each on a layer, lie on the hub in the same row, grown by `grown_mm`."""
         vias, grown = self.board.vias, np.broadcast_to(np.asarray(grown_mm, dtype=np.float64), points.shape)
         which, found = self.hub[hub], np.zeros(len(points), dtype=np.bool_)
         masks = self.board.pads.layers[self.pads]
@@ -159,7 +159,7 @@ class _Builder:
         return found
 
     def _in_pads(self, points: Points, pad: Ints, grown_mm: Floats | float = 0.0) -> Bools:
-        """Tell which points lie in the pad that stands beside them; a custom shape counts as its anchor."""
+        """Tell which points lie in the pad in the same row; a custom shape counts as its anchor."""
         pads, rows = self.board.pads, self.pads[pad]
         # KiCad's angles turn counter-clockwise while y points down
         own = (points - self.pad_at[pad]) * np.exp(1j * np.radians(pads.rotation_deg[rows]))
@@ -278,7 +278,7 @@ class _Builder:
         return along_tracks(self.start[track], self.middle[track], self.end[track], shares)
 
     def _nearest(self, points: Points, track: Ints) -> tuple[Floats, Points]:
-        """Return the place on the track beside each point that is nearest to it: share of its length, and where."""
+        """Return the place nearest to each point on the track in the same row: share of its length, and where."""
         share, where = np.empty(len(points)), np.empty(len(points), dtype=np.complex128)
         is_arc = ~np.isnan(self.middle[track].real)
         for chords, some in ((1, np.flatnonzero(~is_arc)), (ARC_CHORDS, np.flatnonzero(is_arc))):
@@ -296,14 +296,14 @@ def _of_nets(rank: Ints, net: Ints, keep: Bools) -> tuple[Ints, Ints]:
 
 
 def _in_boxes(points: Points, reach_mm: Floats, boxes: Floats) -> Bools:
-    """Tell which points come within reach of the box that stands beside them."""
+    """Tell which points come within reach of the box in the same row."""
     x, y = points.real, points.imag
     across = (x >= boxes[:, 0] - reach_mm) & (x <= boxes[:, 1] + reach_mm)
     return np.asarray(across & (y >= boxes[:, 2] - reach_mm) & (y <= boxes[:, 3] + reach_mm))
 
 
 def _nearest(points: Points, corner: Points) -> tuple[Floats, Points]:
-    """Return the nearest place on each polyline, (points, corners), to the point beside it: share of it, and where."""
+    """Return the nearest place on each polyline, (points, corners), to the point in its row: share of it, and where."""
     step = corner[:, 1:] - corner[:, :-1]
     square = np.maximum(np.abs(step) ** 2, TOUCH_MM**4)
     share = np.clip(((points[:, None] - corner[:, :-1]) * step.conj()).real / square, 0.0, 1.0)

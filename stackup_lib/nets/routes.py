@@ -31,7 +31,7 @@ class BranchKind(StrEnum):
 
 
 class RoutePiece(Frozen):
-    """A stretch of the path on one layer with one width; `tracks` are indices into `Board.tracks`, in order."""
+    """A section of the path on one layer with one width; `tracks` are indices into `Board.tracks`, in order."""
 
     layer: int
     width_mm: float
@@ -74,7 +74,7 @@ class Branch(Frozen):
 
 
 class Route(Frozen):
-    """The path between the two pads of a net that are farthest apart along the copper, and what is beside it.
+    """The path between the two pads of a net that are farthest apart along the copper, and what branches off it.
 
     Attributes:
         net: index into `Board.nets`.
@@ -84,7 +84,7 @@ class Route(Frozen):
         pieces: the path in order, layer by layer and width by width.
         crossings: vias on the path, in order.
         branches: what hangs on the path, in order.
-        passed_pads: pads, indices into `Board.pads`, that the path runs over or beside without a branch.
+        passed_pads: pads, indices into `Board.pads`, that the path runs over or next to without a branch.
         apart_mm: tracks that nothing but a fill, if anything, joins to the path.
         unreached_pads: pads to which no tracks lead from the path: a fill may, or nothing does.
     """

@@ -31,7 +31,7 @@ def copper_ohm_m(copper_c: float) -> float:
 def chart_rise_c(current_a: float, width_mm: float, thickness_mm: float, *, outer: bool) -> float:
     """Return the rise that the chart of IPC-2221 gives for a long track: I = k dT^0.44 A^0.725, A in square mils.
 
-    k is 0.048 outside and 0.024 inside; drawn for tracks alone on a bare board, hence cautious beside planes. Stated
+    k is 0.048 outside and 0.024 inside; drawn for tracks alone on a bare board, hence cautious next to planes. Stated
     for 10 to 100 degrees, up to 35 A and 10 mm; the formula is the usual fit, e.g. that of KiCad's calculator.
     """
     constant = 0.048 if outer else 0.024

@@ -1,1 +1,1 @@
-"""Planes beside tracks, their gaps, and where the return current changes planes."""
+"""Planes next to tracks, their gaps, and where the return current changes planes."""

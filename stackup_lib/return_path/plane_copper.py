@@ -1,7 +1,7 @@
 """Where a plane's stored copper lies under straight lines, exactly: boundaries are crossed, not sampled.
 
-A line beside a track enters copper or leaves it where it crosses an edge of a fill. Fills are rings that run round
-copper one way and round holes the other, so the crossings add up to the number of fills under each stretch; the slits
+A line next to a track enters copper or leaves it where it crosses an edge of a fill. Fills are rings that run round
+copper one way and round holes the other, so the crossings add up to the number of fills under each section; the slits
 by which KiCad ties holes to the outline are crossed once each way and cancel.
 """
 
@@ -26,7 +26,7 @@ MOST_PARTS, MOST_PARTS_PER_LINE = 100_000, 100
 """More of them are made longer, for the result does not depend on them: no line is so long that it fills the memory."""
 
 BESIDE_MM = 0.00002
-"""Where copper is asked for, so far beside the line: a slit, which has no width, may lie on the line itself."""
+"""Distance from the line at which copper is looked up: a slit, which has no width, may lie on the line itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PlaneLines(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Stretches(Columns):
-    """Stretches of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
+    """Sections of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
 
     line: Ints
     offset: Ints
@@ -68,7 +68,7 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
     """Raise `MissingFact` where the stored fills of a layer cannot be what would be made.
 
     They are missing, of a format that does not store their edge, or out of date anywhere on the board: copper of
-    another net lies in a fill. A fill that leaves out what it could cover by now cannot be told from a good one.
+    another net is in a fill. A fill that leaves out what it could cover by now cannot be distinguished from a good one.
     """
     board, zones = copper.board, copper.board.zones
     name = board.copper_layers[layer].name
@@ -88,7 +88,7 @@ class PlaneEdges:
     layer: int
 
     def stretches(self, lines: PlaneLines, offsets_mm: Floats) -> Stretches:
-        """Return the number of fills under each of some lines and their parallels, stretch by stretch.
+        """Return the number of fills under each of some lines and their parallels, section by section.
 
         Args:
             lines: straight lines.
@@ -115,7 +115,7 @@ class PlaneEdges:
         )
 
     def _crossed(self, lines: PlaneLines, offsets_mm: Floats, busy: Ints, near: _Near) -> Stretches:
-        """The parallels of lines with edges near them, stretch by stretch."""
+        """The parallels of lines with edges near them, section by section."""
         count = offsets_mm.shape[1]
         row, at, turn = _crossings(offsets_mm, near)
         every = (busy[:, None] * count + np.arange(count)).ravel()
@@ -192,5 +192,5 @@ def _parts(lines: PlaneLines) -> tuple[Ints, Floats, Floats]:
 
 
 def _longest_of_each(row: Ints, length_mm: Floats) -> Ints:
-    """Return the index of the longest stretch of every row; rows are in ascending order."""
+    """Return the index of the longest section of every row; rows are in ascending order."""
     return first_of_each(np.lexsort((-length_mm, row)), row)

@@ -1,6 +1,6 @@
 """Where the plane under a track is missing: gaps in the copper that carries its return current. Lengths in mm.
 
-Geometry only: what a gap does to a signal is for whoever knows its rise time; `Gap.delay_ps` helps. Copper graphics,
+Geometry only: what a gap does to a signal depends on its rise time; `Gap.delay_ps` helps. Copper graphics,
 tracks and pads of the plane's layer do not count as plane.
 """
 
@@ -24,7 +24,7 @@ from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, Stretch
 from stackup_lib.return_path.runs import Run, joined_runs
 
 PARALLELS = 8
-"""So many parallels stand for the band under a track, each for an equal part of its return current."""
+"""Number of parallels that represent the band under a track, each for an equal part of its return current."""
 
 MOST_MISSING = 0.5
 """A track is over a gap where its middle is, or where more than this share of the band's current has no plane."""
@@ -53,7 +53,7 @@ class GapKind(StrEnum):
 
 
 class Gap(Frozen):
-    """A stretch of a net on one layer where the plane under (or over) it is missing.
+    """A section of a net on one layer where the plane under (or over) it is missing.
 
     Attributes:
         net, layer, plane: indices of the net, of the copper layer it runs on, and of the plane's layer.
@@ -86,7 +86,7 @@ class Gap(Frozen):
 
 
 def plane_share(height_mm: float, other_height_mm: float) -> float:
-    """Return the share of the return current in the plane at `height_mm` when another lies on the other side.
+    """Return the share of the return current in the plane at `height_mm` when another is on the other side.
 
     h2/(h1 + h2): the charge that a line between two grounded planes induces in each, exact in one dielectric
     (W. Shockley, Journal of Applied Physics 9 (1938) 635-636, from Green's reciprocation theorem).
@@ -186,7 +186,7 @@ class ReturnPath:
         return {(int(net), int(other)): float(mm) for (net, other), mm in zip(keys.tolist(), sums, strict=True)}
 
     def _pieces(self, rows: Ints) -> _Pieces:
-        """Tracks in straight pieces; the same ones are asked for with each of their planes."""
+        """Tracks in straight pieces; the same ones are looked up with each of their planes."""
         key = rows.tobytes()
         if key not in self._cut:
             self._cut[key] = _pieces(self.board, rows)
@@ -281,7 +281,7 @@ def _points_on(run: Run, lines: PlaneLines) -> Complexes:
 
 
 def _some_at_a_time(points: Complexes, others: int) -> Iterator[Complexes]:
-    """Yield the points in parts that make tables of a bounded size with so many others."""
+    """Yield the points in parts that make tables of a bounded size with `others` more."""
     return iter(np.array_split(points, 1 + len(points) * others // MOST_CELLS))
 
 
@@ -340,7 +340,7 @@ def _parallels(width_mm: Floats, height_mm: float) -> Floats:
 
 
 def _over_void(pieces: _Pieces, found: Stretches) -> Run:
-    """Return the stretches of the pieces that are over void, in order of piece and place."""
+    """Return the sections of the pieces that are over void, in order of piece and place."""
     void = np.flatnonzero((found.fills <= 0) & (found.to_mm > found.from_mm))
     line, centre = found.line[void], found.offset[void] < 2
     weight = np.where(centre, 0.0, 1.0 / PARALLELS)

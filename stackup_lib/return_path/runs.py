@@ -1,4 +1,4 @@
-"""Stretches of tracks over void, joined where one goes on into the next. Lengths in mm."""
+"""Sections of tracks over void, joined where one goes on into the next. Lengths in mm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Corner = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Stretches over void, one row each: `missing` is the share of the band's current without plane.
+    """Sections over void, one row each: `missing` is the share of the band's current without plane.
 
     Attributes:
         ends: places where the run ends.
@@ -68,13 +68,13 @@ class _Sets:
 
 
 def joined_runs(runs: Run, lines: PlaneLines, nets: Ints, web_mm: float) -> Iterator[Run]:
-    """Yield what belongs together: stretches on one piece, or on pieces that meet, with less than a web between them.
+    """Yield what belongs together: sections on one piece, or on pieces that meet, with less than a web between them.
 
     Args:
         runs: in order of piece and place.
         lines: all pieces, those without void too.
         nets: net of each piece; pieces of different nets never meet.
-        web_mm: copper between two stretches that is shorter than this joins them.
+        web_mm: copper between two sections that is shorter than this joins them.
     """
     if not len(runs.piece):
         return

@@ -19,7 +19,7 @@ FAN_DEG = range(-60, 61, 5)
 def reach_aside_mm(copper: CopperMap, gap: Gap, most_mm: float) -> float:
     """Return how far a gap goes on in a straight line on that side of the track on which it ends sooner, in mm.
 
-    The current has to go there and back. Void outside of the board counts: there is no way around on that side.
+    The current goes both ways. Void outside of the board counts: there is no way around on that side.
 
     Args:
         copper: the board's fills.

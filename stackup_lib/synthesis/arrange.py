@@ -1,8 +1,8 @@
-"""Orders of layers: symmetric, every fast stripline between two grounds, no two signal layers side by side.
+"""Orders of layers: symmetric, every high-speed stripline between two grounds, no two signal layers side by side.
 
 A half is read from the surface to the middle and mirrored: `O` outer, `G` ground, `F` fast, `S` other signal, `P`
 power. Orders follow the usual patterns: ground under the outer layers, then cells of signal and ground, power in the
-middle or beside the outer ground.
+middle or next to the outer ground.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Order(Frozen):
 
     @property
     def laminations(self) -> int:
-        """Presses: that of the cores, and one per build-up; one core alone needs none."""
+        """Lamination cycles: that of the cores, and one per build-up; one core alone needs none."""
         return self.build_ups + (0 if self.is_any_layer else 1)
 
     @property
@@ -56,12 +56,12 @@ class Order(Frozen):
         return gap < self.build_ups or gap >= len(self.gaps) - self.build_ups
 
     def is_fast_gap(self, gap: int) -> bool:
-        """Tell whether a dielectric touches a fast layer."""
+        """Tell whether a dielectric touches a high-speed layer."""
         return "F" in self.layers[gap : gap + 2]
 
 
 def least_layers(goals: Goals) -> int:
-    """Return the fewest layers that hold what is asked for."""
+    """Return the minimum number of layers that holds what is required."""
     fast, slow, power = _halves(goals)
     shared = min(slow, 1) if power else 0
     return max(4, 2 * (2 + 2 * fast + 2 * slow - shared + power))
@@ -71,7 +71,7 @@ def orders(goals: Goals) -> tuple[Order, ...]:
     """Return the orders for the goals.
 
     Raises:
-        ConfigError: the layers asked for do not fit the number of layers.
+        ConfigError: the required layers do not fit the number of layers.
     """
     least, wanted = least_layers(goals), goals.layer_count
     if least > (wanted or MOST_LAYERS):
@@ -99,7 +99,7 @@ def orders(goals: Goals) -> tuple[Order, ...]:
 
 
 def is_sound(layers: str) -> bool:
-    """Tell whether every fast layer lies between grounds, and no signal layer beside another."""
+    """Tell whether every high-speed layer lies between grounds, and no signal layer next to another."""
     for k, kind in enumerate(layers):
         beside = [layers[j] for j in (k - 1, k + 1) if 0 <= j < len(layers)]
         if kind == "F" and beside != ["G", "G"]:

@@ -105,7 +105,7 @@ class Search:
         return [e.known for e in ranked[: self.limit]]
 
     def first(self) -> Evaluated | None:
-        """Return the first that meets the goals, likely ones first; the caller's clauses are not asked."""
+        """Return the first that meets the goals, likely ones first; the caller's clauses are not checked."""
         pool = self._pool()
         while pool:
             entry = self._ranked(pool)[0][0]
@@ -263,7 +263,7 @@ def _beats(a: Merits, b: Merits) -> bool:
 def _smoother(
     candidate: CandidateStackup, others: tuple[CandidateStackup, ...], goals: Goals
 ) -> tuple[CandidateStackup, ...]:
-    """Return a candidate with the next smoother foil where fast currents run, then the others with the smoothest."""
+    """Return a candidate with the next smoother foil on high-speed layers, then the others with the smoothest."""
     smooth = with_smooth_foil(candidate.order, goals)
     now = _smoothness(candidate, smooth)
     better = (_with_foil(candidate, smooth, grade) for grade in SMOOTHER)

@@ -1,4 +1,4 @@
-"""Which laminates a stackup may be made of: alone, or low loss beside fast layers and a plainer one elsewhere."""
+"""Laminates of a stackup: one alone, or low loss adjacent to high-speed layers and a plainer one elsewhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from stackup_lib.synthesis.cost import df_of, laminate_factor
 from stackup_lib.synthesis.goals import Goals
 from stackup_lib.synthesis.lost import Lost
 
-MOST_PARTNERS = 2
-"""Plainer laminates that are tried beside a fast one."""
+MOST_PLAINER = 2
+"""Plainer laminates that are tried together with a low-loss one."""
 
 LIKE_TG_C = 45.0
 """Laminates that are pressed together: their Tg, by one method, differs by at most this; engineering judgement."""
@@ -30,10 +30,10 @@ def blends(goals: Goals, lost: Lost) -> list[LaminatePair]:
     alone = [LaminatePair(fast=family, rest=family) for family in fast]
     if not goals.hybrids:
         return alone
-    return alone + [LaminatePair(fast=family, rest=rest) for family in fast for rest in partners(family, sound)]
+    return alone + [LaminatePair(fast=family, rest=rest) for family in fast for rest in plainer_than(family, sound)]
 
 
-def partners(family: str, offered: list[Laminate]) -> list[str]:
+def plainer_than(family: str, offered: list[Laminate]) -> list[str]:
     """Return plainer laminates that bear the press of a family: of its maker first, then the cheapest."""
     fast = catalogue().get(family)
     if fast is None:
@@ -44,9 +44,9 @@ def partners(family: str, offered: list[Laminate]) -> list[str]:
         if laminate_factor(other.family) >= laminate_factor(family) or apart is None or apart > LIKE_TG_C:
             continue
         found.append((laminate_factor(other.family), other.maker != fast.maker, df_of(other.family), other.family))
-    cheapest = sorted(found)[:MOST_PARTNERS]
+    cheapest = sorted(found)[:MOST_PLAINER]
     own = [f for f in sorted(found) if not f[1]][:1]
-    return [f[3] for f in dict.fromkeys([*own, *cheapest])][:MOST_PARTNERS]
+    return [f[3] for f in dict.fromkeys([*own, *cheapest])][:MOST_PLAINER]
 
 
 def tg_apart_c(one: Laminate, other: Laminate) -> float | None:
@@ -97,7 +97,7 @@ def _meets_df(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
 
 
 def _has_foil(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
-    """Tell whether cores are clad with the foil that fast layers need; True where the maker's offer is not known."""
+    """Tell whether cores come with the foil that high-speed layers need; True where the maker's offer is not known."""
     offered = clad_foils(laminate.family) if goals.foil else None
     if goals.foil is None or offered is None or offered.least(goals.foil) is not None:
         return True

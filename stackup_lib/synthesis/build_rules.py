@@ -42,7 +42,7 @@ class GapNeeds(Frozen):
 
 
 class BuildRules(Frozen):
-    """What a stackup must keep so that a fab can press it; without rows nothing is asked.
+    """What a stackup must keep so that a fab can press it; without rows nothing is required.
 
     Attributes:
         weights: by copper weight, lightest first.
@@ -50,7 +50,7 @@ class BuildRules(Frozen):
         equal_cladding: both sides of a core have one copper weight.
         least_glass_ratio: pressed thickness over the cloth of all plies, at least.
         heavy_oz: from this weight, one ply of a style in `not_single` does not fill the copper.
-        source: where the figures stand.
+        source: where the values are.
     """
 
     weights: tuple[WeightRule, ...] = ()

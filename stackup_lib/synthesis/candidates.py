@@ -40,8 +40,8 @@ class CandidateRow(Frozen):
         construction: what `catalogue().find` takes back to the row it came from; of one ply.
         plies: equal sheets of a dielectric.
         dk, df: at `dk_ghz` and `df_ghz`.
-        foil: grade of the copper, "" when nobody asked for one.
-        source: of the dielectric's figures.
+        foil: grade of the copper, "" when none is required.
+        source: of the dielectric's values.
     """
 
     kind: LayerKind

@@ -104,7 +104,7 @@ def _by_loss(current: CandidateStackup, goals: Goals) -> list[str]:
 
 
 def _material_faults(candidate: CandidateStackup, goals: Goals) -> tuple[str, ...]:
-    """What dielectrics and foils beside fast layers lack, whatever the lines do."""
+    """What dielectrics and foils next to high-speed layers lack, whatever the lines do."""
     faults = []
     wanted_mm = goals.thickness_mm
     if wanted_mm is not None and abs(candidate.thickness_mm / wanted_mm - 1) > goals.thickness_tolerance:
@@ -118,7 +118,7 @@ def _material_faults(candidate: CandidateStackup, goals: Goals) -> tuple[str, ..
 
 
 def _df_fault(row: CandidateRow, goals: Goals) -> str:
-    """Return what is wrong with the Df of a dielectric beside a fast layer; "" where nothing is."""
+    """Return what is wrong with the Df of a dielectric next to a high-speed layer; "" where nothing is."""
     limit = goals.df_limit
     if limit is None or row.laminate in goals.named_laminates:
         return ""

@@ -24,10 +24,10 @@ EPS_MM = 1e-6
 
 
 class ChangeStep(Frozen):
-    """What a step changes in words, and the stackup then; without one, the words tell why there is none.
+    """What a step changes as text, and the stackup then; without one, the text says why there is none.
 
     Attributes:
-        cautions: what a fab does not usually press so; to be asked.
+        cautions: what a fab does not usually press so; to be confirmed by the fab.
     """
 
     words: str
@@ -54,7 +54,7 @@ def replaced(
 
 
 def in_laminate(candidate: CandidateStackup, names: Collection[str], family: str) -> ChangeStep:
-    """Swap dielectrics for as thick ones of a family: the same glass style, plies and Dk as far as they are sold."""
+    """Swap dielectrics for as thick ones of a family: the same glass style, plies and Dk as far as available."""
     missing: list[str] = []
 
     def other(row: CandidateRow) -> CandidateRow | None:
@@ -191,7 +191,7 @@ def thickness_of(candidate: CandidateStackup, oz: float) -> float:
 def _spread(
     candidate: CandidateStackup, wanted_oz: Mapping[str, float], rules: BuildRules
 ) -> tuple[dict[str, float], str]:
-    """Return the weights with those of mirrors and core partners, or why they cannot be had."""
+    """Return the weights with those of mirrors and of the cores' other faces, or why they cannot be had."""
     copper = candidate.copper
     index = {row.name: k for k, row in enumerate(copper)}
     ounces: dict[str, float] = {}
@@ -212,7 +212,7 @@ def _spread(
 
 
 def _refilled(before: CandidateStackup, after: CandidateStackup, rules: BuildRules) -> ChangeStep:
-    """Change what lies between heavier copper as far as its weight asks for it."""
+    """Change what lies between heavier copper as far as its weight requires."""
     rows = {row.name: row for row in after.dielectrics}
     words: list[str] = []
     for gap, row in enumerate(after.dielectrics):

@@ -1,7 +1,7 @@
 """Fills an order of layers with cores and prepregs that are sold, up to the thickness. Lengths in mm.
 
-Dielectrics are chosen by their place: under the outer layers, in build-ups, beside fast layers, and the rest, which
-closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
+Dielectrics are chosen by their place: under the outer layers, in build-ups, next to high-speed layers, and the rest,
+which closes the sum. All gaps of a place take one choice, so a stackup is symmetric in material as in thickness.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Faces = tuple[tuple[float, float], ...]
 
 
 class LaminatePair(Frozen):
-    """Laminates of a build: one beside fast layers, one elsewhere; the same twice where it is not a hybrid."""
+    """Laminates of a build: one next to high-speed layers, one elsewhere; the same twice where it is not a hybrid."""
 
     fast: str
     rest: str
@@ -99,7 +99,7 @@ class ClosingChoice(NamedTuple):
 def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -> tuple[CandidateStackup, ...]:
     """Return candidates of a laminate or two, the best closed to the thickness first; () where none comes within it.
 
-    The dielectrics beside fast layers differ from one candidate to the next, where there are fast layers.
+    The dielectrics next to high-speed layers differ from one candidate to the next, where there are high-speed layers.
     """
     choices = _choices(order, _blend(of), goals)
     if not choices or any(not c for c in choices.values()):
@@ -134,7 +134,7 @@ def closest(order: Order, of: str | LaminatePair, goals: Goals, most: int = 2) -
 
 
 def _least_mm(goals: Goals) -> float:
-    """Return the least thickness where no thickness is asked for."""
+    """Return the least thickness where no thickness is required."""
     return (goals.least_thickness_mm or 0.0) if goals.thickness_mm is None else 0.0
 
 
@@ -210,7 +210,7 @@ def is_fast_gap(order: Order, gap: int, goals: Goals) -> bool:
 
 
 def has_rest(order: Order, goals: Goals) -> bool:
-    """Tell whether some dielectrics touch fast layers and others do not: what a hybrid needs."""
+    """Tell whether some dielectrics touch high-speed layers and others do not: what a hybrid needs."""
     fast = [is_fast_gap(order, gap, goals) for gap in range(len(order.gaps))]
     return any(fast) and not all(fast)
 
@@ -234,7 +234,7 @@ def _penalty(
 
     ones = (1,) * len(places)
     totals: dict[bool, Reals] = {True: np.full(ones, bare), False: np.zeros(ones)}
-    uneasy: dict[bool, Reals] = {True: np.zeros(ones), False: np.zeros(ones)}  # by fast and rest: whole tables are dear
+    uneasy: dict[bool, Reals] = {True: np.zeros(ones), False: np.zeros(ones)}  # by high-speed and rest
     means = {}
     for place, found in zip(places, lists, strict=True):
         fast = place.startswith("fast")
@@ -315,7 +315,7 @@ def _fitting(family: str, place: ClosingPlace, goals: Goals) -> list[ClosingChoi
 
 
 def _is_pressed(sold: CatalogueProduct, thickness_mm: float, needs: GapNeeds, goals: Goals) -> bool:
-    """Tell whether a fab presses a product between copper: thick enough cores, plies enough, never below the cloth."""
+    """Tell whether a fab presses a product between copper: thick enough cores, enough plies, never below the cloth."""
     rules = goals.build_rules
     if sold.kind == "core":
         return sold.cured_mm >= needs.core_mm - CORE_SLACK_MM
@@ -394,7 +394,7 @@ def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilG
 
 
 def with_smooth_foil(order: Order, goals: Goals) -> frozenset[int]:
-    """Return the layers whose foil carries fast currents: fast layers, and the planes that face them."""
+    """Return the layers whose foil carries high-speed currents: high-speed layers, and the planes that face them."""
     last = len(order.layers) - 1
     fast = {k for k, kind in enumerate(order.layers) if kind == "F"}
     if carries_fast_outside(goals):

@@ -1,7 +1,7 @@
-"""Goals that cannot be met: which of them fight, and what easing one alone would let be built.
+"""Goals that cannot be met: which of them conflict, and what relaxing one alone would allow.
 
 A goal is eased step by step, the smallest step first, until the others can be met. Each goal whose easing alone helps
-is part of every set that fights. Of the others as many are left out as can be while the rest still cannot be met (a
+is part of every set in conflict. Of the others as many are left out as can be while the rest still cannot be met (a
 deletion filter, all at once where that will do): what stays is minimal.
 """
 
@@ -45,7 +45,7 @@ class _Eased:
 
 
 def conflict_of(goals: Goals, solutions: Solutions | None = None) -> Conflict:
-    """Return which goals fight; the caller's clauses are not among them, and where only those fail nothing does."""
+    """Return which goals conflict; the caller's clauses are not among them, and where only those fail nothing does."""
     shared = solutions or Solutions()
     relaxations, no_use = [], []
     if _first(goals, shared) is not None:
@@ -96,7 +96,7 @@ def _first(goals: Goals, shared: Solutions) -> Evaluated | None:
 
 
 def _against(goals: Goals, result: Evaluated) -> Evaluated:
-    """Return a stackup that meets eased goals as it stands against those that were asked for."""
+    """Return a stackup that meets eased goals as it stands against the original ones."""
     wanted, faults = goals.thickness_mm, list(result.faults)
     error = result.candidate.thickness_mm / wanted - 1 if wanted else 0.0
     if wanted and abs(error) > goals.thickness_tolerance:
@@ -117,7 +117,7 @@ def _with_numbers(name: str, step: _Eased, result: Evaluated) -> str:
 
 
 def _asked(name: str, goals: Goals) -> str:
-    """Return a goal as it was asked for."""
+    """Return a goal as it was set."""
     limit, tg = goals.df_limit, goals.tg_limit
     return {
         "thickness": f"a thickness of {goals.thickness_mm or 0:g} mm",
@@ -217,7 +217,7 @@ def _laminates(goals: Goals) -> Iterator[_Eased]:
 
 
 def _layers(goals: Goals) -> Iterator[_Eased]:
-    """Fewer layers: first those that nothing was asked of, then fewer power, other signal and fast layers."""
+    """Fewer layers: first those without a requirement, then fewer power, other signal and high-speed layers."""
     now = goals.layer_count or least_layers(goals)
     for count in range(now - 2, 3, -2):
         fewer = goals.model_copy(update={"layer_count": count})

@@ -26,7 +26,7 @@ class CatalogueProduct(Frozen):
     Attributes:
         cured_mm: of all plies, before copper is filled; of a core its thickness.
         text: what `catalogue().find` takes back to the same row, for one ply.
-        df: at `DF_GHZ`; None when no figure reaches there.
+        df: at `DF_GHZ`; None when no value reaches there.
         confidence: of Dk and Df.
     """
 

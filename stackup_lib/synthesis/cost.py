@@ -27,7 +27,7 @@ class Cost(Frozen):
 
     Attributes:
         index: only ratios mean something.
-        drivers: what it is made of, the greatest first.
+        drivers: what it is made of, the largest first.
         basis: where the factors come from.
     """
 

@@ -248,7 +248,7 @@ class Evaluator:
         return solve_pair(site, goal.target, limits, how=how, tolerance=self.tolerance)
 
     def _pair_rule(self, site: LineSite, target: Target, limits: WidthLimits) -> GapPerWidth | KeepPitch:
-        """Return the usual ratio of gap to width, or the greatest pitch where that ratio would exceed it."""
+        """Return the usual ratio of gap to width, or the maximum pitch where that ratio would exceed it."""
         ratio, pitch = self.goals.gap_per_width, self.goals.pair_pitch_mm
         if pitch is None:
             return GapPerWidth(ratio=ratio)
@@ -288,7 +288,7 @@ class Around:
 
     @property
     def decides(self) -> tuple[object, ...]:
-        """Equal for layers whose lines are equal: copper, sheets and planes beside it, seen from the surface."""
+        """Equal for layers whose lines are equal: copper, sheets and planes next to it, seen from the surface."""
         copper, sheets = self.candidate.copper, self.candidate.dielectrics
         upper = 2 * self.index < len(copper) - 1
         step = 1 if upper else -1

@@ -68,7 +68,7 @@ class LineGoal(Frozen):
 
 
 class DfLimit(Frozen):
-    """Highest Df of dielectrics that touch a fast layer, at one frequency; `allowance_pct` above it meets it too."""
+    """Highest Df of dielectrics that touch a high-speed layer, at one frequency; up to `allowance_pct` above is met."""
 
     max: float
     at_ghz: float = 10.0
@@ -90,9 +90,9 @@ class TgLimit(Frozen):
     method: TgMethod = TgMethod.DSC
 
     def is_met_by(self, known: tuple[Tg, ...]) -> bool | None:
-        """Compare by the method; where DSC is asked for, TMA stands in as it is, and DMA 50 degrees above.
+        """Compare by the method; where DSC is required, TMA is used as it is, and DMA 50 degrees above.
 
-        None where no figure tells.
+        None where no value is known.
         """
         by = {tg.method: tg.value_c for tg in reversed(known)}
         found = by.get(self.method)
@@ -104,24 +104,24 @@ class TgLimit(Frozen):
 
 
 class Goals(Frozen):
-    """What is asked of a stackup.
+    """What is required of a stackup.
 
     Attributes:
-        layer_count: None takes the smallest that holds the layers that are asked for.
+        layer_count: None takes the smallest that holds the required layers.
         fast_layers: striplines between two grounds.
         other_signal_layers: the two outer ones are among them.
         power_planes: an odd number is rounded up: a stackup is symmetric.
         thickness_mm: finished, with solder mask; None takes what comes.
         thickness_tolerance: relative.
-        least_thickness_mm: where no thickness is asked for, at least this: large boards sag.
-        fast_outside: fast lines also run on the outer layers (fan-out, AC capacitors, card fingers).
+        least_thickness_mm: where no thickness is required, at least this: large boards sag.
+        fast_outside: high-speed lines also run on the outer layers (fan-out, AC capacitors, card fingers).
         named_laminates: families that meet `df_limit` by name.
-        foil: least grade on fast layers and on the planes that face them; None takes the plainest that will do where a
-            loss budget decides, else nothing is said.
-        hybrids: low loss only where a fast layer touches it may be offered.
+        foil: least grade on high-speed layers and on the planes that face them; None takes the plainest that will do
+            where a loss budget decides, else nothing is said.
+        hybrids: low loss only where a high-speed layer touches it is allowed.
         build: foil builds (prepreg under the outer foils), core builds, or either; build-ups are foil builds.
         build_ups: HDI layers on either side, each one lamination more (1 is 1+N+1).
-        max_laminations: presses at most.
+        max_laminations: maximum lamination cycles.
         drill_mm: of the smallest through via.
         microvia_drill_mm: of the vias through a build-up; a fab's usual 0.1 to 0.15.
         max_microvia_ratio: depth over diameter of a microvia; fabs state 0.8, the best ones 1.

@@ -65,7 +65,7 @@ def sheet_models(text: str, dk: float, frequency_ghz: float) -> Models:
     """Return permittivities of a dielectric with its lowest, nominal and highest Df.
 
     Raises:
-        DfUnknownError: no figure of the catalogue reaches the frequency.
+        DfUnknownError: no value of the catalogue reaches the frequency.
     """
     match = catalogue().find(text)
     df = match.df_at(frequency_ghz).value

@@ -1,7 +1,7 @@
-"""Which candidates no other one beats: in loss, cost, thickness, presses, laminates and wishes; and which are alike.
+"""Candidates that no other one beats in loss, cost, thickness, lamination cycles, laminates and preferences.
 
-The number of laminates counts because two that are pressed together have to agree in cure and expansion, which no
-figure here covers: a build of one laminate is not beaten by a hybrid that only costs less.
+The number of laminates counts because two that are pressed together have to agree in curing and expansion, which no
+value here covers: a build of one laminate is not beaten by a hybrid that only costs less.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from stackup_lib.synthesis.evaluate import Evaluated
 from stackup_lib.synthesis.goals import Goals
 
 ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
-"""Candidates of one fast laminate that differ by less are one answer; engineering judgement."""
+"""Candidates of one high-speed laminate that differ by less are one answer; engineering judgement."""
 
 Merits = tuple[float, float, float, float, float, float]
 
 
 def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
-    """Return loss, cost, thickness, presses, laminates and missed wishes; less is better.
+    """Return loss, cost, thickness, lamination cycles, laminates and missed preferences; less is better.
 
-    Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is asked for it is no merit.
+    Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is required it does not
+        count.
     """
     thickness = 0.0
     if goals.thickness_mm is not None:
@@ -44,7 +45,7 @@ def undominated(merits: Sequence[Merits]) -> list[int]:
 
 
 def how_better(a: Merits, b: Merits) -> str:
-    """Return in words what the first has over the second."""
+    """Return as text what the first has over the second."""
     words = (
         "loses {:g} instead of {:g} dB/inch",
         "costs {:g} instead of {:g}",

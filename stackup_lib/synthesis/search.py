@@ -43,13 +43,13 @@ def suggest(goals: Goals, judge: Judge | None = None, limit: int = 5) -> Answers
     """Return the best stackups for the goals.
 
     Args:
-        goals: what is asked for.
-        judge: the caller's clauses: candidate -> (clause id, met, words); an unmet clause is a fault. Asked last, and
+        goals: what is required.
+        judge: the caller's clauses: candidate -> (clause id, met, words); an unmet clause is a fault. Checked last, and
             only of candidates that would be among the answers.
         limit: answers at most.
 
     Raises:
-        ConfigError: the layers that are asked for do not fit.
+        ConfigError: the required layers do not fit.
     """
     search = Search(goals, judge, limit)
     found = search.run()

@@ -1,1 +1,1 @@
-"""Heat through the board: via arrays under hot parts."""
+"""Heat through the board: via arrays under high-power components."""

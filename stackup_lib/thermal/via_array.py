@@ -75,7 +75,7 @@ def barrel_range_k_per_w(barrel: ThermalBarrel) -> Interval:
     """Return the resistance of one barrel.
 
     At worst the stated diameter is the drill's, with the wall inside it; at best it is the finished hole's, with the
-    wall outside. The nominal figure takes it for the finished hole, as board files mean it.
+    wall outside. The nominal value takes it for the finished hole, as board files mean it.
     """
     figures = _figures()
     walls, fill = figures.plating_um, figures.fill[barrel.fill]

@@ -1,7 +1,7 @@
 """From the rows of a stackup around a layer to the `LineSite` of that layer. Lengths in mm.
 
 A stackup row of dielectric states the distance between copper faces, as KiCad and most fab drawings mean it: the copper
-of a signal layer adds to it. Where that copper lies: it is bonded to the core beside it, and sinks into the prepreg on
+of a signal layer adds to it. Where that copper lies: it is bonded to the core next to it, and sinks into the prepreg on
 its other side. Between two prepregs it is the foil of a build-up layer, bonded to the one nearer to the board's middle.
 """
 
@@ -26,7 +26,7 @@ class BuildupRow(Frozen):
     """A dielectric, or the copper of another signal layer, between a trace and its plane.
 
     Attributes:
-        dk: of a dielectric; None for copper, whose gaps are filled by the prepreg beside it.
+        dk: of a dielectric; None for copper, whose gaps are filled by the prepreg next to it.
         label: the ply, where a row has several.
     """
 

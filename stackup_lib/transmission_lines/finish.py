@@ -1,4 +1,4 @@
-"""What etching, plating and solder mask make of a line, as far as somebody states it. Lengths in mm."""
+"""How etching, plating and solder mask change a line, as far as stated. Lengths in mm."""
 
 from __future__ import annotations
 

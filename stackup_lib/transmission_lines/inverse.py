@@ -2,9 +2,9 @@
 
 Impedance falls steadily as a trace widens at fixed gap or pitch, and rises steadily with the gap at fixed width. At a
 fixed ratio of gap to width it falls too, but for the narrowest pairs, whose walls face each other across a gap that is
-small beside the copper: there it has a peak, and what is wider than that is taken. So one number is sought, between
-limits, by the secant rule in ln Z against ln of a closed form (nearly a straight line), first on the solver's coarsest
-rung: three solutions or so. The last few hundredths of a percent are found at the accuracy that was asked for.
+small compared with the copper: there it has a peak, and what is wider than that is taken. So one number is sought,
+between limits, by the secant rule in ln Z against ln of a closed form (nearly a straight line), first on the
+solver's coarsest rung: three solutions or so. The last few hundredths of a percent are found at the required accuracy.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Solved:
 
     Attributes:
         gap_mm: None for a single line.
-        coplanar_gap_mm: to the ground beside the line, None without.
+        coplanar_gap_mm: to the ground next to the line, None without.
         impedance_ohm: of `solution`, at these sizes.
         solves: coarse and fine solutions that the search took.
     """
@@ -224,7 +224,7 @@ def solve_width(
         site: where the line runs.
         target: Z0, or Zdiff of a pair.
         gap_mm: of the pair; its own limits do not apply.
-        coplanar_gap_mm: to ground beside the line on the same layer.
+        coplanar_gap_mm: to ground next to the line on the same layer.
         limits: of the width.
         tolerance: relative; of the solver, and of how closely the target is met; no closer than the solution's own
             error estimate.
@@ -306,7 +306,7 @@ def _width_search(
 
 
 def _find(search: _Search, tolerance: float) -> Solved:
-    """Seek on the coarsest rung, then finish at the accuracy asked for; dear sections take a step between."""
+    """Seek on the coarsest rung, then finish at the required accuracy; expensive sections take a step between."""
     for end in (search.low, search.high):
         search.site.section(*search.sizes(end), search.coplanar_gap_mm)  # refuses what cannot exist
     x, slope, coarse = _seek(search)
@@ -354,7 +354,7 @@ def _seek(search: _Search) -> tuple[float, float, int]:
 
 
 def _unreachable(search: _Search, x: float, ohm: float) -> Unreachable:
-    """Say what is missing at the limit x, and seek a dielectric that would mend it."""
+    """Say what is missing at the limit x, and seek a dielectric that would fix it."""
     wants_more = ohm < search.target.ohm
     if search.unknown == "width":
         wish = f"a trace {'narrower' if wants_more else 'wider'} than {x:.4g} mm"

@@ -1,13 +1,13 @@
 """What a fabrication process does to a line: how far each dimension and permittivity may stray, and how it is spread.
 
-Every tolerance is two-sided, and its limit is taken as so many standard deviations of a normal distribution.
+Every tolerance is two-sided, and its limit is a number of standard deviations of a normal distribution.
 What moves together, because physics moves it together:
 
 - Both traces of a pair, and all edges of a trace: over-etching by d takes d from every trace and adds d to the gap of a
   pair (the pitch stays), and d to the gap to coplanar ground, whose edge is etched too.
 - Taper and copper thickness: at one etch factor (thickness over undercut) thicker copper has proportionally more taper.
 - All plies of one stackup row, in thickness and in Dk: they are pressed at once, mostly of one lot.
-- All thicknesses of the solder mask: beside, between and on the traces.
+- All thicknesses of the solder mask: next to, between and on the traces.
 
 Rows of the stackup are independent of each other.
 """

@@ -11,10 +11,10 @@ from stackup_lib.field_solver.sections import Layer, Mask, Section, Strip
 
 
 class Sheet(Frozen):
-    """A dielectric beside the line; sheets of one stackup row share its `name`, and so its fabrication errors.
+    """A dielectric next to the line; sheets of one stackup row share its `name`, and so its fabrication errors.
 
     Attributes:
-        thickness_mm: pressed, without the copper that lies in it.
+        thickness_mm: pressed, without the copper that is in it.
         dk: relative permittivity for which the line is solved.
         label: the ply, where a row has several.
         beside: copper layer whose gaps it fills, as far as that copper is thick; "" for the ply itself.
@@ -32,7 +32,7 @@ class LineSite(Frozen):
     """The surroundings of a trace on one layer, turned so that a single plane is the lower one.
 
     Copper bonded to a core displaces the prepreg on its other side: `base` tells which face is bonded (the wider one).
-    The sheet on the other face fills the space beside the trace and so reaches `copper_mm` further than its thickness.
+    The sheet on the other face fills the space next to the trace and so reaches `copper_mm` further than its thickness.
 
     Attributes:
         layer: copper layer of the trace.

@@ -47,7 +47,7 @@ WITHIN_PCT = (5.0, 7.0, 10.0)
 """Bands around the target for which yields are given: those that fabs offer."""
 
 CENTRAL = 0.9973
-"""Share of the production that lies in the interval of a spread: three standard deviations, were it normal."""
+"""Share of the production that is in the interval of a spread: three standard deviations, were it normal."""
 
 
 class Effect(Frozen):
@@ -124,7 +124,7 @@ class ImpedanceSpread(Frozen):
         return {effect.name: effect.sensitivity for effect in self.effects}
 
     def inside(self, within_pct: float) -> Yield:
-        """Return the yield inside one of the bands; raises `KeyError` for a band that was not asked for."""
+        """Return the yield inside one of the bands; raises `KeyError` for a band that was not requested."""
         return {one.within_pct: one for one in self.yields}[within_pct]
 
 
@@ -163,7 +163,7 @@ def spread(
         width_mm: base width of the trace.
         gap_mm: of a pair, None for a single line.
         process: its tolerances.
-        coplanar_gap_mm: to ground beside the line on the same layer.
+        coplanar_gap_mm: to ground next to the line on the same layer.
         target_ohm: centre of the bands; the nominal impedance by default.
         within_pct: bands.
         tolerance: of the nominal solution, relative.

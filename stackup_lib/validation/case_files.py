@@ -1,11 +1,11 @@
 """Files of reference cases: tables (CSV) and TOML, row by row, with what is wrong in them said by row and column.
 
-A row with a cell that cannot be read is skipped, with that as its reason; a table that cannot be told apart is refused.
+A row with a cell that cannot be read is skipped, with that as its reason; a table of unknown format is refused.
 
 A table is known by its columns. Impedances: `geometry`, `parameters` (or `parameters_mm`: JSON, mm), `quantity`, and
 `value_ohm`, `value` or `published_value`; optional `id`, `uncertainty_pct`, `completeness`, `missing_or_ambiguous`,
 `source`. Loss in the skin limit: `geometry`, `parameters`, `mode` and `R_total_over_Rs_per_mm`; optional the other
-figures of `LOSS_COLUMNS` and `dielectric_shares`.
+values of `LOSS_COLUMNS` and `dielectric_shares`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ over the contour of trace and of everything else over I^2, in 1/mm."""
 MODES = ("single", "odd", "even")
 
 CHECK_COLUMN = "rel_difference"
-"""By how much R_total differs from a second reference, as a fraction: taken for its uncertainty."""
+"""By how much R_total differs from a second reference, as a fraction: used as its uncertainty."""
 
 _LOSS_KEYS = {
     "impedance_ohm": "Z",
@@ -68,7 +68,7 @@ class ReferenceCase:
         parameters: by the file's own keys; lengths in mm.
         reference: the value; None only where the row could not be read.
         quantity: as `cases.QUANTITIES` has it, or a value of `LOSS_COLUMNS`, or a dielectric's `q_`.
-        mode: of loss figures; "" for impedances.
+        mode: of loss values; "" for impedances.
         uncertainty_pct: of the reference; None where the file does not state it.
         explained: why the reference is known to differ; "" where it is not.
         skipped: why it is not to be solved; "" where it is.

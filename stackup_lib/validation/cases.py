@@ -3,8 +3,9 @@
 Lengths in mm. Keys: `w`, or `w1` (base) and `w2` (top); `t` thickness; `s` gap of a pair at the base (broadside:
 between facing surfaces); `h` substrate under a microstrip; `b` plane to plane with the strip centred, or `h1` plane to
 base and `h2` strip top to plane; `er`, or `er1` under the base and `er2` above (`er_below`, `er_above`); `g` gap to
-coplanar ground; `c1` mask on the laminate, `c2` on the trace, `c3` between a pair, `c_side` beside the wall, `er_mask`;
-`h_cover`, `er_cover` cover, from the trace's base; `h_outer`, `er_core`, `er_outer` broadside in two dielectrics.
+coplanar ground; `c1` mask on the laminate, `c2` on the trace, `c3` between a pair, `c_side` next to the wall,
+`er_mask`; `h_cover`, `er_cover` cover, from the trace's base; `h_outer`, `er_core`, `er_outer` broadside in two
+dielectrics.
 
 Tables of other programs say the same in other words: `w_base`, `w_top`, `s_base`, `gap_to_coplanar_ground_base`,
 `mask_on_laminate`, `mask_on_trace`, `mask_between`, `mask` (all three), `cover`. `h2_incl_copper` reaches from the
@@ -57,7 +58,7 @@ REMARKS = frozenset(("note", "material"))
 """Words among the parameters."""
 
 _NO_DIMENSIONS = frozenset(("tand", "sigma", "spec_freq_GHz", "rms_um_bottom", "rms_um_top"))
-"""What tables of loss keep beside the dimensions."""
+"""Columns of loss tables other than the dimensions."""
 
 QUANTITIES = {
     "Z0": "z0_ohm",

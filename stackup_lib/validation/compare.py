@@ -32,7 +32,7 @@ cannot exist or a parameter is missing; `skipped`: no board line, incomplete, or
 
 
 class CaseOutcome(Frozen):
-    """What became of one case; figures are None where it was not solved, the reference where it could not be read."""
+    """What became of one case; values are None where it was not solved, the reference where it could not be read."""
 
     id: str
     row: int

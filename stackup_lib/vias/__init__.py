@@ -1,1 +1,1 @@
-"""Holes and vias: spans, stubs, the presses that a build needs."""
+"""Holes and vias: spans, stubs, the lamination cycles that a build needs."""

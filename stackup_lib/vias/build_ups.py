@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 256
 LEAST_BALLS = 36
 LEAST_ROWS = 5
 LEAST_SHARE = 0.4
-"""A footprint is a BGA with so many balls in so many rows and columns, filling this share of the grid; a staggered one
+"""A footprint is a BGA with at least this many balls, rows and columns, filling this share of the grid; a staggered one
 fills half."""
 
 
@@ -43,8 +43,8 @@ class BuildUps:
         top, bottom: layers of microvias on either side, counted from the outside.
         is_any_layer: microvias join every pair of neighbouring layers.
         stacks: microvias on one another, two levels and more, highest first.
-        lamination_cycles: presses that follow on one another at least; None where the spans of the vias cross, so that
-            no sequence makes them.
+        lamination_cycles: minimum number of lamination cycles in sequence; None where the spans of the vias cross, so
+            that no sequence makes them.
     """
 
     layer_count: int
@@ -178,7 +178,7 @@ def _nearest_mm(x_mm: Floats, y_mm: Floats) -> Floats:
 
 
 def any_inside(x_mm: Floats, y_mm: Floats, box_mm: tuple[float, float, float, float]) -> bool:
-    """Return True when any of the points lies in a box."""
+    """Return True when any of the points is in a box."""
     left, top, right, bottom = box_mm
     inside: Flags = ((x_mm >= left) & (x_mm <= right) & (y_mm >= top) & (y_mm <= bottom)).astype(np.int8)
     return bool(np.any(inside))

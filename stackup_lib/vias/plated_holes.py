@@ -100,7 +100,7 @@ def copper_faces_mm(stackup: Stackup) -> tuple[tuple[float, float], ...]:
 
 
 def _is_whole(stackup: Stackup) -> bool:
-    """Tell whether every row from copper to copper states its thickness, and copper never lies on copper."""
+    """Tell whether every row from copper to copper states its thickness, and copper never is on copper."""
     rows = [row for row in stackup.layers if row.kind is LayerKind.COPPER or row.is_dielectric]
     on_copper = any(a.kind is b.kind is LayerKind.COPPER for a, b in pairwise(rows))
     return not on_copper and all(row.thickness_mm for row in rows)

@@ -91,7 +91,7 @@ class ViaShape(Frozen):
         """Inductance over that of the same coax, at the quarter-wave resonance of a stub of that length.
 
         Between planes the return current of a lone barrel acts as if at `RADIAL_LINE` / k with k = pi/2L, never
-        inside the antipad's rim; nominally half way there, on a logarithmic scale. A partner that is nearer carries
+        inside the antipad's rim; nominally half way, on a logarithmic scale. A complement that is nearer carries
         it: mu/(2 pi) arccosh(s/d), half a twin-rod line.
 
         Args:
@@ -155,7 +155,7 @@ def stub_loss_db(frequency_ghz: float, resonance_of_stub_ghz: float, line_ohm: f
     """Return the insertion loss of an open stub across a matched line, in dB, infinite at resonance.
 
     A shunt admittance Y on a line Z gives S21 = 2/(2 + Y Z); an open stub has Y = j tan(pi f/2 f_0)/Z_s. The stub
-    itself is taken as lossless, so real losses at resonance are finite.
+    itself counts as lossless, so real losses at resonance are finite.
     """
     if math.isinf(resonance_of_stub_ghz):
         return 0.0

@@ -29,7 +29,7 @@ CONTROLLED_DEPTH_RATIO = 1.0
 """Depth over diameter of a blind hole that a drill makes to a depth (network PCB: 1:1 standard, advanced)."""
 
 PLATING_MM = 0.1
-"""What a hole is drilled wider than finished at the most, which is the milder reading here."""
+"""Maximum drill oversize over the finished hole, which is the milder reading here."""
 
 SPREAD = 2.0
 """How far the depth of a span may be off where no stackup tells it: layers are never spaced evenly."""
@@ -90,7 +90,7 @@ def spans(board: Board) -> tuple[Span, ...]:
 
 
 def depth_mm(board: Board, span: Layers, stackup: Stackup | None) -> tuple[float, float] | None:
-    """Return least and greatest depth of a span: alike where a stackup tells it, else from the board's thickness."""
+    """Return minimum and maximum depth of a span: equal where a stackup states it, else from the board's thickness."""
     faces = copper_faces_mm(stackup) if stackup else ()
     if len(faces) == board.layer_count:
         depth = faces[span[1]][1] - faces[span[0]][0]
@@ -125,7 +125,7 @@ def locked_in(blind: Layers, drilled: Iterable[Layers]) -> tuple[Layers, Layers]
 
 
 def presses(layer_count: int, drilled: Collection[Layers], blind: Collection[Layers]) -> int | None:
-    """Return how many presses follow on one another at least, as boards are usually built up; None where spans cross.
+    """Return the minimum number of lamination cycles, as boards are usually built up; None where spans cross.
 
     Each package is pressed after those inside it, and each level of microvias is pressed onto the core below it; a
     pair of layers is a core, which the maker of laminates has pressed. A board of two layers counts as one press.
@@ -176,7 +176,7 @@ def _presses_of(package: Layers, blind: Iterable[Layers], inside: dict[Layers, i
 
 
 def _built_up(package: Layers, blind: Iterable[Layers]) -> tuple[Layers, Layers]:
-    """Return presses and layers of the build-ups above and below; a hole through the very middle is the core's own."""
+    """Return lamination cycles and layers of the build-ups above and below; a hole through the middle is the core's."""
     top, bottom = package
     above = [(a - top + 1, b - top) for a, b in blind if a + b < top + bottom]
     below = [(bottom - b + 1, bottom - a) for a, b in blind if a + b > top + bottom]
@@ -189,7 +189,7 @@ def _most(levels: Iterable[Layers]) -> Layers:
 
 
 def least_presses(board: Board) -> int | None:
-    """Return how many presses a board's vias need at least, None where their spans cross."""
+    """Return the minimum number of lamination cycles for a board's vias, None where their spans cross."""
     found = spans(board)
     drilled = {s.layers for s in found if not s.is_laser}
     crossed = {layers for pair in crossing(drilled) for layers in pair}
@@ -209,7 +209,7 @@ def is_shallow(board: Board, span: Span, stackup: Stackup | None) -> bool | None
 
 
 def impossible(found: Collection[Span]) -> Iterator[tuple[Span, Span]]:
-    """Yield the pairs of spans that no sequence of presses makes, were every drilled hole to go through its package."""
+    """Yield the pairs of spans that no lamination sequence makes if every drilled hole goes through its package."""
     drilled = [span for span in found if not span.is_laser]
     yield from (pair for pair in combinations(drilled, 2) if cross(pair[0].layers, pair[1].layers))
     by_layers = {span.layers: span for span in drilled}

@@ -22,7 +22,7 @@ class LineNumbers:
 
     @property
     def text(self) -> bytes:
-        """The text, for what is read only when somebody asks for it."""
+        """The text, for what is read only when needed."""
         return self._text
 
     def of(self, offset: int) -> int:

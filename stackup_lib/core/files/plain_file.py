@@ -1,6 +1,6 @@
 """The one door through which a file is read: it is a regular file of bounded size, or it is refused.
 
-A link to `/dev/zero` in somebody's repository would fill the memory; a terminal, a named pipe or a socket would wait
+A link to `/dev/zero` in a user's repository would fill the memory; a terminal, a named pipe or a socket would wait
 for ever. What comes from outside, boards, settings, projects, rules, plans, tables, locks and backups, is read here.
 """
 

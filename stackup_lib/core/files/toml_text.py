@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote: it is read, or it is refused as TOML that makes no sense, whatever it holds."""
+"""TOML from a user: it is read, or it is refused as TOML that makes no sense, whatever it holds."""
 
 from __future__ import annotations
 

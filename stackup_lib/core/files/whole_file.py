@@ -1,4 +1,4 @@
-"""A file on the disk that is the old one or the new one, whole, at any moment: whatever fails, whoever is killed."""
+"""A file on the disk that is the old one or the new one, whole, at any moment, even when a process is killed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD_PAUSES_S = (0.05, 0.1, 0.2, 0.4)
 
 
 def write_whole(path: Path, content: bytes, *, replace: bool = True) -> None:
-    """Put `content` where `path` leads: made beside it, brought to the disk, and moved into its place in one step.
+    """Put `content` where `path` leads: written next to it, brought to the disk, and moved into its place in one step.
 
     A link stays a link, permissions stay, the owner where we may. Another name of the same file (a hard link) keeps the
     old content.
@@ -123,7 +123,7 @@ def take_place(made: Path, real: Path, *, new: bool = False) -> None:
 
 
 def keep_beside(real: Path, old: bytes) -> Path:
-    """Keep a file's former content beside it, under a name that says which content it is and that KiCad does not open.
+    """Keep a file's former content next to it, under a name that says which content it is and that KiCad does not open.
 
     What is there by that name already stays: the same content is not written twice, another content gets a number.
 
@@ -180,7 +180,7 @@ def _to_disk(handle: int) -> None:
 
 
 def _linked(made: Path, real: Path) -> bool:
-    """Give the file its name only while nobody has it; False where the file system has no such links.
+    """Give the file its name only while no other file has it; False where the file system has no such links.
 
     There the name is taken by an empty file first, which is ours to replace.
     """
@@ -227,7 +227,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Take away the temporary files of processes that were killed long ago; a young one may be somebody's work."""
+    """Remove the temporary files of processes that were killed long ago; a young one may still be in use."""
     for left in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _LEFTOVER_AGE_S:

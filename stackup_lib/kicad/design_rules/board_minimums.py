@@ -22,7 +22,7 @@ class Minimum(Frozen):
     """One minimum of Board Setup.
 
     Attributes:
-        what: what it is about, in words.
+        what: what it is about, as text.
         label: its field in Board Setup, Constraints.
         key: its name in the project.
         check: KiCad's type of violation, by which its severity is set and violations are excluded.
@@ -113,7 +113,7 @@ def nets_with_own_minimum(board: Board, rules: DesignRules | None, constraint: s
     """Return the nets to some of whose items a custom design rule gives a minimum of its own, or may give one.
 
     Returns:
-        Nets by index; None for all of them. Only names and classes of nets are looked into: a rule that asks for
+        Nets by index; None for all of them. Only names and classes of nets are looked into: a rule that depends on
         anything else may apply to any item of the nets that it does not rule out by name.
     """
     usable = rules.rules if rules is not None and rules.fault is None else ()
@@ -141,7 +141,7 @@ def _applies(rule: DesignRule, net: str | None, classes: tuple[str, ...]) -> boo
     """Tell whether a rule applies to all items of a net, of any net of these classes where none is given, or to none.
 
     Returns:
-        None where that cannot be told.
+        None where that is not known.
     """
     values = {} if net is None else {"A.NetName": (net,)}
     return condition_holds(rule.condition, lambda leaf: leaf_of_net(leaf, classes, values))

@@ -1,4 +1,4 @@
-"""KiCad's rule conditions as trees, and their truth where only some of their parts can be told.
+"""KiCad's rule conditions as trees, and their truth where only some of their parts are known.
 
 Who knows what a part is about gives its truth: true, false, or None for "cannot tell".
 """

@@ -14,7 +14,7 @@ from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, is_like, p
 
 @dataclass(frozen=True)
 class TrackOfNet:
-    """What a condition is asked about; `classes` holds the net's classes as KiCad joins them (`joined_classes`)."""
+    """What a condition is evaluated for; `classes` holds the net's classes as KiCad joins them (`joined_classes`)."""
 
     net: str
     classes: tuple[str, ...]
@@ -23,7 +23,7 @@ class TrackOfNet:
 
 
 def holds(condition: str | None, track: TrackOfNet) -> bool | None:
-    """Return whether a rule's condition is true for a track; None where that cannot be told."""
+    """Return whether a rule's condition is true for a track; None where that is not known."""
     values = {"A.NetName": (track.net,), "A.Layer": (track.layer,), "A.Type": ("Track",)}
     return condition_holds(condition, lambda leaf: leaf_of_net(leaf, track.classes, values, in_pair=track.in_pair))
 
@@ -39,13 +39,13 @@ def condition_holds(condition: str | None, of: Callable[[Leaf], bool | None]) ->
 def leaf_of_net(
     leaf: Leaf, classes: tuple[str, ...], values: Mapping[str, tuple[str, ...]], *, in_pair: bool | None = None
 ) -> bool | None:
-    """Return whether a part of a condition is true for items of a net; None where that cannot be told.
+    """Return whether a part of a condition is true for items of a net; None where that is not known.
 
     Args:
         leaf: the part.
         classes: the net's classes as KiCad joins them.
-        values: what properties beside `A.NetClass` compare with; those not named stay open.
-        in_pair: the net is half of a differential pair, None where nobody knows.
+        values: what properties other than `A.NetClass` compare with; those not named stay open.
+        in_pair: the net is half of a differential pair, None where not known.
     """
     if isinstance(leaf, Call):
         if leaf.word == "A.inDiffPair" and leaf.arguments == ("*",):

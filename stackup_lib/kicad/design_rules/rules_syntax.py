@@ -26,7 +26,7 @@ _LAYER = re.compile(
 
 
 class Problem(NamedTuple):
-    """What is odd about a piece of a rule; `is_certain` where KiCad rejects it, else nobody has tried."""
+    """What is odd about a piece of a rule; `is_certain` where KiCad is known to reject it."""
 
     what: str
     is_certain: bool

@@ -253,7 +253,7 @@ def _ply(part: Listed) -> Ply:
         thickness_mm=_number(part, "thickness"),
         thickness_locked=thickness is not None and "locked" in thickness[1:],
         material=_first(part, "material"),
-        # KiCad writes 1 back for a permittivity that nobody entered; no laminate is air.
+        # KiCad writes 1 back for a permittivity that was not entered; no laminate is air.
         dk=stated if stated and stated > 1 else None,
         df=_number(part, "loss_tangent") or None,
         color=_first(part, "color"),

@@ -39,8 +39,8 @@ _POSIX = {
 def matcher(pattern: str, *, longest: int = 40, names: int = 1) -> tuple[Matcher, str | None]:
     """Return a test for net names, and a remark when the pattern was not tried as a regular expression.
 
-    Upper and lower case differ, as in KiCad. A pattern of a stranger must not be able to hold up a check: `longest` is
-    the length of the longest name that will be asked about, `names` their number.
+    Upper and lower case differ, as in KiCad. A pattern in a board file must not be able to stall a check: `longest` is
+    the length of the longest name that will be matched, `names` their number.
     """
     wildcard = re.compile(_wildcard(pattern))
     regular, remark = _regular(pattern, longest, names)

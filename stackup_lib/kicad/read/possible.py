@@ -11,7 +11,7 @@ from stackup_lib.core.errors import BoardFileError
 from stackup_lib.kicad.syntax.source import BoardText
 
 LEAST_MM = -1e-5
-"""KiCad writes -0.000001 for a width that nobody chose; what is below is no size."""
+"""KiCad writes -0.000001 for a width that was not chosen; what is below is no size."""
 
 MOST_COPPER_LAYERS = 64
 """KiCad makes 32."""

@@ -18,7 +18,7 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Non
 
 DEFAULT = "Default"
 LAST_PRIORITY = 2147483647
-"""The number KiCad gives to Default: the larger the number, the later the class is asked."""
+"""The number KiCad gives to Default: the larger the number, the later the class applies."""
 _FIELDS = {
     "clearance_mm": "clearance",
     "track_width_mm": "track_width",

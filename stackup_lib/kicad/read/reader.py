@@ -1,4 +1,4 @@
-"""`read_board`: a `.kicad_pcb` and the `.kicad_pro` beside it, as one frozen `Board`."""
+"""`read_board`: a `.kicad_pcb` and the `.kicad_pro` next to it, as one frozen `Board`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_board(path: Path, *, text: bytes | None = None, project: Path | None = 
     Args:
         path: the board file.
         text: the board's content where it is not the file's, e.g. from a running KiCad.
-        project: the `.kicad_pro`; by default the one beside the board with the same stem, if there is one.
+        project: the `.kicad_pro`; by default the one next to the board with the same stem, if there is one.
 
     Raises:
         BoardFileError: the board or its project cannot be read; says where and what to do.

@@ -134,7 +134,7 @@ def scan(data: bytes) -> Blocks:
 def _marks(data: bytes) -> Iterator[tuple[Ints, NDArray[np.uint8]]]:
     """Yield the offsets of unescaped parentheses and quotes, and which each is, chunk by chunk.
 
-    Of a large file a second thread looks for those of the next chunks meanwhile: NumPy lets it.
+    Of a large file a second thread looks for those of the next chunks at the same time: NumPy lets it.
     """
     bounds = _chunks(data)
     if len(data) < _CHUNK * _AHEAD:

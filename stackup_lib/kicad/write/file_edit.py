@@ -78,7 +78,7 @@ def digest(content: bytes) -> str:
 def lock_of(path: Path) -> Path | None:
     """Return the lock file of a KiCad that holds this file, None when there is none.
 
-    KiCad 10 puts `~NAME.lck` beside a board and beside its project while they are open, `NAME` with its suffix. A
+    KiCad 10 puts `~NAME.lck` next to a board and next to its project while they are open, `NAME` with its suffix. A
     project is rewritten by every editor that has one of its files open, so for a `.kicad_pro` the locks of board and
     schematic count too.
     """
@@ -87,7 +87,7 @@ def lock_of(path: Path) -> Path | None:
         names += [path.with_suffix(suffix).name for suffix in (".kicad_pcb", ".kicad_sch")]
     try:
         real = real_path(path)
-    except OSError:  # then nobody can have opened it
+    except OSError:  # then no program can have opened it
         real = path
     for folder in dict.fromkeys((path.parent, real.parent)):
         for name in dict.fromkeys((*names, real.name)):
@@ -111,7 +111,7 @@ def apply_edit(
         path: the file; a link is followed, and stays a link; a second name of it (a hard link) keeps the old content.
         new: what shall stand in it.
         expected_digest: `digest` of the content from which `new` was made; None when the file must not exist yet.
-        backup: keep the former content beside it, as `NAME.<digest>-bak`.
+        backup: keep the former content next to it, as `NAME.<digest>-bak`.
         check: called with the path and the bytes read back from the disk before they take their place; raises when they
             are not to be used. By default boards and projects are read by our own reader.
         even_if_open: KiCad may hold the file: the caller lets it read the new one at once.
@@ -170,7 +170,7 @@ def apply_together(
     """Apply edits to several files, all of them or none: what was written already is put back when a later one fails.
 
     Each file is whole at any moment; a process that is killed between two files leaves the first ones new, with their
-    backups beside them.
+    backups next to them.
 
     Raises:
         NotWrittenError, BoardFileError: as `apply_edit`; every file is as it was.

@@ -18,10 +18,10 @@ def layer_table_edits(source: BoardText, planned: PlannedStackup) -> list[Edit]:
     """Return the changes that give the layer table the planned copper layers.
 
     Inner layers are numbered from the top: with more or fewer of them, those that are there lie elsewhere in the stack,
-    beside other planes.
+    next to other planes.
 
     Raises:
-        NotWrittenError: something lies on an inner layer: a track, a zone, a pad, a text, or the end of a via.
+        NotWrittenError: something is on an inner layer: a track, a zone, a pad, a text, or the end of a via.
     """
     items = source.blocks.items
     row = int(source.items("layers")[0])

@@ -1,6 +1,6 @@
-"""An empty board from a planned stackup: the `.kicad_pcb` and the `.kicad_pro` of a project that nobody has drawn yet.
+"""An empty board from a planned stackup: the `.kicad_pcb` and the `.kicad_pro` of a project without a layout.
 
-`new_board.kicad_pcb` beside this file holds what KiCad 10 itself writes for a board of two layers without a stackup;
+`new_board.kicad_pcb` next to this file holds what KiCad 10 itself writes for a board of two layers without a stackup;
 its generator is ours, as KiCad asks of other programs. Equal plans give equal bytes.
 """
 

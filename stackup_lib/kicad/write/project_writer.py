@@ -57,7 +57,7 @@ def set_net_classes(text: bytes, classes: Iterable[PlannedClass], *, label: str 
     classes carry no priority (KiCad 6 to 8) it takes what the plan leaves open from Default, as those versions ask.
 
     Raises:
-        NotWrittenError: the project is no JSON of the expected shape, or the plan asks for what Default cannot have.
+        NotWrittenError: the project is no JSON of the expected shape, or the plan contains what Default cannot have.
     """
     document = JsonDocument.of(text, label)
     changes: list[ProjectChange] = []

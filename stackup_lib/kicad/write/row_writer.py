@@ -12,7 +12,7 @@ from stackup_lib.kicad.write.spans import Edit, EditSpan, Part, Word, length_tex
 _FIELDS = ("color", "thickness", "material", "epsilon_r", "loss_tangent")
 """In the order in which KiCad writes them."""
 _UNSET = {"epsilon_r": "1", "loss_tangent": "0"}
-"""KiCad's own words for "nobody entered it". Left out, KiCad 10 makes them FR4's 4.5 and 0.02, and 3.3 for a mask."""
+"""KiCad's own text for "not entered". Left out, KiCad 10 makes them FR4's 4.5 and 0.02, and 3.3 for a mask."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A planned stackup into the bytes of a `.kicad_pcb`.
 
-Only the words that change are replaced: what stands elsewhere, and what nobody understands inside a row that stays,
+Only the words that change are replaced: what stands elsewhere, and what is not understood inside a row that stays,
 keeps its bytes. The board's thickness follows the sum of the rows when that sum changes, as in KiCad's Board Setup.
 """
 
@@ -44,7 +44,7 @@ def replace_stackup(
         planned: what shall stand in it; `planned_from(board.stackup)` gives back the same bytes.
         label: what errors call the board.
         change_layers: whether copper layers may be added to, or removed from, the board's layer table. That is refused
-            all the same when anything lies on an inner layer: it would then lie elsewhere in the stack.
+            all the same when anything is on an inner layer: it would then lie elsewhere in the stack.
 
     Raises:
         NotWrittenError: the file is of a version that is not known, the plan makes no stackup, or layers are in use.

@@ -1,4 +1,4 @@
-"""What the way back takes: currents that return through one net between the ground pads of loads and sources.
+"""Drop of the ground return: currents that return through one net between the ground pads of loads and sources.
 
 Fills are read on a grid; barrels, tracks outside fills and spreading around holes are resistors of their own. The whole
 is solved twice: on a rough grid that is fine around the terminals, then on one that is fine where the first one has its
@@ -52,7 +52,7 @@ MOST_BOXES = 36
 """Places around which the grid is fine; more pads than that are put together by tiles."""
 
 LEAST_ERROR = 0.03
-"""What shapes of pads, holes, spokes and joints of tracks may make beside the grid: found against finite elements."""
+"""Grid error from shapes of pads, holes, spokes and joints of tracks: found against finite elements."""
 
 ERROR_PER_MM = 0.04
 """What cells as wide as antipads and necks may make, per mm of their width; found in the same way."""
@@ -83,7 +83,7 @@ class ReturnDrops(Frozen):
     """Drops between terminals of one net.
 
     Attributes:
-        drop_v: for each pair that was asked for, what each flow alone makes of it: shape (pairs, flows).
+        drop_v: for each pair that was requested, the share of each flow: shape (pairs, flows).
         joined: for each pair, whether copper joins it; the drops of one that is not are 0.
         error: of each pair's drop, as a share of it.
         layer_power_w, barrel_power_w: lost where, all flows together.
@@ -132,7 +132,7 @@ def solve_return(
         copper: thicknesses and temperature.
         terminals: pads of the net on one potential each.
         flows: the currents.
-        pairs: terminals between which a drop is asked for, (from, to).
+        pairs: terminals between which a drop is computed, (from, to).
         size: how fine.
 
     Raises:

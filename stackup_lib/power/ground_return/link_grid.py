@@ -27,7 +27,7 @@ SAME_MM = 2e-6
 
 
 PLACE = 0.25
-"""Weight of the place in an interval beside the interval's number, of which it is the fraction; it is below 1.5."""
+"""Weight of the place in an interval, added to the interval's number as its fraction; it is below 1.5."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class GridLevel(NamedTuple):
 
 
 class _Edges(NamedTuple):
-    """Edges of fills, copper to the left of each where y is taken as upward."""
+    """Edges of fills, copper to the left of each where y is treated as upward."""
 
     x1: Floats
     y1: Floats

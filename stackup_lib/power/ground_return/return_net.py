@@ -60,7 +60,7 @@ class ReturnKind:
 
 @dataclass(frozen=True)
 class Resistors:
-    """Resistors between numbered nodes; conductances at the least, in the middle and at the most, shape (3, resistors).
+    """Resistors between numbered nodes; conductances: minimum, nominal and maximum, shape (3, resistors).
 
     Attributes:
         kind: of `ReturnKind`.
@@ -153,7 +153,7 @@ class NetBuilder:
         self._parts: list[Resistors] = []
 
     def nodes(self, number: int) -> Ints:
-        """Return so many new nodes."""
+        """Return new nodes, by number."""
         self.count += number
         return np.arange(self.count - number, self.count)
 
@@ -242,7 +242,7 @@ class NetBuilder:
         self._join(node, layer, leaf, np.full(len(leaf), 1 / TIED_OHM))
 
     def _join(self, node: int, layer: int, leaf: Ints, siemens: Floats) -> None:
-        """Join leaves whose middle lies in copper to a node."""
+        """Join leaves whose middle is in copper to a node."""
         lies = self.filled_at(np.full(len(leaf), layer), self.leaves.x_mm[leaf], self.leaves.y_mm[leaf])
         on = np.full(int(lies.sum()), layer)
         self.add(ReturnKind.CONTACT, (np.full(len(on), node), self.leaf_node(on, leaf[lies])), siemens[lies], on)
@@ -289,7 +289,7 @@ class NetBuilder:
                 self._cover(int(node[large]), int(pad[large]), layer)
 
     def _spots(self, pad: Ints, layer: int) -> tuple[Floats, Floats]:
-        """The middle of each pad where that lies in a fill, else a place of its outline that does: a thermal spoke."""
+        """The middle of each pad where that is in a fill, else a place of its outline that does: a thermal spoke."""
         pads = self.board.pads
         turn = np.arange(16) * np.pi / 8
         reach = np.append(0.0, np.full(16, 1.0))
@@ -304,7 +304,7 @@ class NetBuilder:
         return x[rows, first], y[rows, first]
 
     def _cover(self, node: int, pad: int, layer: int) -> None:
-        """Make the leaves under a pad one with it; the way to a leaf beside it begins at the pad's edge."""
+        """Make the leaves under a pad one with it; the path to a leaf next to it begins at the pad's edge."""
         pads, leaves = self.board.pads, self.leaves
         half = pads.size_x_mm[pad] / 2, pads.size_y_mm[pad] / 2
         reach = float(np.hypot(*half)) + leaves.grid.pitch_mm

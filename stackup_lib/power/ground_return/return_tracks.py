@@ -104,7 +104,7 @@ class _Joints:
         self.free: dict[tuple[int, int, int], int] = {}
 
     def of(self, end: Floats, other: Floats, layer: Ints, width: Floats) -> tuple[Ints, Floats]:
-        """Return the node of each end, and how much of the track lies on what it touches."""
+        """Return the node of each end, and how much of the track is on what it touches."""
         node = np.full(len(end), -1, dtype=np.int64)
         less = np.zeros(len(end))
         way = other - end

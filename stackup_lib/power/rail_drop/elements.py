@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shapely import Geometry
 
 ON_CONTACT_MM = 2e-4
-"""An outline edge whose middle is nearer than this to a contact lies on it; corners are snapped to half of this."""
+"""An outline edge whose middle is nearer than this to a contact is on it; corners are snapped to half of this."""
 
 COLUMNS = 16
 """Loads that are solved for at once: memory stays bounded."""
@@ -149,7 +149,7 @@ def _fill_in(node: Indices, first: int) -> tuple[Indices, int]:
 
 
 def _contact_of(places: Reals, contacts: list[tuple[Geometry, int]]) -> Indices:
-    """Node of the contact that each place lies on, -1 for none."""
+    """Node of the contact that each place is on, -1 for none."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with declared rails needs it
 
     found = np.full(len(places), -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Triangles over a sheet of copper: a Delaunay mesh that keeps every edge of the outline, refined where asked."""
+"""Triangles over a sheet of copper: a Delaunay mesh that keeps every edge of the outline, refined where required."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _lattice(area: Geometry, points: Reals, step_mm: float) -> Reals:
 
 
 def _conform(area: Geometry, points: Reals, outline: Indices) -> CopperMesh:
-    """Triangulate, halve the outline's edges that are missing until none is, and keep what lies in the copper."""
+    """Triangulate, halve the outline's edges that are missing until none is, and keep what is in the copper."""
     origin = points.mean(axis=0)
     delaunay = _delaunay(points - origin)
     while True:

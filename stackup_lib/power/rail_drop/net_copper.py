@@ -38,8 +38,8 @@ def net_copper(board: Board, net: int) -> Mapping[int, Geometry]:
     """Return a net's copper per layer as shapely polygons in mm, layers without any left out.
 
     A custom pad counts as its anchor, a rounded rectangle as the rectangle; copper graphics are not read. A fill is
-    taken for stale where KiCad says so or where copper of another net lies in it; a fill that leaves out what it could
-    cover by now cannot be told from a good one.
+    treated as stale where KiCad says so or where copper of another net is in it; a fill that leaves out what it could
+    cover by now cannot be distinguished from a good one.
 
     Raises:
         RailNotSolvedError: fills are missing or stale.
@@ -188,7 +188,7 @@ def _refuse_bad_fills(board: Board, net: int) -> None:
 
 
 def _foreign_inside(board: Board, net: int, layer: int) -> str:
-    """Return a copper item of another net whose middle lies in the net's stored fill, "" for none."""
+    """Return a copper item of another net whose middle is in the net's stored fill, "" for none."""
     import shapely  # noqa: PLC0415
 
     for area in layer_fills(board, net, layer):

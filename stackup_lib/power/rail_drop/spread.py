@@ -10,7 +10,7 @@ from stackup_lib.materials import copper_weights, ounce_class
 from stackup_lib.transmission_lines.materials.conductor_models import copper_conductivity_s_per_m
 
 PLATING_UM = Interval(low=18.0, nominal=20.0, high=30.0)
-"""Copper in holes: IPC-6012 asks for 20 um (class 2) or 25 um (class 3) on average, as quoted; a fab states 18."""
+"""Copper in holes: IPC-6012 requires 20 um (class 2) or 25 um (class 3) on average, as quoted; a fab states 18."""
 
 OUTER_PLATING_UM = 30.0
 """An outer thickness may be that of the foil: plating then adds as much as in the holes."""
@@ -19,7 +19,7 @@ LOSS = 0.1
 """Foil may be 10 % under its nominal thickness (IPC-4562, as quoted)."""
 
 COPPER_C = Interval(low=20.0, nominal=20.0, high=85.0)
-"""Temperature of copper where nobody states one: numbers are given at 20 degrees, the board may be hot."""
+"""Temperature of copper where none is stated: numbers are given at 20 degrees, the board may be hot."""
 
 
 class Ratio(Frozen):

@@ -54,7 +54,7 @@ class NickelGold:
     pure nickel, and its permeability at GHz lies between 1 and a few. Engineering knowledge without a data sheet.
     """
 
-    nickel_um: float = 5.0  # IPC-4552 asks for 3 to 6
+    nickel_um: float = 5.0  # IPC-4552 requires 3 to 6
     gold_um: float = 0.05
     nickel: Metal = Metal(1.4e6, 1.5)
 

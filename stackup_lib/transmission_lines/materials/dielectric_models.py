@@ -43,7 +43,7 @@ _DF_OFF = 0.02  # 2 % in a Df, or half a step of its last digit
 _BETWEEN_OFF = 0.05  # 5 % in Df between the points
 _SMOOTH_WEIGHT = 0.3
 _BETWEEN_PER_DECADE = 4  # Df between its points, as dense as the bands
-_BEYOND = 10.0  # and held beyond them by this factor, for a trend must not run away where nobody measured
+_BEYOND = 10.0  # and held beyond them by this factor, for a trend must not run away where there are no measurements
 
 
 class DielectricDataError(StackwrightError):

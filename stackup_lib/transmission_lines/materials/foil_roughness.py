@@ -16,7 +16,7 @@ GRADE_RZ_UM: dict[FoilGrade, tuple[float, float]] = {
     FoilGrade.RTF: (3.0, 5.0),
     FoilGrade.STD: (5.0, 10.0),
 }
-"""Rz of a grade in um where the foil's own figure leaves an end open: the bands of the foil catalogue, closed at 0.5 um
+"""Rz of a grade in um where the foil's own value leaves an end open: the bands of the foil catalogue, closed at 0.5 um
 by published class values of HVLP and at 10 um by the maximum of a maker's standard foil (GTS-MP)."""
 
 
@@ -38,7 +38,7 @@ class RzInterval(Frozen):
         """Return a law for each end and the middle: the cannonball, and for the roughest the gradient law.
 
         At one RMS height the gradient law reads up to a third higher between 10 and 40 GHz: the law is uncertain by
-        that, beside the height.
+        that, in addition to the height.
         """
         return cannonball(self.low_um), cannonball(self.nominal_um), Gradient(rq_from_rz(self.high_um))
 
@@ -50,9 +50,9 @@ _Roughness = Fact[RzInterval]
 def face_roughness(match: FoilMatch, face: FoilFace, layer: str) -> Fact[RzInterval]:
     """Return the roughness of one face of a layer's foil.
 
-    Bonded face: the foil's Rz; an end that no figure closes is closed by the band of its grade. Where the maker states
-    no nominal figure beside a maximum the nominal is the middle of the interval. An ambiguous name spans from the
-    smoothest grade it may be.
+    Bonded face: the foil's Rz; an end that no value closes is closed by the band of its grade. Where the maker states
+    no nominal value in addition to a maximum the nominal is the middle of the interval. An ambiguous name spans from
+    the smoothest grade it may be.
     Other face: no catalogue states it, and bonding treatment of inner layers roughens it: anything from smooth to the
     roughness of the bonded face (of reverse-treated foil, whose matte side is the other one, to that of standard
     foil), with low confidence.

@@ -1,4 +1,4 @@
-"""Courtyards of footprints, read from the board's text when a drawing asks for them."""
+"""Courtyards of footprints, read from the board's text when a drawing needs them."""
 
 from __future__ import annotations
 
