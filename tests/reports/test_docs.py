@@ -17,11 +17,13 @@ import pytest
 
 from docs.pages import write_pages
 from docs.pages.markdown import Page, prose, table
+from docs.pages.requirement_rows import requirement_rows, rows_of
 from drc_rules.requirements.documents import documents
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import profile_names
 from drc_rules.rules.rule import all_rules
+from stackup_lib.materials import catalogue
 from stackwright.commands.lookup.shipped import shipped_clauses
 from tests.browser.axe import PACKAGE, axe_source, violations
 from tests.browser.driven import Tab, driven
@@ -165,6 +167,37 @@ def test_all_interfaces_and_documents_are_told(site: Site) -> None:
     interfaces, told = site.pages["interfaces/index.html"].text, site.pages["documents/index.html"].text
     assert [one for one in interface_ids() if one not in interfaces.split()] == []
     assert [key for key in documents() if key not in told.split()] == []
+
+
+def test_the_requirements_are_mapped_both_ways(site: Site) -> None:
+    """Every row stands on the page, with its clauses; a clause's page leads back to its rows."""
+    there = site.pages["requirements/index.html"]
+    for key, row in requirement_rows().items():
+        assert f"requirement-{key.replace('.', '-').lower()}" in there.anchors, key
+        assert f"{key} {row.title}" in there.text, key
+    for clause_id in {shipped.clause.id for shipped in shipped_clauses()}:
+        assert f"../clauses/{clause_id}.html" in there.links, clause_id
+        back = site.pages[f"clauses/{clause_id}.html"].links
+        for key in rows_of(clause_id):
+            assert f"../requirements/index.html#requirement-{key.replace('.', '-').lower()}" in back, clause_id
+
+
+def test_every_source_stands_with_its_grade(site: Site) -> None:
+    """Documents of clauses by how far they are trusted, data sheets of the catalogue by how they were read."""
+    told = site.pages["documents/index.html"].text
+    for document in documents().values():
+        assert (
+            f"{plain_words(document.title)} {plain_words(document.publisher)} {document.trust.value}".replace("  ", " ")
+            in told
+        ), document.title
+    for laminate in catalogue().laminates:
+        for point in laminate.points:
+            assert point.source.text in told, laminate.family
+
+
+def plain_words(text: str) -> str:
+    """Words as a page shows them: code without its backticks."""
+    return " ".join(text.replace("`", "").split())
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from docs.pages.markdown import Page, facts, link, page, prose, table, title
+from docs.pages.requirement_rows import requirement_rows, rows_of
 from docs.pages.rules import asked, families, family_title, name_of, rule_of
 from drc_rules.requirements.clauses import Clause, Limit, Source
 from drc_rules.requirements.documents import documents
@@ -51,6 +52,11 @@ def source_words(source: Source) -> str:
     head = f"[{prose(found.title)}](#document-{source.document})" if found else prose(source.document)
     table_and_row = [prose(part) for part in (source.table, source.row) if part]
     return ", ".join([head, *table_and_row])
+
+
+def row_link(key: str) -> str:
+    """Link to a row of the collected requirements."""
+    return f"[{prose(f'{key} {requirement_rows()[key].title}')}](#requirement-{key.replace('.', '-')})"
 
 
 def interface_link(interface_id: str) -> str:
@@ -119,6 +125,7 @@ def _facts(shipped: Shipped) -> str:
             ("basis", clause.basis.value),
             ("source", source_words(clause.source)),
             ("trust", document.trust.value if document else ""),
+            ("collected as", ", ".join(map(row_link, rows_of(clause.id)))),
             ("note", prose(clause.note)),
             ("asked by", asked(shipped)),
             ("decided by", f"{link(f'{rule.code} {rule.name}', name_of(rule))}: {prose(rule.summary)}"),

@@ -1,22 +1,24 @@
-"""Nothing that the requirement documents state is lost: every row has a clause, a later capability, or a reason."""
+"""Nothing that the requirement documents state is lost: every line of a text has a row or a reason, every row a
+clause or a reason, and every clause a row or a document of its own."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from docs.pages.requirement_rows import (
+    document_of_text,
+    places_of,
+    reached,
+    requirement_rows,
+    requirement_texts,
+    templates,
+)
 from drc_rules.requirements.clauses import Basis, Clause, Severity
 from drc_rules.requirements.documents import Trust, documents
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.interfaces import families, interface_ids
 from drc_rules.requirements.profiles.profile import assemble, load_profile, profile_names
 from tests.support.each import each
-
-FILE = Path(__file__).parents[4] / "fixtures" / "expected" / "requirements.toml"
 
 TABLE_ROWS = [f"1.{row}" for row in range(1, 31)]
 DEPLOYMENTS = ["edge", "workstation", "pcie", "sxm-oam", "rack", "h100", "b200", "nvswitch", "pre-training"]
@@ -32,21 +34,6 @@ EXPECTED = (
     + CONTRADICTIONS
     + [f"5.1.{name}" for name in ENCODING]
 )
-
-
-class Row(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    title: str
-    clauses: list[str] = []
-    later: str = ""
-    declared_only: str = ""
-    note: str = ""
-
-
-def read_rows() -> dict[str, Row]:
-    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return {key: Row.model_validate(row) for key, row in data.items()}
 
 
 def all_clauses() -> dict[str, list[Clause]]:
@@ -65,40 +52,65 @@ def all_clauses() -> dict[str, list[Clause]]:
 
 
 CLAUSES = all_clauses()
-TEMPLATES = [row.id for name in profile_names() for row in load_profile(name).per_interface]
-
-
-def reached(patterns: Iterable[str], clause_id: str) -> bool:
-    """True when a row names the clause, or the profile clause that it was made from for one interface."""
-    made_from = [template for template in TEMPLATES if clause_id.startswith(template + ".")]
-    return any(fnmatchcase(one, pattern) for pattern in patterns for one in (clause_id, *made_from))
 
 
 def test_every_row_of_the_requirements_is_mapped_and_no_other() -> None:
     """A row that nobody thought of is a gap; a key that is no row is a slip."""
-    assert sorted(read_rows()) == sorted(EXPECTED)
+    assert sorted(requirement_rows()) == sorted(EXPECTED)
 
 
 @each(key=EXPECTED)
 def test_a_row_says_what_became_of_it(key: str) -> None:
-    """Clauses, a capability that comes later, or the reason why no file can say it."""
-    row = read_rows()[key]
-    assert row.clauses or row.later or row.declared_only
+    """Clauses, or the reason why no file can say it."""
+    row = requirement_rows()[key]
+    assert row.clauses or row.declared_only
 
 
 @each(key=EXPECTED)
 def test_every_clause_that_a_row_names_exists(key: str) -> None:
     """An id that no profile, interface or form has would be an empty promise."""
-    known = [*CLAUSES, *TEMPLATES]
-    missing = [p for p in read_rows()[key].clauses if not any(fnmatchcase(one, p) for one in known)]
+    known = [*CLAUSES, *templates()]
+    missing = [p for p in requirement_rows()[key].clauses if not any(fnmatchcase(one, p) for one in known)]
     assert missing == []
 
 
 def test_every_requirement_clause_stands_in_some_row() -> None:
-    """A clause that no document row asks for would be our own invention."""
-    patterns = [pattern for row in read_rows().values() for pattern in row.clauses]
-    demanded = [cid for cid, same in CLAUSES.items() if any(c.basis is Basis.REQUIREMENT for c in same)]
+    """A clause that no document row asks for would be our own invention; likewise one that cites one of the texts."""
+    patterns = [pattern for row in requirement_rows().values() for pattern in row.clauses]
+    demanded = [
+        cid
+        for cid, same in CLAUSES.items()
+        if any(c.basis is Basis.REQUIREMENT or c.source.document in requirement_texts() for c in same)
+    ]
     assert [cid for cid in demanded if not reached(patterns, cid)] == []
+
+
+def test_a_clause_without_a_row_has_a_source_of_its_own() -> None:
+    """Document and what stands in it: a limit that cites nothing at all is nobody's."""
+    patterns = [pattern for row in requirement_rows().values() for pattern in row.clauses]
+    own = [c for cid, same in CLAUSES.items() if not reached(patterns, cid) for c in same]
+    assert own
+    assert [c.id for c in own if c.source.document not in documents() or not (c.source.table or c.source.row)] == []
+
+
+@each(key=requirement_texts)
+def test_every_line_of_a_text_is_accounted_for_once(key: str) -> None:
+    """From the first line to the last, without a gap or an overlap: a row that keeps it, or a reason why none does."""
+    text = requirement_texts()[key]
+    numbers: list[int] = []
+    for lines, one in text.at.items():
+        first, _, last = lines.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+        assert bool(one.rows) != bool(one.reason), lines
+        assert set(one.rows) <= set(requirement_rows()), lines
+    assert numbers == list(range(1, text.lines + 1))
+    assert document_of_text(key).title
+
+
+@each(key=[key for key in EXPECTED if not key.startswith(("4.", "5.1."))])
+def test_every_row_comes_from_some_line(key: str) -> None:
+    """A row that no text asks for would be our own; sections 4 and 5.1 are, and say so."""
+    assert places_of(key)
 
 
 def test_every_clause_names_a_known_document() -> None:
