@@ -17,7 +17,7 @@ LEAST_OHM = 0.05
 
 
 class FigureChange(Frozen):
-    """One figure of a row, as people read it; empty where it was not stated."""
+    """One value of a row, as text; empty where it was not stated."""
 
     what: str
     before: str
@@ -25,7 +25,7 @@ class FigureChange(Frozen):
 
 
 class RowChange(Frozen):
-    """A row of the stackup that differs; its figures are empty for one that came or went."""
+    """A row of the stackup that differs; its values are empty for one that was added or removed."""
 
     layer: str
     kind: Literal["changed", "added", "removed"]
@@ -42,7 +42,7 @@ class LinkChange(Frozen):
 
 
 class VerdictChange(Frozen):
-    """A clause whose verdict is another one; None where it was not asked."""
+    """A clause whose verdict is another one; None where it was not checked."""
 
     clause: str
     title: str
@@ -193,7 +193,7 @@ def _stated(row: StackupRow) -> Iterator[FigureChange]:
 
 
 def _words(row: StackupRow) -> dict[str, str]:
-    """Every figure of a row by its name, as text; empty where nobody has stated it."""
+    """Every value of a row by its name, as text; empty where not stated."""
     return {
         "kind": row.kind.value,
         "thickness": "" if row.thickness_mm is None else f"{row.thickness_mm:g} mm",

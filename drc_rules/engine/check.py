@@ -71,8 +71,8 @@ def check_up(
     """Check one board.
 
     Args:
-        path: the `.kicad_pcb`; its `.kicad_pro` is looked for beside it.
-        config: the settings; by default those of the `stackwright.toml` beside the board.
+        path: the `.kicad_pcb`; its `.kicad_pro` is looked for next to it.
+        config: the settings; by default those of the `stackwright.toml` next to the board.
         overrides: what the command line says in their place.
         text: the board's bytes in place of the file's, e.g. of a live board with unsaved changes.
         today: the day on which suppressions are judged; by default today, the same all over the world (UTC).
@@ -142,7 +142,7 @@ def prepare(board: Board, config: Config, options: Overrides) -> tuple[Context, 
 
 
 def _most_solved(data: bytes, *, every_pair: bool) -> int:
-    """Return how many geometries are solved that no rule asks for: none of a large board unless they are wanted."""
+    """Return how many geometries are solved that no rule needs: none of a large board unless requested."""
     if every_pair:
         return MOST_SOLVED
     return QUICKLY_SOLVED if len(data) <= LARGE_BYTES else 0
@@ -167,7 +167,7 @@ def config_file(board: Path, given: Path | None) -> Path:
 
 
 def find_config(board: Path, given: Path | None = None) -> Config:
-    """Load the given settings, else the `stackwright.toml` beside the board, else none."""
+    """Load the given settings, else the `stackwright.toml` next to the board, else none."""
     path = config_file(board, given)
     if given is None and not path.exists():
         return Config()

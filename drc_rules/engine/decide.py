@@ -97,7 +97,7 @@ def begin(
     todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
     if any(decider in on and decider.reads_fills for _, decider in todo if decider is not None):
         with stretch("comparing fills"):
-            _ = context.copper.foreign  # before this process is copied: both ask for it
+            _ = context.copper.foreign  # before this process is copied: both need it
     families = _by_family([decider if decider in on else None for _, decider in todo])
     known, tray = context.results.keys, WorkQueue(len(families))
 
@@ -142,7 +142,7 @@ def begin(
 
 
 def _by_family(deciders: Sequence[Rule | None]) -> list[list[int]]:
-    """Return which clauses each family of rules decides: those of a family share most of what they ask for."""
+    """Return which clauses each family of rules decides: those of a family share most of what they compute."""
     families: dict[str, list[int]] = {}
     for k, decider in enumerate(deciders):
         families.setdefault(decider.family if decider is not None else "", []).append(k)

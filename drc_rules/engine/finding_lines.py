@@ -1,4 +1,4 @@
-"""Where in the board file a finding is: the line at which one would begin to mend it."""
+"""Where in the board file a finding is: the line where a fix would begin."""
 
 from __future__ import annotations
 

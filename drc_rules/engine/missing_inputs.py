@@ -14,7 +14,7 @@ from drc_rules.settings import FILE_NAME
 from stackup_lib.core.files.toml_text import TomlError, read_toml
 
 MOST_ROWS = 3
-"""A fact that is missing of more rows than these is asked for once, for all of them."""
+"""A fact that is missing for more rows than this is asked of the user once, for all of them."""
 
 TG_OF_ALL = '[declared]\ntg_c = "?"  # by DSC, of every dielectric: it or the data sheet counts, whichever is lower'
 FOIL_OF_ALL = '[declared]\nfoil = "?"  # of every copper layer: STD, RTF, LP, VLP or HVLP'
@@ -26,7 +26,7 @@ def proofs(context: Context, outcome: Outcome, also: Iterable[str] = ()) -> tupl
     """Return the lines that would prove what is not verifiable, error-tier clauses first, as TOML ready to paste.
 
     Actions that are no TOML (fill the zones, enter the stackup) come before, as comments. The lines load below those of
-    the settings: keys of a table that is there already are comments too. `also` are further tables to ask for.
+    the settings: keys of a table that is there already are comments too. `also` are further tables to add.
     """
     profile = context.purpose.profile
     open_verdicts = sorted(unproven(outcome.verdicts), key=lambda v: -v.clause.severity.rank)
@@ -50,7 +50,7 @@ def unproven(verdicts: Iterable[ClauseVerdict]) -> list[ClauseVerdict]:
 
 
 def in_general(hints: Iterable[str]) -> list[str]:
-    """Offer one line for all rows where the same fact is missing of more than a few of them, or asked of all."""
+    """Offer one line for all rows where the same fact is missing of more than a few of them, or needed for all."""
     kept = list(dict.fromkeys(hints))
     for start, key, line in GENERAL:
         rows = [h for h in kept if h.startswith(start) and h.partition("\n")[2].startswith(key)]
@@ -114,7 +114,7 @@ def _loads_as_meant(text: str, longer: str, head: str) -> bool:
 
 
 def _bare(head: str) -> str:
-    """Return the head of a table without the comment beside it."""
+    """Return the head of a table without its comment."""
     return head.partition("  #")[0]
 
 

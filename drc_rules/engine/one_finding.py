@@ -1,4 +1,4 @@
-"""One finding per defect: what misses several tiers of fabs is told once, at the strictest tier that it misses.
+"""One finding per defect: what misses several tiers of fabs is reported once, at the strictest tier that it misses.
 
 Clauses of one kind that differ in their tier of fabs ask the same of the same objects. What the best fabs cannot make,
 advanced and standard ones cannot either: each of these clauses fails, the finding of the strictest one speaks for all,

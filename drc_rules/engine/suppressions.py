@@ -1,4 +1,4 @@
-"""Findings that somebody has accepted by `[[suppress]]`, and suppressions that are expired or match nothing.
+"""Findings that the user has accepted by `[[suppress]]`, and suppressions that are expired or match nothing.
 
 Accepting changes nothing on the board: the clause stays failed and the headline keeps its word. An accepted finding
 only no longer counts for the exit code.

@@ -65,7 +65,7 @@ class Accelerator(Frozen):
         power_w: lowest and highest setting.
         form: of the card, or of the board that carries the module.
         cooling: as these devices are usually cooled; engineering knowledge.
-        note: what a reader of the figures should know.
+        note: what a reader of the values should know.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """What a rule or a clause makes of one board, object by object: numbers, facts, verdict; for `explain CODE --board X`.
 
-Only the clauses that are asked about are decided, with the rules' own functions: what is told is what a check finds.
+Only the chosen clauses are decided, with the rules' own functions: the answer is what a check finds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CalculationStep:
 
 @dataclass(frozen=True)
 class FactUsed:
-    """A fact that a verdict rests on, in words."""
+    """A fact that a verdict rests on, as text."""
 
     name: str
     value: str
@@ -55,7 +55,7 @@ class Decided:
     Attributes:
         verdict: failed, not verifiable or passed.
         findings: what is wrong, and remarks.
-        missing: the fact for want of which it is open.
+        missing: the missing fact that keeps it open.
         confidence: of the least sure fact that it rests on.
     """
 
@@ -140,7 +140,7 @@ def workings(board: Board, config: Config, options: Overrides, wanted: Callable[
         board: as it was read.
         config: its settings.
         options: what was said on the command line.
-        wanted: tells which clauses are asked about.
+        wanted: tells which clauses are chosen.
 
     Raises:
         StackwrightError: profile, form or settings name what does not exist.
@@ -177,7 +177,7 @@ def _object(context: TracedContext, clause: Clause, rule: Rule, subject: object,
         except MissingFact as fact:
             shown, facts = context.told()
             return Decided(Verdict.NOT_VERIFIABLE, shown, missing=_missing(fact), facts=facts)
-        except Exception as error:  # a defect of ours is told by name, as in a check
+        except Exception as error:  # an internal error is reported by name, as in a check
             name = f"internal error in rule {rule.code} ({type(error).__name__}: {error})"
             return Decided(Verdict.NOT_VERIFIABLE, missing=Missing(fact=name, how_to_give="please report this board"))
     shown, facts = context.told()

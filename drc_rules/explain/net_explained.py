@@ -1,4 +1,4 @@
-"""One net told in full: what was read from its classes and its name, its pair, its links, and how it is routed."""
+"""One net in full: what was read from its classes and its name, its pair, its links, and how it is routed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NetClassOf(Frozen):
 
 
 class ViaSaid(Frozen):
-    """What KiCad is told of one size of the net's through vias, and by whom; None and "" where nobody says.
+    """What KiCad has for one size of the net's through vias, and its source; None and "" where not specified.
 
     Attributes:
         what: `diameter`, `hole` or `ring`.
@@ -76,7 +76,7 @@ class RoutedNet(Frozen):
         path_mm: from pad centre to pad centre; `routed_mm` is all copper of the net.
         by_layer_mm: layer -> length of the path on it.
         vias: `F.Cu to In2.Cu at 3.1 mm`, in order.
-        branches: what hangs on the path, in words.
+        branches: what branches off the path, as text.
         apart_mm: tracks that no track joins to the path.
     """
 
@@ -205,7 +205,7 @@ def _by(said: Statement | None) -> str:
 
 
 def _readings(ctx: Context, config: Config, net: int) -> Iterator[Reading]:
-    """Yield what decided and what did not, in the order in which it is asked."""
+    """Yield what decided and what did not, in the order in which it is tried."""
     board, role = ctx.board, ctx.assignment.role_of(net)
     name = board.nets[net]
     declared = role is not None and role.origin is Origin.DECLARED

@@ -1,4 +1,4 @@
-"""What the nets of a board were taken for: groups by interface with their links, rails, and the rest counted."""
+"""Net assignment of a board: groups by interface with their links, rails, and the rest counted."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MOST_NAMED = 6
 
 
 class NetGroup(Frozen):
-    """Nets that were taken for the same for the same reason.
+    """Nets with the same assignment for the same reason.
 
     Attributes:
         family: id of the interface family; `title` is its name, or that of the generation.
         interface: id of the generation, "" when nothing says which.
         by: what the nets have in common: net class, wildcard, or one of their names.
-        why: what was read, in words.
+        why: what was read, as text.
         nets, pairs: how many.
         links: how many are counted here: those of which most nets are in this group.
         links_elsewhere: those that it has a net on, and that another group counts.
@@ -60,7 +60,7 @@ class NetGroup(Frozen):
 
 
 class NetRail(Frozen):
-    """A net that was taken for a rail; always inferred, hence with low confidence except for ground."""
+    """A net that counts as a rail; always inferred, hence with low confidence except for ground."""
 
     net: str
     is_ground: bool
@@ -71,7 +71,7 @@ class NetRail(Frozen):
 
 
 class OtherPair(Frozen):
-    """A differential pair that was taken for nothing; `length_mm` is all that is routed on its longer net."""
+    """A differential pair that was not assigned; `length_mm` is all that is routed on its longer net."""
 
     positive: str
     negative: str
@@ -82,7 +82,7 @@ class NetsView(Frozen):
     """All nets of a board.
 
     Attributes:
-        groups: fast families first, larger groups first.
+        groups: high-speed families first, larger groups first.
         rails: ground first, then by filled copper.
         sidebands: control and clock nets among fast ones, by their names.
         others: nets that nothing says anything about.
@@ -103,7 +103,7 @@ class NetsView(Frozen):
 
 
 def nets_view(ctx: Context, links: Links) -> NetsView:
-    """Return what every net of a board was taken for, by which class, pattern or name, and how sure that is."""
+    """Return what every net of a board was assigned to, by which class, pattern or name, and how sure that is."""
     board, roles = ctx.board, ctx.assignment.roles
     by_role: dict[NetRole, list[int]] = {}
     sidebands = unconnected = others = 0
@@ -131,7 +131,7 @@ def nets_view(ctx: Context, links: Links) -> NetsView:
 
 
 def _other_pairs(ctx: Context, links: Links) -> tuple[OtherPair, ...]:
-    """Return each pair that was taken for nothing, the longest first."""
+    """Return each pair that was not assigned, the longest first."""
     roles, nets, mm = ctx.assignment.roles, ctx.board.nets, links.net_length_mm.sum(axis=1)
     pairs = zip(links.pairs.positive.tolist(), links.pairs.negative.tolist(), strict=True)
     left = [pair for pair in pairs if not any(roles[n] or links.rails.is_rail(n) for n in pair)]
@@ -181,7 +181,7 @@ def layers_of(board: Board, links: Iterable[Link]) -> tuple[str, ...]:
 
 
 def _rails(ctx: Context, links: Links) -> tuple[NetRail, ...]:
-    """Return the nets that were taken for rails; what is declared to be an interface is none."""
+    """Return the nets that count as rails; what is declared to be an interface is none."""
     rows = []
     for net, name in enumerate(ctx.board.nets):
         if not links.rails.is_rail(net) or is_unconnected(name) or ctx.assignment.is_declared(net):
@@ -201,7 +201,7 @@ def _rails(ctx: Context, links: Links) -> tuple[NetRail, ...]:
 
 
 def find_net(board: Board, typed: str) -> int:
-    """Return the net that somebody means: by its name, or by what stands behind the last slash, in any case.
+    """Return the net that the user means: by its name, or by what follows the last slash, in any case.
 
     Raises:
         ConfigError: there is none (says which is nearest), or several.

@@ -112,7 +112,7 @@ BASEBOARD_B = 70.0
 def inference_choices(memory: ModelMemory) -> tuple[WorkloadChoice, ...]:
     """Return the documents' rows for inference by the memory a model takes, not by its count of parameters.
 
-    The documents count in bf16: int8 is taken as a model of half the size, the KV cache as so many parameters more.
+    The documents count in bf16: int8 counts as a model of half the size, the KV cache as additional parameters.
     Where one card holds the model, cards alone are meant; where one baseboard does, its row comes first.
     """
     size_b = memory.total_gb / BYTES[ModelPrecision.BF16]
@@ -155,5 +155,5 @@ def weights_gb(parameters_b: float, precision: ModelPrecision) -> float:
 
 
 def training_gb(parameters_b: float) -> tuple[float, ...]:
-    """Return what training takes without activations, by each of the documents' figures, ascending."""
+    """Return what training takes without activations, by each of the documents' values, ascending."""
     return tuple(parameters_b * per_parameter for per_parameter in TRAINING_BYTES)

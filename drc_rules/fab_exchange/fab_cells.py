@@ -1,4 +1,4 @@
-"""Cells of a fab's table: lengths with their units and rounding, figures, ounces, kinds of row."""
+"""Cells of a fab's table: lengths with their units and rounding, numbers, ounces, kinds of row."""
 
 from __future__ import annotations
 

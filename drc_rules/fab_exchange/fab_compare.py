@@ -30,7 +30,7 @@ SAME_DK = 0.005
 
 
 class CompareOutcome(StrEnum):
-    """What a comparison says of one figure."""
+    """What a comparison says of one value."""
 
     ACCEPT = "accept"
     DIFFERS = "differs"
@@ -38,7 +38,7 @@ class CompareOutcome(StrEnum):
 
 
 class Compared(Frozen):
-    """One figure of one row; `fab` is "" where the table does not state it."""
+    """One value of one row; `fab` is "" where the table does not state it."""
 
     what: str
     board: str
@@ -48,7 +48,7 @@ class Compared(Frozen):
 
 
 class LayerMatch(Frozen):
-    """One row of the board's stackup beside what the fab has for it; `lines` are those of the fab's table."""
+    """One row of the board's stackup next to what the fab has for it; `lines` are those of the fab's table."""
 
     layer: str
     lines: tuple[int, ...]
@@ -57,7 +57,7 @@ class LayerMatch(Frozen):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def outcome(self) -> CompareOutcome:
-        """The worst of its figures; a row of which the table states nothing is open."""
+        """The worst of its values; a row for which the table states nothing is open."""
         said = {one.outcome for one in self.figures}
         return next(
             (o for o in (CompareOutcome.DIFFERS, CompareOutcome.OPEN) if o in said),
@@ -208,7 +208,7 @@ def _glass_transition(plies: Sequence[DielectricPly], fab: Sequence[FabRow]) -> 
 
 
 def _built(row: PlannedRow, stated: Sequence[str], fab: Sequence[FabRow], differs: set[str]) -> PlannedRow:
-    """The row as the fab builds it: what differs is the fab's, all else the board's own figure."""
+    """The row as the fab builds it: what differs is the fab's, all else the board's own value."""
     if not differs - {"Df", "Tg"}:
         return row
     kinds = {one.kind for one in fab} & {"core", "prepreg"}

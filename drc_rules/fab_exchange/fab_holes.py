@@ -62,7 +62,7 @@ def protection_table(ctx: Context) -> FabTable:
 
 
 def via_types(board: Board) -> list[str]:
-    """Return the type of each via by IPC-4761; `NOT_STATED` where nobody says whether it is tented."""
+    """Return the type of each via by IPC-4761; `NOT_STATED` where it is not stated whether it is tented."""
     vias = board.vias
     filled, capped = _of(board, vias.filled, "filling"), _of(board, vias.capped, "capping")
     sides = {
@@ -95,7 +95,7 @@ def via_types(board: Board) -> list[str]:
 
 
 def _of(board: Board, column: Flags, setting: str) -> Flags:
-    """Return 1 yes, 0 no, -1 nobody says, with the board's own setting where a via has none."""
+    """Return 1 yes, 0 no, -1 not stated, with the board's own setting where a via has none."""
     default = board.ipc4761.get(setting)
     return column if default is None else np.where(column == -1, np.int8(default), column).astype(np.int8)
 

@@ -23,7 +23,7 @@ OF_THE_FILE = frozenset({"board.dk.plausible"})
 
 
 def laminates_table(ctx: Context) -> FabTable:
-    """Return each laminate of the board with its slash sheet as ordered and the figures of its data sheet."""
+    """Return each laminate of the board with its slash sheet as ordered and the values of its data sheet."""
     sheets = ctx.declarations.config.order.slash_sheets
     rows = []
     for name, where in laminate_rows(ctx).items():

@@ -18,7 +18,7 @@ class FabNote(NamedTuple):
     """One question of the fab.
 
     Attributes:
-        answer: `NOT_STATED` where nobody has answered.
+        answer: `NOT_STATED` where there is no answer.
         origin: the file that answers.
         to_add: table and line of `stackwright.toml` that would answer it; empty where the board file has to.
     """
@@ -34,7 +34,7 @@ _ORDER = "[order]"
 
 
 def notes_table(ctx: Context) -> FabTable:
-    """Return the notes: what is asked for in words, and what nobody has stated."""
+    """Return the notes: what is required, and what is not stated."""
     rows = tuple((note.item, note.answer, note.origin) for note in fab_notes(ctx))
     return FabTable(name="notes", title="Notes", head=("item", "required", "stated in"), rows=rows)
 
@@ -193,7 +193,7 @@ def _foils(ctx: Context) -> list[str]:
 
 
 def _tgs(ctx: Context) -> list[str]:
-    """Only declared ones: what a laminate has by its data sheet is not what somebody asked for."""
+    """Only declared ones: what a laminate has by its data sheet is not a requirement."""
     declared, stale = ctx.declarations.config.declared, ctx.declarations.stale
     if stale:
         return []

@@ -1,4 +1,4 @@
-"""A fab pack: everything that the fab needs in writing, first what nobody has stated."""
+"""A fab pack: everything that the fab needs in writing, first what is not stated."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FabPack(Frozen):
         title: what the title block says.
         view: the stackup to draw, None where the board states none of its own.
         to_add: table -> lines of `stackwright.toml` that answer open notes.
-        proposed: backdrills that fast stubs need and nobody has asked for; for the designer, not for the fab.
+        proposed: backdrills that high-speed stubs need and that are not ordered; for the designer, not for the fab.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stackup_lib.core.frozen import Frozen
 
 NOT_STATED = "NOT STATED"
-"""Stands wherever nobody has stated a value: the fab has to ask, and is never told a guess of ours."""
+"""Marks a value that is not stated: the fab has to ask, and never gets a guess."""
 
 
 class FabTable(Frozen):
@@ -19,5 +19,5 @@ class FabTable(Frozen):
 
 
 def figure(value: float | None) -> str:
-    """Return a number in six figures at most, or `NOT_STATED`."""
+    """Return a number with at most six digits, or `NOT_STATED`."""
     return NOT_STATED if value is None else f"{value:.6g}"

@@ -1,4 +1,4 @@
-"""What the fab needs in writing of stackup, impedances and backdrills, as tables; what nobody stated says so."""
+"""What the fab needs in writing of stackup, impedances and backdrills, as tables; what is not stated says so."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _solved(lines: Lines, line: RoutedLine) -> str:
 
 
 def backdrills_table(ctx: Context) -> FabTable:
-    """Return the backdrills that the board file or the settings ask for; what only would help is not ordered."""
+    """Return the backdrills that the board file or the settings order; proposals are not among them."""
     head = ("from", "must cut", "must not cut", "hole mm", "drill mm", "depth mm from-to", "stub mm", "holes", "nets")
     try:
         table = backdrill_table(ctx)
@@ -158,7 +158,7 @@ def backdrills_table(ctx: Context) -> FabTable:
 
 
 def proposed_drills(ctx: Context) -> tuple[BackdrillRow, ...]:
-    """Return the depth groups that fast stubs need and nobody has asked for; for the designer, not for the fab."""
+    """Return the depth groups that high-speed stubs need and that are not ordered: for the designer only."""
     try:
         return tuple(row for row in backdrill_table(ctx).rows if row.is_proposed)
     except MissingFact:

@@ -55,11 +55,11 @@ class Context:
     _fills_are_old: bool = False
 
     def get(self, analysis: Callable[Concatenate[Context, P], T], *of: P.args, **options: P.kwargs) -> T:
-        """Return what an analysis finds, computed once; whoever asks rests on the same facts as who asked first.
+        """Return what an analysis finds, computed once; every caller rests on the same facts.
 
         Args:
             analysis: a function of a module, called with this context and what follows.
-            of: what it is asked about, hashable.
+            of: what it is computed for, hashable.
             options: the same by name.
         """
         key: Key = (analysis, (*of, *sorted(options.items())))
@@ -96,7 +96,7 @@ class Context:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Look at what decides nothing and is only shown beside the answer: however sure it is, nothing rests on it."""
+        """Look at what decides nothing and is only shown with the answer: however sure it is, nothing rests on it."""
         with self.recording():
             yield
 
@@ -151,7 +151,7 @@ class Context:
 
     @property
     def assignment(self) -> Assignment:
-        """What the nets are taken for."""
+        """What the nets are assigned to."""
         return cast("Assignment", self._chosen("assignment"))
 
     @property
@@ -188,7 +188,7 @@ class Context:
         return self.get(_plies)
 
     def known_plies(self) -> tuple[DielectricPly, ...]:
-        """Return every dielectric ply; raises `MissingFact` when nobody has stated any material."""
+        """Return every dielectric ply; raises `MissingFact` when no material is stated."""
         if not any(ply.stated for ply in self.plies):
             self.stackup()
         if not self.plies:
@@ -271,7 +271,7 @@ class Context:
         return self.get(_pairs)
 
     def nets_of(self, interface_id: str) -> Ints:
-        """Return the nets taken for an interface, by declaration or inference."""
+        """Return the nets assigned to an interface, by declaration or inference."""
         return self.assignment.nets_of(interface_id)
 
     def nets_of_clause(self, clause: Clause) -> Ints:

@@ -61,8 +61,8 @@ class Declarations:
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
         digest: hash of the stackup that the board has now.
-        nowhere: what is said of tables for layers and rows, and of options for nets, that the board does not have,
-            and of foils that nobody knows.
+        nowhere: messages on tables for layers and rows, and on options for nets, that the board does not have,
+            and for unknown foils.
         impedance: what the command line asks of nets.
     """
 
@@ -147,7 +147,7 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
 
 
 def purpose_of(board: Board, config: Config, overrides: Overrides) -> Purpose:
-    """Return the workload and form factor that somebody has stated."""
+    """Return the workload and form factor that are stated."""
     variables = board.project.text_variables
     return Purpose(
         _choose("workload", "profile", overrides.profile, config.profile, variables),
@@ -181,7 +181,7 @@ def _nowhere(board: Board, config: Config) -> Iterator[str]:
 
 
 def _strange_foils(declared: Declared) -> Iterator[str]:
-    """Say which foils nobody knows: the fact stays open, and without a word it would look as if it had been given."""
+    """Say which foils are unknown: the fact stays open, and without a message it would look as if it had been given."""
     named = {"[declared]": declared.foil}
     named |= {f'[declared.copper."{layer}"]': row.foil for layer, row in declared.copper.items()}
     for where, foil in named.items():

@@ -1,20 +1,20 @@
-"""A Tg declared for the whole board beside the one on a laminate's sheet: which one counts, and do they agree?"""
+"""A Tg declared for the whole board and the one on a laminate's sheet: which one counts, and do they agree?"""
 
 from __future__ import annotations
 
 from stackup_lib.materials import Tg, TgMethod
 
 DMA_READS_HIGHER_C = (10.0, 50.0)
-"""By how much a DMA figure lies above the same laminate's DSC figure (sheets that print both)."""
+"""By how much a DMA value is above the same laminate's DSC value (sheets that print both)."""
 
 ALIKE_C = 5.0
-"""Sheets print Tg in steps of 5 degrees: figures no farther apart do not contradict one another."""
+"""Sheets print Tg in steps of 5 degrees: values no farther apart do not contradict one another."""
 
 
 def counts(declared: Tg, sheet: Tg) -> Tg:
-    """Return the worse of two figures; of two that agree the one by DSC or TMA, which requirements are meant by.
+    """Return the worse of two values; of two that agree the one by DSC or TMA, which requirements are meant by.
 
-    A name that only promises a Tg "or more" gives way to a declared figure: it does not say how much more.
+    A name that only promises a Tg "or more" gives way to a declared value: it does not say how much more.
     """
     if sheet.is_minimum:
         return declared
@@ -25,7 +25,7 @@ def counts(declared: Tg, sheet: Tg) -> Tg:
 
 
 def agree(declared: Tg, sheet: Tg) -> bool:
-    """Tell whether one laminate can have both figures, each by its own method."""
+    """Tell whether one laminate can have both values, each by its own method."""
     if sheet.is_minimum:
         return _by_dsc(declared)[1] >= sheet.value_c - ALIKE_C
     if declared.method is TgMethod.DMA and sheet.method is TgMethod.DMA:

@@ -44,7 +44,7 @@ CLASS_AT_GHZ = 10.0
 
 UNTOUCHED_DF = 0.02
 """Loss tangent that KiCad gives to every new dielectric, as FR4's. It stays when only material or Dk are typed in:
-beside any other material it says that nobody has edited the field, not what the material's Df is."""
+with any other material it says that the field was not edited, not what the material's Df is."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class DielectricPly:
         stated: the material text that was looked up, "" when there is none.
         match: what the catalogue makes of it, None when nothing is stated.
         origin: who stated it.
-        trusted: False for KiCad's untouched default stackup, whose figures declare nothing.
+        trusted: False for KiCad's untouched default stackup, whose values declare nothing.
         fault: why its row cannot be laminated with its neighbours; empty where it can.
         is_lone: the only dielectric of the board, so that its type decides nothing.
     """
@@ -166,9 +166,9 @@ class DielectricPly:
 
     @property
     def bare_df(self) -> float | None:
-        """Df that somebody has stated for the ply without a frequency, None where nobody has.
+        """Df that is stated for the ply without a frequency, None where none is.
 
-        KiCad's own 0.02 beside anything but FR4 is nobody's statement, and a number in the file is none on a material
+        KiCad's own 0.02 with anything but FR4 is no statement, and a number in the file is none on a material
         that `stackwright.toml` puts in the row.
         """
         if self.declaration.df is not None:
@@ -184,14 +184,14 @@ class DielectricPly:
 
     @property
     def stated_dk(self) -> float | None:
-        """Dk that somebody has stated for the ply: in the settings, else in the file; None where nobody has."""
+        """Dk that is stated for the ply: in the settings, else in the file; None where none is."""
         if self.declaration.dk is not None:
             return None if self.declarations.stale else self.declaration.dk
         return self.ply.dk if self.trusted else None
 
     @property
     def stated_df(self) -> float | None:
-        """Df that somebody has stated for the ply, with a frequency or without; None where nobody has."""
+        """Df that is stated for the ply, with a frequency or without; None where none is."""
         if self.declaration.df is not None:
             return None if self.declarations.stale else self.declaration.df
         return self.ply.df if self.trusted and not self.is_declared else None
@@ -234,7 +234,7 @@ class DielectricPly:
 
     @property
     def has_untouched_df(self) -> bool:
-        """True where the file's Df is the one that KiCad put there, beside another material than FR4."""
+        """True where the file's Df is the one that KiCad put there, with another material than FR4."""
         laminate = self.match.laminate if self.match else None
         return self.ply.df == UNTOUCHED_DF and (laminate is None or not laminate.generic)
 

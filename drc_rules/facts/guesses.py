@@ -63,7 +63,7 @@ def _weight(layer: str) -> MissingFact:
 
 
 def rest_on_assignment(ctx: Context, nets: Ints) -> None:
-    """Record that the answer is no surer than what the nets were taken for."""
+    """Record that the answer is no surer than the net assignment."""
     guessed = ctx.get(guessed_interfaces)
     for net in nets.tolist():
         confidence, role = ctx.assignment.confidence_of(net), ctx.assignment.role_of(net)
@@ -73,7 +73,7 @@ def rest_on_assignment(ctx: Context, nets: Ints) -> None:
 
 
 def guessed_interfaces(ctx: Context) -> Mapping[str | None, MissingFact]:
-    """Return what would make the interface of nets sure that were taken for it with low confidence, by interface."""
+    """Return what would make the interface of nets sure that were assigned to it with low confidence, by interface."""
     nets: dict[str, list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role and role.interface and role.confidence is Confidence.LOW and family(role.family).fast:

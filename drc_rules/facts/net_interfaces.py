@@ -35,7 +35,7 @@ from stackup_lib.nets.links import find_links
 
 @dataclass(frozen=True)
 class NetRole:
-    """What one net was taken for.
+    """What one net was assigned to.
 
     Attributes:
         family: id of the family.
@@ -56,7 +56,7 @@ class NetRole:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What the nets of a board were taken for; `roles` has one entry per net of `Board.nets`, None for no interface."""
+    """What the nets of a board were assigned to; `roles` has one entry per net of `Board.nets`, or None."""
 
     roles: tuple[NetRole | None, ...]
     notes: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Assignment:
         return self._nets.get(interface_or_family, np.zeros(0, dtype=np.int64))
 
     def role_of(self, net: int) -> NetRole | None:
-        """Return what a net was taken for."""
+        """Return what a net was assigned to."""
         return self.roles[net]
 
     def is_declared(self, net: int) -> bool:
@@ -94,16 +94,16 @@ class Assignment:
         return tuple(sorted(one for one in present if one))
 
     def fast_interfaces(self) -> tuple[str, ...]:
-        """Ids of the fast interfaces on the board, sorted."""
+        """Ids of the high-speed interfaces on the board, sorted."""
         return tuple(one for one in self.interfaces() if family(interface(one).family).fast)
 
     def families_without_generation(self) -> tuple[str, ...]:
-        """Ids of the fast families on the board with nets of unknown generation, sorted."""
+        """Ids of the high-speed families on the board with nets of unknown generation, sorted."""
         present = {role.family for role in self.roles if role and role.interface is None}
         return tuple(sorted(one for one in present if family(one).fast))
 
     def taken_as(self) -> tuple[TakenAs, ...]:
-        """One line per group of nets, fast families and larger groups first; sidebands left out."""
+        """One line per group of nets, high-speed families and larger groups first; sidebands left out."""
         groups: dict[NetRole, int] = {}
         for role in self.roles:
             if role and role.family not in ASIDE:
@@ -124,7 +124,7 @@ class Assignment:
 
 
 def assign_nets(board: Board, config: Config, expected: Mapping[str, str]) -> Assignment:
-    """Return what every net of a board is taken for.
+    """Return what every net of a board is assigned to.
 
     Args:
         board: the board.

@@ -58,7 +58,7 @@ class PinEvidence:
     """Readings of the pins of a board, and what follows for each net together with its series parts.
 
     Attributes:
-        named: net -> family that class or name have told already.
+        named: net -> family that class or name have decided already.
     """
 
     board: Board
@@ -103,7 +103,7 @@ class PinEvidence:
         return won if any(self.named.get(half) == won or self.winner(half) == won for half in halves) else None
 
     def why(self, net: int) -> str:
-        """Return what the family rests on, in words."""
+        """Return the evidence for the family, as text."""
         won = self.winner(net)
         parts = list(dict.fromkeys(r.part for r in self.on_link(net) if won == r.family or won in r.also))
         if parts:
@@ -111,7 +111,7 @@ class PinEvidence:
         return "series parts to nets whose names"
 
     def conflict(self, net: int, taken: str) -> PinReading | None:
-        """Return a pin of a known part that speaks against what a net was taken for."""
+        """Return a pin of a known part that contradicts the assignment of a net."""
         known = [reading for reading in self.readings.get(net, ()) if reading.known]
         if any(taken in (reading.family, *reading.also) for reading in known):
             return None

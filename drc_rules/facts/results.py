@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from drc_rules.facts.used import Used
 
 Key = tuple[Callable[..., object], tuple[object, ...]]
-"""An analysis and what it was asked about."""
+"""An analysis and what it was computed for."""
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def unstackable(stackup: Stackup) -> tuple[Unstackable, ...]:
     """Return what cannot be laminated: cores that touch, and boards without a core.
 
     Only prepreg bonds, so a copper layer between two cores is held by nothing. And a press needs at least one core:
-    etched inner copper lies on one. Foil and HDI builds (prepreg on prepreg, a core in the middle) can be made, and so
+    etched inner copper is on one. Foil and HDI builds (prepreg on prepreg, a core in the middle) can be made, and so
     can cores outside with prepreg between them.
     """
     rows = [row for row in stackup.layers if row.kind not in (LayerKind.SILK, LayerKind.PASTE, LayerKind.MASK)]

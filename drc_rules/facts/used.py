@@ -1,4 +1,4 @@
-"""What an answer rests on: how sure each fact is, what is in doubt, and which of the stated choices were asked for."""
+"""What an answer rests on: how sure each fact is, what is in doubt, and which of the stated choices were used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Used:
 
     Attributes:
         confidence: of the least sure fact.
-        doubts: what would make it surer where it rests on a guess, by name and cure.
+        doubts: what would make it surer where it rests on a guess, by name and fix.
         choices: what was read of workload, form factor and roles of nets; where they differ, so may the answer.
     """
 

@@ -9,7 +9,7 @@ MOST_ROUNDING = 0.005
 
 
 def same_number(board: float, sent: StatedNumber) -> bool:
-    """Tell whether a file's number is the board's, rounded to the file's last decimal and by 0.5 % at the most."""
+    """Tell whether a file's number is the board's, rounded to the file's last decimal and by 0.5 % at most."""
     off = abs(board - sent.value)
     return off <= 0.5 * sent.step * (1 + 1e-6) and off <= max(MOST_ROUNDING * abs(board), 1e-9)
 

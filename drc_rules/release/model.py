@@ -23,7 +23,7 @@ class ReleaseFinding(Frozen):
         topic: what it is about, e.g. `Df`.
         what: object and place on the board, e.g. `dielectric 5`.
         place: file and line, or element; "" where it concerns the files together.
-        board, sent: the two values in words.
+        board, sent: the two values as text.
         consequence: for the board that would be made.
         fix: how to export it right.
     """

@@ -39,7 +39,7 @@ def row_findings(side: BoardSide, sent: SentFile) -> Iterator[ReleaseFinding]:
         return
     copper = sum(row.kind is LayerKind.COPPER for row in sent.rows)
     if copper != len(side.names):
-        return  # told as a difference of layers
+        return  # reported as a difference of layers
     ours = _by_gap([(sheet.gap, sheet.kind is LayerKind.COPPER, sheet) for sheet in side.sheets])
     theirs = _by_gap(list(_with_gaps(sent.rows)))
     for key in ours:

@@ -55,7 +55,7 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol of a formula: its meaning in words, and its unit, empty for a plain number."""
+    """A symbol of a formula: its meaning as text, and its unit, empty for a plain number."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""Rows of what a report tells of the routed copper beside its findings: impedance and loss by link, backdrills."""
+"""Rows of a report on the routed copper, besides its findings: impedance and loss by link, backdrills."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LinkImpedance(Frozen):
         name: the first net's, of a pair what both have in common.
         nets: of all its nets and both traces.
         target: for whom, e.g. `PCIe Gen5`.
-        target_ohm, tolerance_pct: what is asked for.
+        target_ohm, tolerance_pct: what is required.
         length_mm: routed, without what lies under pads.
         mean_ohm: weighted by length over the sections that count, with what the model does not know; None where
             nothing counts or a fact is missing.
@@ -38,7 +38,7 @@ class LinkImpedance(Frozen):
         forgiven_mm: in sections too short to count: breakouts and neck-downs.
         forgiven_up_to_mm: so short are they, at each end.
         over_holes_mm: without any copper above or below.
-        uncoupled_mm: traces of a pair without their partner beside them.
+        uncoupled_mm: traces of a pair without their complement next to them.
         gap_min_mm, gap_max_mm: widest range of gaps of one width on one layer, of sections longer than breakouts.
         problem, cure: why there is no impedance, and what to do about it.
     """
@@ -109,8 +109,8 @@ class PairRow(Frozen):
 
     Attributes:
         name: what the names of both nets have in common.
-        interface: for whom its target is, or the family that it was taken for; empty where nobody knows.
-        target_ohm: what is asked for, None where no target is known.
+        interface: for whom its target is, or the family that it was assigned to; empty where not known.
+        target_ohm: what is required, None where no target is known.
         length_mm: routed, without what lies under pads; the mean of both traces.
         layers: the one with most of it first.
         why_not: why its impedance is not judged; empty where it is.
@@ -159,10 +159,10 @@ class Allowance(Frozen):
 
 
 class DfNeed(Frozen):
-    """The Df that a link needs, beside what is asked for and what is there; all at one frequency.
+    """The Df that a link needs, with what is required and what is there; all at one frequency.
 
     Attributes:
-        now: highest Df beside the layer on which most of the link runs.
+        now: highest Df next to the layer on which most of the link runs.
         needed: the largest at which the link closes, all else as it is: solved for the worst link of an interface, by
             proportion for the others; None where even a lossless laminate does not.
         asked: limit of the requirement's clause for the interface, None where it has none.
@@ -183,7 +183,7 @@ class LinkLossRow(Frozen):
         name: the first net's.
         nets: of all its nets and both traces.
         interface: for whom, e.g. `PCIe Gen5`.
-        inferred: nobody declared the nets to be of it.
+        inferred: the nets are not declared to be of it.
         length_mm: from end to end, of a pair the mean of both traces; so are the losses.
         layers: the longest part first.
         total_db: lines and holes; None where the loss is not known.
@@ -233,12 +233,12 @@ class BackdrillRow(Frozen):
         start: outer layer at which the drill enters.
         must_cut: last layer that it passes.
         must_not_cut: next layer that the signal uses.
-        hole_mm, drill_mm: diameters as KiCad stores them; the drill's is None where nobody has stated it.
+        hole_mm, drill_mm: diameters as KiCad stores them; the drill's is None where not stated.
         depth_mm: from the outer copper's face to where the drill may end: through the must-cut layer at least, half way
             to the next layer, short of that at most.
         holes, nets: how many, and the names.
         residual_mm: stub that is left.
-        is_proposed: nobody has asked for it yet; the stubs of a fast interface need it.
+        is_proposed: it is not ordered yet; the stubs of a high-speed interface need it.
         exit_instead: layer nearest to the used one that all of them could leave on without any drilling, None for none.
     """
 
@@ -260,7 +260,7 @@ class BgaPitch(Frozen):
 
     Attributes:
         has_microvias: a microvia, or a blind via to the next layer, lies among its balls.
-        usual_class: HDI class that such a pitch usually takes, e.g. `2-N-2`; empty where no figure is known.
+        usual_class: HDI class that such a pitch usually takes, e.g. `2-N-2`; empty where no value is known.
     """
 
     reference: str

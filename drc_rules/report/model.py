@@ -65,7 +65,7 @@ class Measured(Frozen):
 
 
 class FindingLimit(Frozen):
-    """What was asked, as a number with its unit or as a word, and where that stands."""
+    """What was required, as a number with its unit or as a word, and where that stands."""
 
     value: float | str | None
     unit: str = ""
@@ -81,7 +81,7 @@ class Finding(Frozen):
         fix: what to do.
         objects: structural ids of what it is about (layers, uuids, net names), which make the key.
         key: structural identity: rule code and sorted object ids; survives moves and unrelated edits.
-        line: line of the board file where one would begin to mend it; None for a board that is no file.
+        line: line of the board file where a fix would begin; None for a board that is no file.
         also: other clauses that fail by it without a finding of their own, such as those of milder tiers of fabs.
     """
 
@@ -174,7 +174,7 @@ class Coverage(Frozen):
     """How much of what applies was decided, in pairs of clause and object.
 
     Attributes:
-        unknown_pairs: differential pairs of unknown interface, of which nothing is asked; each counts as undecided.
+        unknown_pairs: differential pairs of unknown interface, of which nothing is required; each counts as undecided.
         unjudged_pairs: pairs with a target of which no section is judged, such as short ones; the same.
     """
 
@@ -215,7 +215,7 @@ class BoardFacts(Frozen):
 
 
 class TakenAs(Frozen):
-    """What a group of nets was taken for, and why."""
+    """What a group of nets was assigned to, and why."""
 
     group: str
     nets: int
@@ -227,7 +227,7 @@ class TakenAs(Frozen):
 
 
 class Accepted(Frozen):
-    """A finding that stands, and that somebody has accepted: it no longer counts for the exit code.
+    """A finding that the user has accepted: it no longer counts for the exit code.
 
     Attributes:
         by: `suppression` (a `[[suppress]]` table, with reason and owner) or `baseline`.
@@ -245,7 +245,7 @@ class StaleSuppression(Frozen):
     """A `[[suppress]]` table that does nothing (any more); it counts as a warning.
 
     Attributes:
-        entry: what it accepts, in words.
+        entry: what it accepts, as text.
         problem: `matches nothing` or `expired on <date>`.
         line: its line in the settings file.
     """
@@ -276,10 +276,10 @@ class Report(Frozen):
         impedances: of every link with a target, target by target, the worst first.
         pairs: every routed differential pair with its impedance, those that nothing judges first.
         losses: of every link whose loss is judged, interface by interface, the worst first.
-        backdrills: depth groups for the fab, what is asked for and what the stubs would need.
-        backdrills_missing: facts for want of which a stub has no place in that table.
+        backdrills: depth groups for the fab, what is ordered and what the stubs would need.
+        backdrills_missing: missing facts that keep a stub out of that table.
         rails: as declared, each with what its copper takes.
-        kicad_drc: what KiCad's own check says, where it was asked for; no verdict of ours rests on it.
+        kicad_drc: what KiCad's own check says, where it was requested; no verdict of ours rests on it.
         unknown_pairs: names of the differential pairs of unknown interface.
     """
 

@@ -1,4 +1,4 @@
-"""Comparing at the precision at which a limit was published, and figures as people write them."""
+"""Comparing at the precision at which a limit was published, and numbers as people write them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from decimal import ROUND_HALF_UP, Decimal
 
 
 def at_precision(value: float, decimals: int | None) -> float:
-    """Return a value rounded half up to so many decimals; unchanged for None."""
+    """Return a value rounded half up to `decimals`; unchanged for None."""
     if decimals is None:
         return value
     return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP))
 
 
 def figure(value: float, digits: int = 3) -> str:
-    """Return a value with so many digits that count, or all before the point where those are more: never `1.2e+03`."""
+    """Return a value with `digits` significant digits, or all before the point if more: never `1.2e+03`."""
     text = f"{value:.{digits}g}"
     if "e" not in text:
         return text

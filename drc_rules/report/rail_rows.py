@@ -7,7 +7,7 @@ from stackup_lib.core.interval import Interval
 
 
 class RailLoad(Frozen):
-    """What draws from a rail, and what the copper takes on the way there: nominal, with what delivered copper may be.
+    """What draws from a rail, and the drop of the supply path: nominal, with what delivered copper may be.
 
     Attributes:
         back_mv: what the return net takes between its ground pads and the source's, other rails' current included.
@@ -41,22 +41,22 @@ class RailRow(Frozen):
 
     Attributes:
         source: where it is fed.
-        drop_mv: at the load where it is largest, there and back where the way back is known.
-        there_mv, back_mv: its parts; `back_mv` is None where the way back is not known.
+        drop_mv: at the load where it is largest, supply path and return where the return is known.
+        there_mv, back_mv: its parts; `back_mv` is None where the return is not known.
         ground: net by which the current returns.
         shares_ground: rails whose current in it is counted.
-        not_counted: in words, what of the way back is not counted.
+        not_counted: as text, what of the ground return is not counted.
         limit_mv: declared limit of it.
         loss_w: in the copper of the supply side.
         resistance_mohm: from the source to the loads as they share the current and, where it is known, back.
-        target_mohm: what declared ripple and step of current ask for.
+        target_mohm: what declared ripple and step of current require.
         stated_mohm: what was simulated or measured up to 100 MHz.
         layers: with copper of the rail, top to bottom.
         holes: vias and plated pads that carry current from layer to layer; `hole_a` is the largest current of one.
         hole_loss_pct: share of the rail's loss in them.
         densest_a_per_mm2: on `densest_layer`, the mean over 0.2 mm.
         distance_mm: from the source to the farthest load, pad to pad.
-        assumed: in words.
+        assumed: as text.
         problem, cure: why there is no solution, and what to do about it.
     """
 

@@ -40,7 +40,7 @@ class Carried(Frozen):
 
     Attributes:
         interface: id of the interface, or of the family where its generation is unknown.
-        generation_known: False for a family of which nobody has stated the generation.
+        generation_known: False for a family of unknown generation.
         longest_mm: longest net of it on this layer.
         inferred: True when none of the nets was declared to be that interface.
     """
@@ -54,7 +54,7 @@ class Carried(Frozen):
 
 
 class StackupRow(Frozen):
-    """One sheet of the stackup; None and "" mean that nobody has declared it.
+    """One sheet of the stackup; None and "" mean not declared.
 
     Attributes:
         kind: mask, copper, core or prepreg; other for the unknown dielectric between two copper layers.
@@ -121,7 +121,7 @@ class StackupView(Frozen):
     """The stackup of a board.
 
     Attributes:
-        thickness_mm: sum of the rows where each is stated, else the board's own figure.
+        thickness_mm: sum of the rows where each is stated, else the board's own value.
         digest: hash that declared facts carry; None without a stackup.
         rows: top to bottom.
         spans: the widest first.

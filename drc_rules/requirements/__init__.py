@@ -1,1 +1,1 @@
-"""Profiles, form factors, interfaces and fabs, and the clauses that they ask for."""
+"""Profiles, form factors, interfaces and fabs, and their clauses."""

@@ -46,7 +46,7 @@ class Source(Frozen):
 
 
 class Limit(Frozen):
-    """What is asked; a clause uses the fields that its kind knows.
+    """What is required; a clause uses the fields that its kind knows.
 
     Attributes:
         min: smallest allowed value in `unit`.

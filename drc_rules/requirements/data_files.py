@@ -1,4 +1,4 @@
-"""Reading the TOML beside the loaders, and a user's own profile, with errors that a user can act on."""
+"""Reading the TOML next to the loaders, and a user's own profile, with errors that a user can act on."""
 
 from __future__ import annotations
 

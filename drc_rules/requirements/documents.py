@@ -19,7 +19,7 @@ class Trust(StrEnum):
     """How far a document is to be trusted."""
 
     PRIMARY = "primary"  # a standard, or a maker's own guide or data sheet
-    SECONDARY = "secondary"  # trade press, fabs' capability lists, a figure at second hand
+    SECONDARY = "secondary"  # trade press, fabs' capability lists, a value at second hand
     MARKETING = "marketing-grade"  # published to sell; numbers without their conditions
     ENGINEERING = "engineering"  # knowledge of the trade; no document was found: never the ground of an error
 
@@ -51,7 +51,7 @@ def documents() -> Mapping[str, Document]:
 
 
 def cite(source: Source) -> str:
-    """Return a source in words: publisher, title, table, row. A key of the user's own stands for itself."""
+    """Return a source as text: publisher, title, table, row. A key of the user's own is returned as it is."""
     known = documents().get(source.document)
     head = (
         f"{known.publisher}: {known.title}" if known and known.publisher else known.title if known else source.document

@@ -1,4 +1,4 @@
-"""Words that several rules end with: commands that run as printed, where a target stands, what lies beside a board."""
+"""Text that several rules share: commands that run as printed, sources of targets, files next to a board."""
 
 from __future__ import annotations
 

@@ -33,10 +33,10 @@ class DraftFinding:
         every: all objects, where the places are only the first of many.
         severity: lower than the clause's where the rule knows better; never raised above it.
         inferred: True when the object's role was only inferred: such a finding is never an error.
-        source: where the limit stands, where that is not the clause's own source; in words.
+        source: where the limit stands, where that is not the clause's own source; as text.
         fails: False for a remark that does not fail the clause; a remark is always information.
         is_told: of clauses that differ in their tier of fabs: True, a stricter tier's finding says all of it; False, it
-            says what no stricter one does; None, it is told where a stricter tier's finding has the same ids.
+            says what no stricter one does; None, it is reported where a stricter tier's finding has the same ids.
         defect: what makes findings of several tiers one, where their ids differ by more than the tier.
         left_to: code and ids of another rule's finding, which speaks for this one where there is such.
     """

@@ -1,4 +1,4 @@
-"""What rules are asked about: the objects of a clause, chosen once and shared by the rules."""
+"""What rules are applied to: the objects of a clause, chosen once and shared by the rules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fast_layers(ctx: Context, clause: Clause) -> tuple[FastLayer, ...]:
 
 @dataclass(frozen=True)
 class FastPly:
-    """A dielectric ply and the fast layers that it touches."""
+    """A dielectric ply and the high-speed layers that it touches."""
 
     ply: DielectricPly
     layers: tuple[FastLayer, ...]
@@ -41,7 +41,7 @@ class FastPly:
 
     @property
     def touching(self) -> str:
-        """The layers in words."""
+        """The layers as text."""
         return ", ".join(layer.name for layer in self.layers)
 
 

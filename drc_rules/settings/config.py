@@ -134,7 +134,7 @@ class ImpedanceDeclaration(_NetChoice):
 
 
 class BackdrillDeclaration(_NetChoice):
-    """Vias on these nets are backdrilled, told to the fab outside the board file.
+    """Vias on these nets are backdrilled, ordered from the fab outside the board file.
 
     Attributes:
         from_: outer layer at which the drill enters.

@@ -19,15 +19,15 @@ class FabDeclaration(Declaration):
         outer_space_mm: least space between copper of different nets on the outer layers.
         space_mm: least such space on inner layers by copper weight.
         dielectric_mm: least thickness of one dielectric.
-        thickness_mm: greatest thickness of a board.
-        board_mm: greatest board, two sides.
-        aspect_ratio: greatest depth over drilled diameter; `microvia_aspect_ratio` of a microvia.
+        thickness_mm: maximum thickness of a board.
+        board_mm: maximum board size, two sides.
+        aspect_ratio: maximum depth over drilled diameter; `microvia_aspect_ratio` of a microvia.
         hole_to_copper_mm: least distance from a hole's wall to copper of another net on an inner layer, and from
             that of an unplated hole to any copper.
         edge_to_copper_mm: least distance from the board's edge, as it is cut for this board, to copper.
         registration_mm: by how much layers may lie off one another.
         bow_twist_pct: bow and twist that it is held to for this board.
-        spread_glass: True where it is told to use spread glass, or to turn the board on the panel.
+        spread_glass: True where the order says spread glass, or a board rotated on the panel.
     """
 
     name: str | None = None

@@ -31,7 +31,7 @@ class OrderDeclaration(Declaration):
         date_code: True where the fab's date code is printed.
         panel: how the boards are delivered: "single boards", "2 x 3 with V-score".
         x_outs: True where panels with boards marked as bad are taken.
-        remarks: notes in words.
+        remarks: notes as text.
     """
 
     stackup: str | None = None

@@ -19,7 +19,7 @@ class RailDeclaration(Frozen):
         net: its whole name.
         voltage_v: size of its voltage.
         current_a: all of its loads together; or `tdp_w`, then it is the power over the voltage; or the sum of `to`.
-        duty_pct: share of `tdp_w` that lasts. Training is always taken as 100 %.
+        duty_pct: share of `tdp_w` that lasts. Training always counts as 100 %.
         ground: net through which the current returns, where several grounds might be it.
         ground_from, ground_to: parts or pads where the return current leaves that net for the source, and where it
             enters it from the loads; without them the ground pads of the parts in `from` and `to`.

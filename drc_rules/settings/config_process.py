@@ -23,8 +23,8 @@ class ProcessDeclaration(Declaration):
     used where neither a key nor the preset says otherwise.
 
     Attributes:
-        preset: a fab's published numbers; keys beside it win. Its outer copper and its etch taper are of usual boards
-            (up to 1 oz), and are left out where a stackup row or `copper_oz` is of another weight.
+        preset: a fab's published numbers; other keys of the table win. Its outer copper and its etch taper are of usual
+            boards (up to 1 oz), and are left out where a stackup row or `copper_oz` is of another weight.
         inner_etch_taper_um: base less top width of a trace on an inner layer, both sides together (W1 - W2).
         outer_etch_taper_um: the same on an outer layer.
         outer_copper_um: finished copper of the outer layers, foil and plating, in place of the stackup's rows; rails
@@ -72,7 +72,7 @@ class ProcessDeclaration(Declaration):
         return own if own is not None or self.from_preset is None else self.from_preset.value(key)
 
     def source(self, key: str) -> str:
-        """Return where a given number comes from, in words."""
+        """Return where a given number comes from, as text."""
         if getattr(self, key) is not None or self.from_preset is None:
             return f"stackwright.toml, process.{key}"
         return f'stackwright.toml, process.preset = "{self.preset}": {self.from_preset.sources[key].text}'

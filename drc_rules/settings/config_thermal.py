@@ -76,7 +76,7 @@ class HotPart(Declaration):
 
     @property
     def through_board_w(self) -> float | None:
-        """What leaves through the board, None where nobody has said."""
+        """What leaves through the board, None where not stated."""
         return self.board_w if self.board_w is not None else None if self.cooling in OFF_THE_TOP else self.power_w
 
     @property

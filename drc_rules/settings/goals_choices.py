@@ -1,4 +1,4 @@
-"""What the user wants of a suggested stackup, before profile and board are asked: options and `[goals]`."""
+"""What the user wants of a suggested stackup, before profile and board are read: options and `[goals]`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ class GoalChoices(Frozen):
         interfaces: ids such as `pcie5`; each takes the place of the profile's of its family.
         longest_mm: longest routed length by interface id; with it, loss is held against the board's share.
         laminates: only these families of the catalogue.
-        fast_layers: layers between two grounds that carry the fast interfaces.
-        fast_outside: whether fast links also run on the outer layers; None as the board routes them, on a new one yes.
+        fast_layers: layers between two grounds that carry the high-speed interfaces.
+        fast_outside: whether high-speed links also run on the outer layers; None as the board routes them, on a new one
+            yes.
         drill_mm: of the smallest through via.
-        hdi: False rules build-ups out, in words that a fab reads; build-ups are asked for with `build_ups`.
+        hdi: False excludes build-ups, with a text that a fab reads; build-ups are requested with `build_ups`.
     """
 
     layers: int | None = Field(default=None, ge=4, le=40)

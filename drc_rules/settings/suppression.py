@@ -1,4 +1,4 @@
-"""`[[suppress]]` in `stackwright.toml`: findings that somebody has accepted, with a reason."""
+"""`[[suppress]]` in `stackwright.toml`: findings that the user has accepted, with a reason."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Suppression(Frozen):
         return self.code or (self.key or "").partition("-")[0]
 
     def __str__(self) -> str:
-        """Return what is accepted, in words: `STK006, layer In1.Cu`."""
+        """Return what is accepted, as text: `STK006, layer In1.Cu`."""
         parts = [self.rule_code]
         several = {"layer": self.layer, "net": self.net, "object": self.object_}
         single = {"key": self.key, "clause": self.clause, "board": self.board}

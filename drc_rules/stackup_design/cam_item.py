@@ -19,7 +19,7 @@ class CamItem(Frozen):
         where: layers or dielectrics, top to bottom; () for the whole board.
         figure: what the stackup has.
         limit: what fabs build without a question; "" where there is no such value.
-        asks: outside of that, so the fab is to be asked; else its normal answer is yes.
+        asks: outside of that, so the fab has to confirm it; else its normal answer is yes.
         source: where the limit stands.
     """
 
@@ -37,7 +37,7 @@ class CamItem(Frozen):
 
 
 def source_of(document: str, row: str) -> str:
-    """Return a source in words, by the key of its document."""
+    """Return a source as text, by the key of its document."""
     return cite(Source(document=document, row=row))
 
 

@@ -21,7 +21,7 @@ LIGHTEST_OZ = 0.5
 
 
 def cam_report(one: Evaluated, goals: Goals, form: Form | None = None) -> tuple[CamItem, ...]:
-    """Return what a fab's CAM desk looks at: first what the fab is to be asked, then what it builds as usual.
+    """Return what a fab's CAM desk looks at: first what the fab has to confirm, then what it builds as usual.
 
     Args:
         one: the stackup.

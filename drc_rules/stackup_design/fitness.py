@@ -1,4 +1,4 @@
-"""One board against every workload: what it is fit for, how far it is from the others, what is still to be told."""
+"""One board against every workload: what it is fit for, how far it is from the others, what is still to be stated."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Shortfall(Frozen):
         title: that finding, with its numbers.
         more: further findings of the same clause.
         at_ghz: frequency at which the numbers hold; None where they have none.
-        by_stackup: a stackup alone can mend it.
+        by_stackup: a stackup alone can fix it.
     """
 
     clause: str
@@ -72,7 +72,7 @@ class Shortfall(Frozen):
 
 
 class OpenQuestion(Frozen):
-    """A fact that nobody has stated, with the lines that state it, and the clauses that wait for it."""
+    """A fact that is not stated, with the lines that state it, and the clauses that wait for it."""
 
     fact: str
     how_to_give: str
@@ -138,8 +138,8 @@ def fitness_of(
 
     Args:
         board: the board, read once.
-        config: its settings. A workload of the user's own that they name is judged beside the shipped ones.
-        overrides: the form factor that the user says; its profile is taken for the declared one.
+        config: its settings. A workload of the user's own that they name is judged along with the shipped ones.
+        overrides: the form factor that the user says; its profile counts as the declared one.
         profiles: only these; names, or paths of the user's own.
         also: further ones of the user's own, by path.
         sha256: hash of the file, for the report.

@@ -1,4 +1,4 @@
-"""Goals as they are found, each with who asks for it and where that stands."""
+"""Goals as they are found, each with its source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class From(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """One goal in words: what, how much, who says so, and where that stands."""
+    """One goal as text: what, how much, and the source."""
 
     goal: str
     value: str
@@ -47,7 +47,7 @@ class GoalWork:
 
 
 def needed_clause(work: GoalWork, kind: str) -> Clause | None:
-    """Return the clause of a kind with the greatest minimum among those whose breach is an error."""
+    """Return the clause of a kind with the largest minimum among those whose breach is an error."""
     found = [c for c in work.selection.of_kind(kind) if c.limit.min is not None and c.severity.value == "error"]
     return max(found, key=lambda c: c.limit.min or 0.0, default=None)
 

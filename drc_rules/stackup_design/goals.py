@@ -115,7 +115,7 @@ def goals_for(
 
 
 def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
-    """Return numbers of layers; what nobody states is filled up to the layer count."""
+    """Return numbers of layers; what is not stated is filled up to the layer count."""
     count = _layer_count(work)
     fast = _fast_layers(work, lines)
     power = _power_planes(work, count)
@@ -142,7 +142,7 @@ def _layers(work: GoalWork, lines: GoalLines) -> dict[str, int]:
 
 
 def _fast_outside(work: GoalWork, lines: GoalLines) -> bool:
-    """Tell whether fast links run on the outer layers: as routed, as the user says, or as usual on a new board."""
+    """Tell whether high-speed links run on the outer layers: as routed, as stated, or as usual on a new board."""
     said, project = work.choices.fast_outside, work.project
     if not lines.goals:
         return False

@@ -15,7 +15,7 @@ from stackup_lib.synthesis import Goals
 from stackup_lib.vias.build_ups import bgas, build_ups
 
 USUAL_MM, USUAL_UP_TO = 1.6, 12
-"""Thickness of a board of few layers where nobody states one: what fabs make unless told otherwise."""
+"""Thickness of a board of few layers where none is stated: what fabs make by default."""
 
 LARGE_MM, STIFF_MM = 400.0, 3.0
 """A longer board is built at least this thick, or it sags under its modules; usual, in no document that was read."""
@@ -33,7 +33,7 @@ BUS_V, BUS_GAP_MM = 31.0, 0.1
 
 
 def thickness_goals(work: GoalWork, count: int) -> dict[str, float | None]:
-    """Return the thickness that is asked for, or the least where none is."""
+    """Return the required thickness, or the minimum where none is."""
     said, form = work.choices.thickness_mm, work.selection.form
     if said is not None:
         work.say("thickness", f"{said:g} mm +-10 %", From.USER, "your choice; the tolerance is an assumption")
@@ -148,7 +148,7 @@ def _smallest_through_mm(project: BoardProject | None) -> float | None:
 
 
 def pair_pitch_mm(work: GoalWork) -> float | None:
-    """Return the greatest sum of width and gap of a pair: what leaves the board's BGAs; without a board, usual ones."""
+    """Return the maximum sum of width and gap of a pair: what leaves the board's BGAs; without a board, usual ones."""
     if work.project is None:
         what = f"{PAIR_PITCH_MM:g} mm at most"
         work.say("width and gap of pairs", what, From.ASSUMPTION, f"leaves a BGA of {BALL_PITCH_MM:g} mm pitch")

@@ -1,7 +1,8 @@
 """Our own clauses as judges of a candidate: it becomes a board in memory, and is checked.
 
-The trial board: every interface runs on every fast layer and, where it may, on the outer ones; grounds and supplies are
-filled. What a stackup decides is decided by the same rules as in a check; routing, holes and losses are not.
+The trial board: every interface runs on every high-speed layer and, where it may, on the outer ones; grounds and
+supplies are filled. What a stackup decides is decided by the same rules as in a check; routing, holes and losses are
+not.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class CandidateJudge:
 
     @property
     def wishes(self) -> tuple[str, ...]:
-        """Clauses that ask for more than the error of their kind does: preferred, not required."""
+        """Clauses that require more than the error of their kind does: preferred, not required."""
         required = {clause.kind for clause in self.clauses if clause.severity is Severity.ERROR}
         return tuple(c.id for c in self.clauses if c.severity is Severity.WARNING and c.kind in required & DECIDED)
 
@@ -125,7 +126,7 @@ def why_not(verdict: ClauseVerdict, outcome: Outcome) -> Iterator[str]:
 
 
 def trial_board(candidate: CandidateStackup, interfaces: tuple[str, ...], *, fast_outside: bool) -> bytes:
-    """Return the text of a board with this stackup, a pair of each interface on each fast layer, and filled planes.
+    """Return a board file with this stackup, a pair of each interface on each high-speed layer, and filled planes.
 
     `fast_outside` puts pairs on the outer layers too; they are there anyway where no other layer is fast.
     """

@@ -29,12 +29,12 @@ from stackup_lib.synthesis import LineGoal
 from stackup_lib.transmission_lines.inverse import Target
 
 LAYERS_EACH = 2
-"""Fast layers for a family of which no clause states a number."""
+"""High-speed layers for a family of which no clause states a number."""
 
 
 @dataclass(frozen=True)
 class LineReason:
-    """A goal of lines in words; `origin` is a value of `From`."""
+    """A goal of lines as text; `origin` is a value of `From`."""
 
     goal: str
     value: str
@@ -86,7 +86,7 @@ def outer_name(goal: str) -> str:
 
 
 def lines_for(interfaces: Iterable[str], form: Form | None, ctx: Context | None, choices: GoalChoices) -> GoalLines:
-    """Return the line goals of the fast interfaces.
+    """Return the line goals of the high-speed interfaces.
 
     Raises:
         ConfigError: a length is given for an interface that the board does not carry.
@@ -131,7 +131,7 @@ _LENGTH = {"user": "your choice", "board": "its longest link"}
 
 
 def _target(one: Interface, ctx: Context | None) -> tuple[Target | None, str]:
-    """Return the impedance, and who asks for it where that is the board and not the interface."""
+    """Return the impedance, and its source where that is the board and not the interface."""
     usual = _usual_target(one)
     nets = set(ctx.nets_of(one.id).tolist()) if ctx else set()
     asked = {which: len(nets.intersection(of)) for which, of in ctx.get(nets_by_target).items()} if ctx and nets else {}

@@ -37,7 +37,7 @@ class Selection:
         return tuple(clause for clause in self.clauses if clause.kind == kind)
 
     def greatest(self, kind: str) -> Clause | None:
-        """Return the clause of a kind with the greatest minimum."""
+        """Return the clause of a kind with the largest minimum."""
         found = [clause for clause in self.of_kind(kind) if clause.limit.min is not None]
         return max(found, key=lambda c: c.limit.min or 0.0, default=None)
 
@@ -47,7 +47,7 @@ class BoardProject:
     """A board that stands, with its settings.
 
     Attributes:
-        settings_path: the file of the settings where it is not the one beside the board.
+        settings_path: the file of the settings where it is not the one next to the board.
     """
 
     board: Board
@@ -87,7 +87,7 @@ def project_of(
     """Return a board with its settings, resolved as `check` resolves it.
 
     `interfaces` says of which generation the board's nets are, where neither settings nor a name says so.
-    `settings_path` is the file of `config` where that is not the one beside the board.
+    `settings_path` is the file of `config` where that is not the one next to the board.
     """
     context, _, profile = prepare(board, config, options)
     if interfaces:

@@ -1,4 +1,4 @@
-"""What helps a stackup that no swap of rows fixes, in words: more layers, or links on layers that have the laminate."""
+"""What helps a stackup that no swap of rows fixes, as text: more layers, or links on layers that have the laminate."""
 
 from __future__ import annotations
 

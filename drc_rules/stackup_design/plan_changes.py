@@ -1,4 +1,4 @@
-"""What a plan changes in a board: rows in words, safe or not, and the facts that no longer fit."""
+"""What a plan changes in a board: rows as text, safe or not, and the facts that no longer fit."""
 
 from __future__ import annotations
 

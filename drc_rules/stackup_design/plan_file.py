@@ -204,10 +204,10 @@ def _same_laminate(ply: PlanPly, label: str) -> None:
 
 
 def plan_of(board: Board, config: Config) -> Plan:
-    """Return the plan that asks for nothing but what a board and its settings state already.
+    """Return the plan that repeats what a board and its settings state already.
 
     Raises:
-        ConfigError: the board states no stackup, or a row of it that no plan can ask for.
+        ConfigError: the board states no stackup, or a row of it that no plan can state.
     """
     if board.stackup is None:
         raise ConfigError(str(board.path or "the board"), "states no stackup", "enter one in KiCad's Board Setup")

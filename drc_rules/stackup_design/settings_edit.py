@@ -1,7 +1,7 @@
 """Facts of a stackup into the text of a `stackwright.toml`: comments, order and other keys stay.
 
 Lines are edited as text; then the result is read as TOML and compared with what was meant. Where they differ (inline
-tables, dotted keys), nothing is written, and the user is told which lines to set.
+tables, dotted keys), nothing is written, and the message says which lines to set.
 """
 
 from __future__ import annotations

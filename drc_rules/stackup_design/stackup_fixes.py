@@ -40,7 +40,7 @@ class FailedClause:
 
 @dataclass(frozen=True)
 class Fix:
-    """Steps taken together: what they change in words, and the stackup then; `cautions` as of `ChangeStep`."""
+    """Steps taken together: what they change as text, and the stackup then; `cautions` as of `ChangeStep`."""
 
     words: tuple[str, ...]
     candidate: CandidateStackup
@@ -65,7 +65,7 @@ def fixes(current: CandidateStackup, failed: Sequence[FailedClause], ctx: Contex
 
 
 def _once(failed: Sequence[FailedClause]) -> list[FailedClause]:
-    """Return one of each kind: the one with the most findings, of copper weight the greatest minimum."""
+    """Return one of each kind: the one with the most findings, of copper weight the largest minimum."""
     ranked = sorted(failed, key=lambda one: (one.clause.limit.min or 0.0, len(one.findings)), reverse=True)
     by_kind: dict[str, FailedClause] = {}
     for one in ranked:

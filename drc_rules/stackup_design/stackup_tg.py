@@ -12,7 +12,7 @@ from stackup_lib.synthesis.cost import laminate_factor
 
 
 def with_tg(current: CandidateStackup, limit: TgLimit | None) -> tuple[CandidateStackup, tuple[str, ...]]:
-    """Return the stackup with every row of too low a Tg swapped, and what was swapped in words.
+    """Return the stackup with every row of too low a Tg swapped, and what was swapped as text.
 
     A family that the stackup holds already comes first, then the cheapest; where no laminate
     is sold in all the thicknesses that are needed, the stackup comes back as it was.

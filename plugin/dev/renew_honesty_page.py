@@ -1,6 +1,7 @@
 """Writes the tables and lists of fixtures/reference/honesty.md anew: `python plugin/dev/renew_honesty_page.py`.
 
-They are computed from rules, cases and seeds beside the test that compares them; read the difference before you commit.
+They are computed from rules, cases and seeds next to the test that compares them; read the difference before you
+commit.
 """
 
 from __future__ import annotations

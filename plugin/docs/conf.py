@@ -68,5 +68,5 @@ def _adjust(_app: Sphinx, _page: str, _template: str, context: dict[str, object]
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", lambda sphinx: write_pages(Path(sphinx.srcdir)))
-    app.connect("html-page-context", _adjust, priority=400)  # before the theme asks for the tree
+    app.connect("html-page-context", _adjust, priority=400)  # before the theme reads the tree
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -58,7 +58,7 @@ def _pixel(x: int, y: int, size: int, shapes: list[tuple[list[Point], Colour]]) 
 
 
 def _inside(at: Point, outline: list[Point]) -> bool:
-    """Whether a point lies in a convex polygon."""
+    """Whether a point is in a convex polygon."""
     turns = [
         (x2 - x1) * (at[1] - y1) - (y2 - y1) * (at[0] - x1)
         for (x1, y1), (x2, y2) in zip(outline, [*outline[1:], outline[0]], strict=True)

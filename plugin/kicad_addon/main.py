@@ -1,4 +1,4 @@
-"""What KiCad runs when the button is pressed; everything else is in `stackwright.kicad`, which lies beside this file.
+"""What KiCad runs when the button is pressed; everything else is in `stackwright.kicad`, which lies next to this file.
 
 What this process writes to its error stream is what KiCad shows to the user.
 """
@@ -30,7 +30,7 @@ def _inside(entry: str, folder: Path) -> bool:
 
 def main() -> int:
     """Check the open board."""
-    if sys.stderr is None:  # pythonw.exe, by which KiCad runs plugins on Windows, where nobody listens
+    if sys.stderr is None:  # pythonw.exe, by which KiCad runs plugins on Windows, has no console
         sys.stderr = io.StringIO()
     own_packages_first()
     try:

@@ -61,7 +61,7 @@ class LanePort:
 
 
 def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
-    """Return the ports with a published limit, by name; ask for them with `Context.get`."""
+    """Return the ports with a published limit, by name; get them with `Context.get`."""
     links, done = ctx.get(board_links), set[int]()
     found: dict[tuple[str, str, str | None, bool], list[tuple[str, Link]]] = {}
     for net, role in enumerate(ctx.assignment.roles):

@@ -90,7 +90,7 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
 
 
 def _pairs(ctx: Context, group: FastGroup) -> Iterator[tuple[Link, Link]]:
-    """Yield the links of a group that are pairs, the positive one first; those of unused pins lead nowhere."""
+    """Yield the links of a group that are pairs, the positive one first; those of unused pins end open."""
     links, done = ctx.get(board_links), set[int]()
     for link in links.of_nets(group.nets):
         partner = links.partner_of(link)

@@ -1,6 +1,6 @@
 """The delay of one trace from end to end. Lengths in mm, delays in ps.
 
-A trace is followed through its series parts, tuning patterns as drawn. Each stretch counts with the delay per length of
+A trace is followed through its series parts, tuning patterns as drawn. Each section counts with the delay per length of
 its own cross section, a via with the height that the signal climbs, a package with the pad-to-die length or delay that
 KiCad stores at the pads.
 """

@@ -23,7 +23,7 @@ from stackup_lib.kicad.design_rules.board_minimums import (
 Mask = NDArray[np.bool_]
 
 PRECISION_MM = 6e-7
-"""KiCad compares sizes in whole nanometres: 0.099999 mm is below 0.1 mm; half a nanometre is not told from none."""
+"""KiCad compares sizes in whole nanometres: 0.099999 mm is below 0.1 mm; half a nanometre does not count."""
 HOLE_EPSILON_MM = 0.0005
 """KiCad takes this much off the least distance of holes; holes nearer than this are one hole drilled twice to it."""
 
@@ -195,7 +195,7 @@ def _holes(board: Board) -> _Holes:
 
 
 def _values(board: Board, holes: _Holes, minimum: Minimum) -> Floats:
-    """What of each hole is held against a minimum; NaN where it has none of that, or it cannot be told."""
+    """The value of each hole that a minimum limits; NaN where it has none of that, or it is not known."""
     is_micro = holes.is_via & holes.is_micro
     if minimum.key in (HOLE.key, MICROVIA_HOLE.key):
         return np.where(is_micro == (minimum.key == MICROVIA_HOLE.key), holes.drill_mm, np.nan)
@@ -216,8 +216,8 @@ def _values(board: Board, holes: _Holes, minimum: Minimum) -> Floats:
 def _pad_rings(pads: Pads, rows: Ints) -> Floats:
     """Rings of plated pads; NaN where the shape does not tell, or another pad of the same name adds to the copper.
 
-    A hole off the middle of its pad has the ring of its narrow side. Of round pads with slots off the middle it cannot
-    be told.
+    A hole off the middle of its pad has the ring of its narrow side. Of round pads with slots off the middle it is not
+    known.
     """
     half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
     hole_x, hole_y = pads.drill_x_mm[rows] / 2, pads.drill_y_mm[rows] / 2

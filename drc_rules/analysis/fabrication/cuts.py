@@ -1,4 +1,4 @@
-"""Copper beside the board's edge and beside unplated holes, as the fab clauses ask for it."""
+"""Copper next to the board's edge and next to unplated holes, as the fab clauses require."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at_edge(ctx: Context) -> CutGaps:
 
 
 def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
-    """Return what comes near unplated holes: the nearest piece of each hole; fills are left out where asked."""
+    """Return what comes near unplated holes: the nearest piece of each hole; fills are left out on request."""
     found = ctx.get(_cut_gaps)
     found = found.where((found.cut >= 0) & (with_fills | (found.kind != Piece.FILL)))
     return found.least_of(found.cut)

@@ -28,9 +28,9 @@ class Bar:
 
     Attributes:
         value: the number; its unit is the limit's.
-        who: in words, e.g. `best fabs` or the name of one's own.
+        who: as text, e.g. `best fabs` or the name of your fab.
         tier: None for one's own fab.
-        stricter: the limit of the next stricter tier that has one; what misses it is told there.
+        stricter: the limit of the next stricter tier that has one; what misses it is reported there.
     """
 
     value: float
@@ -68,7 +68,7 @@ def bar_of_tier(limit: Callable[[Tier], float | None], tier: Tier) -> Bar | None
 
 
 def untold(rows: Ints, misses: Callable[[Bar], NDArray[np.bool_]], least: Bar) -> tuple[Ints, bool]:
-    """Return which of the rows that miss a limit are told here, and whether all of them are told at a stricter tier.
+    """Return the rows to report of those that miss a limit, and whether a stricter tier reports all of them.
 
     Args:
         rows: positions that miss `least`.
@@ -82,7 +82,7 @@ def untold(rows: Ints, misses: Callable[[Bar], NDArray[np.bool_]], least: Bar) -
 
 
 def bar_of(ctx: Context, clause: Clause, own: float | None) -> Bar | None:
-    """Return the own fab's limit for a clause that asks for it, None for any other clause."""
+    """Return your fab's limit for a clause that requires it, None for any other clause."""
     if clause.limit.at_least != OWN or own is None:
         return None
     return Bar(own, own_fab(ctx).name or "your fab")

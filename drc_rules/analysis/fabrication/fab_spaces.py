@@ -21,7 +21,7 @@ from stackup_lib.materials import copper_weights, ounce_class
 MIL_MM = 0.0254
 
 MIL_PRECISION_MM = 0.002
-"""What a limit of whole mils allows: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) are asked for."""
+"""What a limit of whole mils allows: 0.125 mm is drawn, and etched, where 5 mil (0.127 mm) is required."""
 
 NEAR_MIL = 0.02
 """A limit this near to a whole number of mils is one, written down in micrometres."""
@@ -87,7 +87,7 @@ def least_space(ctx: Context, clause: Clause, layer: int) -> Bar | None:
 
 
 def tier_space_mm(ctx: Context, layer: int, tier: Tier) -> float | None:
-    """Return the least space of a tier on a layer; an outer layer of unknown thickness is taken for an ordinary one."""
+    """Return the minimum clearance of a tier on a layer; an outer layer of unknown thickness counts as ordinary."""
     if not is_outer(ctx.board, layer):
         row = _row(weight_oz(ctx, layer))
         return None if row is None else row.least_mm(tier)
@@ -144,7 +144,7 @@ def holes_to_copper(ctx: Context) -> HoleGaps | None:
 
 
 def _widest_mm(ctx: Context, layer: int) -> float:
-    """The widest space that any clause asks for on a layer, a tier's less its tolerance; 0 where none can be told."""
+    """The largest clearance that any clause requires on a layer, a tier's less its tolerance; 0 where none is known."""
     with ctx.aside():
         try:
             own = own_space_mm(ctx, layer)
@@ -155,5 +155,5 @@ def _widest_mm(ctx: Context, layer: int) -> float:
 
 
 def own_minimum_mm(project: Project) -> float:
-    """Return the clearance that Board Setup asks for at least; 0 where it asks for none."""
+    """Return Board Setup's minimum clearance; 0 where it has none."""
     return next((one.value_mm for one in board_minimums(project) if one.key == CLEARANCE.key), 0.0)

@@ -49,7 +49,7 @@ class _Contrast(Frozen):
 
 
 class WeaveFigures(Frozen):
-    """The published figures, see `glass_weave.toml`."""
+    """The published values, see `glass_weave.toml`."""
 
     skew: _Skew
     contrast: _Contrast
@@ -58,12 +58,12 @@ class WeaveFigures(Frozen):
 
 @cache
 def weave_figures() -> WeaveFigures:
-    """Return the published figures."""
+    """Return the published values."""
     return read_model(FILE, WeaveFigures)
 
 
 class Glass(StrEnum):
-    """What the weave beside a layer does."""
+    """What the weave next to a layer does."""
 
     OPEN = "open"
     SPREAD = "spread"
@@ -79,7 +79,7 @@ class WeaveSkew:
         nets: its two nets.
         along_mm: length of straight runs along the weave, over glass that is open or not known, of the worse net.
         sure_ps: the most that runs over glass known to be open can add up to.
-        possible_ps: the same with glass that nobody has named taken as open.
+        possible_ps: the same with unnamed glass counted as open.
         e_glass_ps: as `sure_ps`, were all glass E-glass.
     """
 
@@ -102,7 +102,7 @@ def glass_of_layers(ctx: Context) -> Mapping[int, Glass]:
 
 
 def unnamed_plies(ctx: Context, layers: Ints) -> Iterator[DielectricPly]:
-    """Plies beside some layers whose glass style nobody has named."""
+    """Plies next to some layers whose glass style is not named."""
     for ply in ctx.plies:
         if any(ply.touches(layer) for layer in layers.tolist()) and not _is_named(ply):
             yield ply

@@ -1,4 +1,4 @@
-"""Where narrow spaces are, and between what, in words."""
+"""Where small clearances are, and between what, as text."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Impedance of what was routed, what is asked of it, and how well it is known."""
+"""Impedance of what was routed, its target, and how well it is known."""

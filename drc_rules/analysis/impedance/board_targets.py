@@ -1,4 +1,4 @@
-"""The impedances that a board asks for: one target per group of nets, or what the command line says."""
+"""The target impedances of a board: one target per group of nets, or what the command line says."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def target_from_words(
 
 
 def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
-    """Return what the board's nets ask for, the most routed first, each with its routed geometries by layer."""
+    """Return the targets of the board's nets, the most routed first, each with its routed geometries by layer."""
     groups: dict[NetTarget, list[ControlledLine]] = {}
     for found in counted(ctx.get(controlled_lines)):
         groups.setdefault(found.target, []).append(found)
@@ -52,7 +52,7 @@ def board_targets(ctx: Context) -> tuple[LineTarget, ...]:
 
 
 def _together(a: LineTarget, b: LineTarget) -> LineTarget:
-    """Join targets that ask for the same at the same frequency."""
+    """Join equal targets at the same frequency."""
     title = ", ".join(dict.fromkeys((*a.title.split(", "), *b.title.split(", "))))
     source = ", ".join(dict.fromkeys((*a.source.split(", "), *b.source.split(", "))))
     return a.model_copy(update={"title": title, "source": source, "routed": (*a.routed, *b.routed)})

@@ -1,7 +1,7 @@
 """How a production spreads the impedance of the lines that are judged, against what is allowed; for a drawing.
 
 The board is judged by its nominal impedance alone. What a production makes of it depends on the fab, whose tolerances
-nobody has stated yet: those of a typical one are taken, which has no impedance control of its own and adjusts nothing.
+are not stated yet: those of a typical one are taken, which has no impedance control of its own and adjusts nothing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from stackup_lib.transmission_lines.tolerance import CENTRAL, respond
 from stackup_lib.transmission_lines.variation import VariedLine
 
 MOST_LINES = 6
-"""Geometries told of one target, the longest first."""
+"""Number of geometries reported per target, the longest first."""
 
 MOST_SOLVED = 20
 """Cross sections solved for one board: each takes some twenty solutions."""
 
 BINS, WIDEST_SIGMAS = 48, 4.0
-"""The curve of a distribution: so many points within so many standard deviations."""
+"""The curve of a distribution: number of points, and the standard deviations that they span."""
 
 CAUSES = {
     "width": "width",
@@ -82,13 +82,13 @@ class LineSpread(Frozen):
 
 
 class TargetSpread(Frozen):
-    """The lines of which one impedance is asked.
+    """The lines with one target impedance.
 
     Attributes:
         titles: for whom.
         tolerance_pct: allowed deviation.
         lines: the longest first.
-        problems: why others are not told.
+        problems: why others are left out.
     """
 
     titles: tuple[str, ...]
@@ -113,7 +113,7 @@ Shape = tuple[LineSite, float, float | None, bool]
 def impedance_spreads(ctx: Context) -> tuple[TargetSpread, ...]:
     """Return what a typical production makes of every geometry whose impedance is judged, the most routed target first.
 
-    Lines of which a fact is missing are told as a problem.
+    Lines with a missing fact are reported as a problem.
     """
     groups: dict[Asked, list[ControlledLine]] = {}
     for found in counted(ctx.get(controlled_lines)):
@@ -153,7 +153,7 @@ class _Solver:
         if shape not in self._known:
             if len(self._known) >= MOST_SOLVED:
                 return None
-            nominal = found.impedance_ohm(Lines(self.ctx))  # first: it refuses what no solver should be asked
+            nominal = found.impedance_ohm(Lines(self.ctx))  # first: it refuses what no solver should get
             line = VariedLine(shape[0], shape[1], shape[2], None, self.process)
             fit = respond(line)
             parts = [

@@ -47,13 +47,13 @@ GAPS_PER_WIDTH = (1.0, 2.0)
 
 
 class LineTarget(Frozen):
-    """An impedance that is asked for.
+    """A target impedance.
 
     Attributes:
         title: for whom, e.g. `PCIe Gen5` or a net class.
-        nyquist_ghz: where its loss counts, None where nobody says.
+        nyquist_ghz: where its loss counts, None where not specified.
         gap_mm: of the pair, where the design states one.
-        source: who asks for it.
+        source: where it comes from.
         routed: in which geometries the board's nets of it were routed.
     """
 

@@ -128,7 +128,7 @@ def line_state(
 
 
 class PlannedLine(Frozen):
-    """A planned width and gap on a layer, in the planned stackup; `target` is None where no routed net asks for one."""
+    """A planned width and gap on a layer, in the planned stackup; `target` is None where no routed net has one."""
 
     rule: PlannedRule
     target: LineTarget | None

@@ -13,8 +13,8 @@ from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.transmission_lines.tolerance import ImpedanceSpread, spread
 
 USUAL_GHZ = (1.0, 4.0, 8.0, 16.0, 26.56)
-"""Where loss is told when nobody names a frequency: a coupon's, and the Nyquist frequencies of PCIe Gen3 to Gen5 and of
-106 GBd PAM4."""
+"""Where loss is reported when no frequency is given: a coupon's, and the Nyquist frequencies of PCIe Gen3 to Gen5 and
+of 106 GBd PAM4."""
 
 
 class Dielectric(Frozen):

@@ -1,6 +1,6 @@
 """Every routed differential pair with its impedance by layer, judged or not, and why not.
 
-What no clause judges still has an impedance: pairs of which nobody says what they are, and pairs too short to count.
+What no clause judges still has an impedance: pairs of unknown interface, and pairs too short to count.
 Geometries that a rule has solved cost nothing here; others are solved as far as the caller allows, the longest of pairs
 that are not judged first.
 """
@@ -23,7 +23,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 
 MOST_SOLVED = 200
-"""Geometries that are solved for this table where all of it is asked for: a few seconds."""
+"""Geometries that are solved for this table where all of it is requested: a few seconds."""
 
 QUICKLY_SOLVED = 20
 """The same where the table is not what the check is for."""
@@ -81,7 +81,7 @@ def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
 
     Args:
         ctx: the checked board, with the lines that its rules have solved.
-        most_solved: how many geometries may be solved that no rule has asked for.
+        most_solved: how many geometries may be solved that no rule needs.
     """
     targets = tuple(ctx.get(nets_by_target))
     target_of = {net: number for number, nets in enumerate(ctx.get(nets_by_target).values()) for net in nets}

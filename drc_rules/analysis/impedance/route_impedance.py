@@ -1,7 +1,7 @@
-"""Impedance along the route of every link with a target: mean weighted by length, worst section, what was forgiven.
+"""Impedance along the route of every link with a target: mean weighted by length, worst section, what was ignored.
 
 What counts is what `IMP002` judges: sections that are longer than a breakout at each end. A section over a hole in the
-planes has no impedance of width and gap; its length is told apart.
+planes has no impedance of width and gap; its length is reported separately.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ RARE = 0.05
 """Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
 
 LineKey = tuple[int, float, float | None, References | None]
-"""Layer, width, gap and planes of a stretch, as `Lines.loss` takes them."""
+"""Layer, width, gap and planes of a section, as `Lines.loss` takes them."""
 
 
 class LinkGeometry:
@@ -29,7 +29,7 @@ class LinkGeometry:
         width = round(piece.width_mm, 4)
         alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]
         total = sum(line.length_mm for line in alike)
-        if not total:  # all of it lies on pads
+        if not total:  # all of it is on pads
             yield self._key(piece.layer, width, None), piece.length_mm
         for line in alike:
             yield self._key(piece.layer, width, line), piece.length_mm * line.length_mm / total

@@ -21,13 +21,13 @@ SAME_GAP_MM = 0.005
 """Gaps that differ by less are one gap: drawing grids and rounded arcs."""
 
 ALONE_GAPS = 4.0
-"""A partner farther away than this many of the pair's usual gaps no longer counts: the traces are alone."""
+"""A complement farther away than this many of the pair's usual gaps no longer counts: the traces are alone."""
 
 FAR_MM = 2.0
 """Nor does one that is farther away than any dielectric of a board with controlled pairs is thick."""
 
 ROUNDING_MM = 1e-6
-"""KiCad's unit: a piece whose middle lies on the edge of a pad lies there wherever the board is on the sheet."""
+"""KiCad's unit: a piece whose middle is on the edge of a pad lies there wherever the board is on the sheet."""
 
 References = tuple[int | None, int | None]
 
@@ -65,13 +65,13 @@ _Group = tuple[int, ...]
 """A net alone, or the two of a pair."""
 
 _KNOWN: WeakKeyDictionary[CopperMap, dict[_Group, _Sums]] = WeakKeyDictionary()
-"""What was found before on a board: several rules ask for the same nets."""
+"""What was found before on a board: several rules look up the same nets."""
 
 
 def routed_lines(board: Board, copper: CopperMap, mates: Pairs, nets: Sequence[int]) -> tuple[RoutedLine, ...]:
     """Return every geometry in which some nets were routed, the longest first.
 
-    Nets of a pair are looked at with their partner: their gap is that of the copper.
+    Nets of a pair are looked at with their complement: their gap is that of the copper.
     """
     groups = dict.fromkeys(_group(mates, net) for net in nets)
     known = _KNOWN.setdefault(copper, {})

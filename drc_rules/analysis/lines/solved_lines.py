@@ -25,7 +25,7 @@ LINE_TOLERANCE = 1e-3
 """Relative accuracy of the solver for tables and rules: a tenth of what the mask's outline alone is worth."""
 
 WIDEST_MM = 20.0
-"""No line of a signal is wider, nor farther from its partner; the field solver's work grows with the width."""
+"""No line of a signal is wider, nor farther from its complement; the field solver's work grows with the width."""
 
 DRAW_IT = "give the track, its class or its rule a width and a gap of a line in KiCad"
 
@@ -40,7 +40,7 @@ class LossAt(Frozen):
         dielectric_db_per_mm, copper_db_per_mm, roughness_db_per_mm: nominal parts.
         limit_ghz: up to where a quasi-static answer holds.
         limit_reason: what ends it.
-        assumptions: what nobody has declared, one phrase each.
+        assumptions: what is not declared, one phrase each.
     """
 
     frequency_ghz: float
@@ -156,7 +156,7 @@ class Lines:
             key: layer, width, gap and planes.
             frequency_ghz: of loss and Df.
             foil: of all copper; by default what is declared.
-            df_factor: by which the Df of every laminate beside it is multiplied; the mask keeps its own.
+            df_factor: by which the Df of every laminate next to it is multiplied; the mask keeps its own.
         """
         index, width, gap, references = key
         line, where = self.solved(index, width, gap, references), self.site(index, references)
@@ -250,7 +250,7 @@ def routed_impedance_ohm(lines: Lines, line: RoutedLine) -> float:
 
 
 def production_process() -> Process:
-    """Return the tolerances of a typical production, as long as nobody declares those of the fab."""
+    """Return the tolerances of a typical production, as long as those of the fab are not declared."""
     return typical_processes()[Tier.STANDARD].process
 
 

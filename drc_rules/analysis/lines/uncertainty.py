@@ -1,6 +1,6 @@
 """What is not known of a line's nominal impedance, cause by cause, and what to declare so that it is known.
 
-All of it stands here, and nowhere else: rules, tables and drawings take it from `LineUncertainty`. Each cause moves one
+This is the only source: rules, tables and drawings take it from `LineUncertainty`. Each cause moves one
 input of the field solver to the ends of its range on the line's own cross section. A cause that is declared drops out.
 The errors are the same on every board of a lot and may all point one way: they are added. What production spreads
 (width, thickness, lot of laminate) is no part of it: see `stackup_lib.transmission_lines.tolerance`.
@@ -51,7 +51,7 @@ MASK_OUTLINE_PCT = 0.3
 fits of two outlines to 27 reference cases differ by up to this."""
 
 MATTERS_PCT = 0.15
-"""What moves an impedance by less is not asked for."""
+"""What moves an impedance by less is not asked of the user."""
 
 
 class Cause(StrEnum):
@@ -85,7 +85,7 @@ class Contribution(Frozen):
         return max(-self.low_pct, self.high_pct)
 
     def __str__(self) -> str:
-        """Return cause and size in words."""
+        """Return cause and size as text."""
         if math.isclose(-self.low_pct, self.high_pct, abs_tol=0.05):
             return f"{self.cause.value} +-{self.pct:.1f} %"
         ends = [f"{end:+.1f}" for end in (self.low_pct, self.high_pct) if abs(end) >= 0.05]
@@ -201,7 +201,7 @@ Change = Callable[[dict[str, object]], float]
 
 
 def _of_dk(where: BoardSite, change: Change) -> Iterator[Contribution]:
-    """Permittivities that nobody has stated with a frequency, all wrong the same way."""
+    """Permittivities stated without a frequency, all wrong the same way."""
     doubtful = {ply.label: ply for ply in where.plies if not _has_stated_dk(ply)}
     if not doubtful:
         return

@@ -83,7 +83,7 @@ class HoleLosses:
         return self._at
 
     def _need_vias(self, route: Route) -> None:
-        """Refuse to count a via as nothing because its net, behind a series part, was not taken for the interface."""
+        """Refuse to count a via as nothing because its net, behind a series part, was not assigned to the interface."""
         vias = self.ctx.board.vias
         for crossing in route.crossings:
             k = crossing.via

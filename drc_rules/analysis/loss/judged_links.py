@@ -1,4 +1,4 @@
-"""Which links are judged by their loss, by which clause, and where a share of the budget is asked of the user."""
+"""Which links are judged by their loss, by which clause, and where the user has to state a share of the budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stackup_lib.core.facts import MissingFact
 SHARE, ASSUMED = "link_loss", "link_loss_assumed"
 
 LOSSY_FROM_GHZ = 10.0
-"""From this Nyquist frequency the requirement documents ask for low-loss laminates: there a board's loss matters even
+"""From this Nyquist frequency the requirement documents call for low-loss laminates: there a board's loss matters even
 where no document says how much of it is the board's."""
 
 
@@ -31,7 +31,7 @@ class JudgedLinks:
 
 
 def judged_links(ctx: Context) -> Iterator[tuple[JudgedLinks, str]]:
-    """Yield the links whose loss is asked about, interface by interface, with the kind of clause that judges them."""
+    """Yield the links whose loss is checked, interface by interface, with the kind of clause that judges them."""
     for interface_id in ctx.assignment.fast_interfaces():
         one = interface(interface_id)
         for declared in (True, False):
@@ -59,7 +59,7 @@ def _by_row(
 def _clause_kind(ctx: Context, found: JudgedLinks) -> str | None:
     """Return the kind of clause that judges the links: an error needs declared nets and a share that a document states.
 
-    None where no document states a share for this board and the loss is not asked for either.
+    None where no document states a share for this board and the loss is not checked either.
     """
     one = found.interface
     try:
@@ -73,7 +73,7 @@ def _clause_kind(ctx: Context, found: JudgedLinks) -> str | None:
 
 
 def _share_is_asked(ctx: Context, found: JudgedLinks) -> bool:
-    """Tell whether links without a published share are asked about at all.
+    """Tell whether links without a published share are checked at all.
 
     They are where the user or the workload says that they are of the interface, and where its loss is what limits it:
     a share is published for other boards of its family, or it is serial and so fast that laminates matter.
@@ -87,7 +87,7 @@ def _share_is_asked(ctx: Context, found: JudgedLinks) -> bool:
 
 
 def share_missing(ctx: Context, found: JudgedLinks, worst: LinkLoss | None) -> MissingFact:
-    """Return the fact that nobody but the user can give: what the board may lose where nothing is published.
+    """Return the fact that only the user can give: what the board may lose where nothing is published.
 
     Args:
         ctx: the board and its facts.

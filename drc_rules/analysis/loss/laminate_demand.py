@@ -1,4 +1,4 @@
-"""Laminate and foil goals from the clauses: Df, loss class and foil beside fast layers."""
+"""Laminate and foil goals from the clauses: Df, loss class and foil next to high-speed layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stackup_lib.synthesis import DfLimit
 
 @dataclass(frozen=True)
 class MaterialDemand:
-    """What the fast layers ask of laminate and foil.
+    """What the high-speed layers require of laminate and foil.
 
     Attributes:
         named: families that meet every laminate clause, some of them only by name.

@@ -126,7 +126,7 @@ class InterfaceLosses:
 
 @dataclass(frozen=True)
 class LinkLosses:
-    """The losses of a board's fast links, computed for an interface when it is first asked for."""
+    """The losses of a board's high-speed links, computed for an interface when it is first needed."""
 
     ctx: Context
 
@@ -178,7 +178,7 @@ class LinkLosses:
         return tuple(known), tuple(missing)
 
     def _traces(self, one: Interface, nets: Sequence[int]) -> Iterator[tuple[Link, ...]]:
-        """Yield links, those of a pair together; nets with a single pad and no track lead nowhere."""
+        """Yield links, those of a pair together; nets with a single pad and no track have no second end."""
         done: set[int] = set()
         for link in self.links.of_nets(nets):
             if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
@@ -253,13 +253,13 @@ class LinkLosses:
             return LossStretch(key, length_mm, self.ctx.get(_loss_at, key, one.nyquist_ghz or 0.0))
 
     def df_confidence(self, link: LinkLoss) -> Confidence:
-        """Return how sure the least sure Df beside a link is."""
+        """Return how sure the least sure Df next to a link is."""
         nyquist = link.interface.nyquist_ghz or 0.0
         where = {(s.key[0], s.key[3]) for s in link.stretches}
         return least(Confidence.HIGH, *(self.ctx.get(_df_sure, index, planes, nyquist) for index, planes in where))
 
     def df_beside(self, link: LinkLoss, at_ghz: float) -> float | None:
-        """Return the highest Df beside the layer on which most of a link runs; None where one is not known."""
+        """Return the highest Df next to the layer on which most of a link runs; None where one is not known."""
         index, _, _, references = link.stretches[0].key
         return self.ctx.get(_df_beside, index, references, at_ghz)
 

@@ -1,6 +1,6 @@
 """The S-parameters of a link: its lines, vias and stubs in the order of the route. Lengths in mm, frequencies in GHz.
 
-A pair is taken as symmetric: the route of its first trace, with the mean length of both, once in the odd and once in
+A pair counts as symmetric: the route of its first trace, with the mean length of both, once in the odd and once in
 the even mode. Every line has the causal materials of its cross section, anchored at the interface's Nyquist frequency.
 A via is a loaded barrel between the layers that it joins, with what is left of the hole as an open stub.
 """
@@ -55,7 +55,7 @@ class LinkNetwork:
     Attributes:
         name: of its first net.
         nets: of both traces.
-        ends: of each trace, the pads that it begins and ends on, in words.
+        ends: of each trace, the pads that it begins and ends on, as text.
         frequency_ghz: rising from 0.
         s: (frequencies, 2, 2) of a single trace, ports near and far; (frequencies, 4, 4) of a pair, ports P near, P
             far, N near, N far. All ports have `REFERENCE_OHM`.
@@ -63,7 +63,7 @@ class LinkNetwork:
             ports of `own_ohm`.
         own_ohm: impedance of the interface, of a pair half of the differential one; `REFERENCE_OHM` where it has none.
         limit_ghz: up to where its lines are quasi-static.
-        parts: the elements in order, in words.
+        parts: the elements in order, as text.
         notes: what was assumed or left out.
     """
 
@@ -255,7 +255,7 @@ class _Built:
 
 
 def _modes_of(shape: ViaShape) -> tuple[ViaShape, ViaShape]:
-    """Return the via in the odd mode, and in the even one, in which its partner carries no return current."""
+    """Return the via in the odd mode, and in the even one, in which its complement carries no return current."""
     return shape, shape.model_copy(update={"partner_mm": None})
 
 

@@ -1,7 +1,7 @@
 """A link's insertion loss over frequency, part by part: computed as at Nyquist, for a drawing; it decides nothing.
 
 Every point takes the Df of its own frequency. Where a data sheet states none, or a declared one does not reach, the
-curve begins or ends, and says for want of what.
+curve begins or ends, and says which fact is missing.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ LOWEST_GHZ = 0.1
 """Below this no link of a board loses anything worth a drawing."""
 
 REACH = 1.5
-"""Curves end at so many times Nyquist: beyond it hardly any power of the signal is left."""
+"""Curves end at this many times Nyquist: beyond it hardly any power of the signal is left."""
 
 STEPS = 18
 """Points, drawn densest at low frequencies, where copper loss rises as the root."""
 
 IN_TABLE = (0.125, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
-"""Shares of Nyquist at which the curve is told in figures, too."""
+"""Shares of Nyquist at which the curve is given as numbers, too."""
 
 STEEP_DB, MORE_POINTS = 1.0, 16
-"""Neighbours that differ by more get a point between them, up to so many: a stub near its resonance."""
+"""Neighbours that differ by more get a point between them, up to a maximum: a stub near its resonance."""
 
 
 class LossPoint(Frozen):
@@ -56,7 +56,7 @@ class LossCurve(Frozen):
     Attributes:
         row: the link at Nyquist, with what the board may lose.
         points: by frequency, Nyquist among them.
-        begins_for, ends_for: the fact for want of which the curve does not go on below or above; empty where it does.
+        begins_for, ends_for: the missing fact that stops the curve below or above; empty where it does.
         limit_ghz: beyond this more is lost than is computed; None where that is beyond the last point.
         limit_reason: what ends it.
     """
@@ -133,7 +133,7 @@ def _frequencies(nyquist_ghz: float) -> list[float]:
 
 @dataclass
 class _Asked:
-    """Asks for the link at a frequency, and remembers why there is no answer."""
+    """Computes the link at a frequency, and remembers why there is no answer."""
 
     at: Callable[[float], LinkLoss]
     problem: str = field(default="", init=False)

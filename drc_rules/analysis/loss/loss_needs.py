@@ -14,7 +14,7 @@ from stackup_lib.core.facts import MissingFact
 from stackup_lib.materials import FoilGrade
 
 CLOSE_DB, STEPS = 1e-4, 5
-"""So near to the budget a Df has to come, and in so many steps of a secant it has."""
+"""How near to the budget a Df has to come, and the maximum number of secant steps."""
 
 WORST_DF = 0.1
 """No laminate is worse: beyond this a Df by proportion is as good as a solved one."""
@@ -68,7 +68,7 @@ def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade |
 def df_needed(link: LinkLoss, budget_db: float, df: float) -> float | None:
     """Return the largest Df at which a link closes, all else as it is; None where even a lossless laminate does not.
 
-    Dielectric loss is proportional to Df. The Df of every dielectric beside the link is changed by the same factor.
+    Dielectric loss is proportional to Df. The Df of every dielectric next to the link is changed by the same factor.
 
     Args:
         link: its loss.
@@ -108,7 +108,7 @@ def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -
 
 
 def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float | None = None) -> str | None:
-    """Return in words up to which Df a link closes: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
+    """Return the Df at which a link meets its budget: `Df up to 0.0046 at 16 GHz (0.0080 now)`; None where none does.
 
     Args:
         ctx: the board and its facts.

@@ -31,7 +31,7 @@ DECLARED_PARTS = ("package", "connector")
 """Parts of a share with a key of their own in `[[interface]]`: `package_loss_db`, `connector_loss_db`."""
 
 ANY_BOARD = ("board", "board_and_connector", "per_end")
-"""Shares that hold for whatever board the interface is on: nobody has to say which it is."""
+"""Shares that hold for whatever board the interface is on: which board need not be stated."""
 
 
 class Share(Frozen):
@@ -42,11 +42,11 @@ class Share(Frozen):
         db: the share at the Nyquist frequency, allowances included.
         document: key of the document it stands in; "declared" for the user's own, None for engineering knowledge.
         surely_db: share that a document states for the role at this Nyquist frequency: its own, or of an engineering
-            figure that of a slower link, which a faster one does not exceed; None where there is none. Only what is
+            value that of a slower link, which a faster one does not exceed; None where there is none. Only what is
             beyond it can be an error.
         allowances_db: what of it belongs to package, connector or module, by name.
-        assumed: names of the allowances that nobody has declared.
-        from_form: the role follows from the form factor, nobody has declared it for these nets.
+        assumed: names of the allowances that are not declared.
+        from_form: the role follows from the form factor, it is not declared for these nets.
     """
 
     role: str
@@ -165,7 +165,7 @@ def form_of(ctx: Context) -> Form | None:
 
 
 def declaration_lines(ctx: Context, one: Interface, row: InterfaceDeclaration | None, asked: str) -> str:
-    """Return an `[[interface]]` table that says what is said now, of the same nets, and asks for one more key."""
+    """Return an `[[interface]]` table with what is stated now, for the same nets, and room for one more key."""
     if row is not None:
         chosen = {"net_classes": list(row.net_classes), "nets": list(row.nets)}
         said = row.model_dump(include=set(OF_A_LINK), exclude_none=True)

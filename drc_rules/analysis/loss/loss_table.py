@@ -18,15 +18,15 @@ from stackup_lib.core.interval import Interval
 
 DF_KIND = "laminate_df"
 BOUND_DB = 999.0
-"""More than this no link loses; what computes to more is a stub at its resonance, of which nobody knows the depth."""
+"""More than this no link loses; what computes to more is a stub at its resonance, of unknown depth."""
 
 
 def loss_rows(ctx: Context, clauses: Iterable[Clause]) -> tuple[LinkLossRow, ...]:
-    """Return a row for every link whose loss is asked about; of each interface the worst first, unknown ones last.
+    """Return a row for every link whose loss is checked; of each interface the worst first, unknown ones last.
 
     Args:
         ctx: the board and its facts.
-        clauses: those that apply, for the Df that they ask for.
+        clauses: those that apply, for the Df that they require.
     """
     asked = {clause.interface: clause for clause in clauses if clause.kind == DF_KIND and clause.interface}
     with ctx.recording():  # a table decides nothing
@@ -40,7 +40,7 @@ def _rows(ctx: Context, found: JudgedLinks, df_clause: Clause | None) -> Iterato
         missing = share_missing(ctx, found, None) if share is None else None
     except MissingFact as role:
         if not found.declared:
-            return  # nobody has said that these are such links, nor which board this is: nothing is judged
+            return  # neither links nor board are declared: nothing is judged
         share, missing = None, role
     losses = LinkLosses(ctx).of(one.id, declared=found.declared)
     for index, link in enumerate(link for link in losses.known if found.nets.intersection(link.nets)):

@@ -11,7 +11,7 @@ from stackup_lib.nets.routes import Route
 
 
 def board_links(ctx: Context) -> Links:
-    """Return the links of the board; ask for them with `Context.get`."""
+    """Return the links of the board; get them with `Context.get`."""
     return find_links(ctx.board, ctx.pairs)
 
 
@@ -42,5 +42,5 @@ def counted_in(links: Links, by_role: dict[NetRole, list[int]]) -> dict[int, Net
 
 
 def title_of(role: NetRole) -> str:
-    """Return the name of what a net was taken for: the generation where it is known, else the family."""
+    """Return the name of what a net was assigned to: the generation where it is known, else the family."""
     return interface(role.interface).title if role.interface else family(role.family).title

@@ -1,4 +1,4 @@
-"""The copper layers that carry fast interfaces, and what is too short to count as routed there."""
+"""The copper layers that carry high-speed interfaces, and what is too short to count as routed there."""
 
 from __future__ import annotations
 

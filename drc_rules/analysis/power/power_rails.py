@@ -41,7 +41,7 @@ class SolvedRail:
         copper: as it was solved.
         thickness_mm: thin, stated and thick, per copper layer.
         distance_mm: from the source's pads to the nearest pad of the farthest load.
-        assumed: in words.
+        assumed: as text.
         confidence: lower where a current was shared out by us.
     """
 
@@ -92,7 +92,7 @@ class WholeDrop:
     missing: MissingFact | None
 
     def of(self, load: int) -> Interval:
-        """Return what is missing at a load: the drop on the way there, and that on the way back where it is known."""
+        """Return the drop at a load: of the supply path, and of the ground return where it is known."""
         there = self.there.ratio.of(self.there.drop.loads[load].drop_v)
         return there.plus(self.back.of(load)) if self.back else there
 
@@ -124,7 +124,7 @@ class WholeDrop:
 
 @dataclass(frozen=True)
 class PowerRails:
-    """The rails of `stackwright.toml`; nothing is solved before it is asked for."""
+    """The rails of `stackwright.toml`; nothing is solved before it is needed."""
 
     ctx: Context
 
@@ -155,7 +155,7 @@ class PowerRails:
         return outcome.what if isinstance(outcome, RailNotJoinedError) else ""
 
     def returned(self, row: RailDeclaration) -> RailReturn:
-        """Return what the way back of a rail takes; all rails that share a return net are solved together, once.
+        """Return the drop of a rail's ground return; all rails that share a return net are solved together, once.
 
         Raises:
             MissingFact: where its current enters or leaves ground is not known, or the ground's copper is not.

@@ -1,4 +1,4 @@
-"""Figures of a rail that are neither surely within a limit nor surely beyond it, and what to declare to settle them."""
+"""Values of a rail that are neither surely within a limit nor surely beyond it, and what to declare to settle them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.power.rail_drop.spread import PLATING_UM
 
 LEAST_SHARE = 0.01
-"""What widens a figure by less than this share is not worth asking for."""
+"""What widens a value by less than this share is not worth asking the user for."""
 
 NOTHING_LEFT = "add copper or vias: everything is declared, and the solution is no finer than this"
 
 
 def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> MissingFact:
-    """Return what would tell whether a figure of a rail is within its limit.
+    """Return what would decide whether a value of a rail is within its limit.
 
     Args:
         net: of the rail.
-        what: the figure in words, e.g. `the resistance of +0V8`.
+        what: the value as text, e.g. `the resistance of +0V8`.
         found: it, in the unit of the limit.
-        limit: in words, e.g. `0.15 mOhm at most`.
+        limit: as text, e.g. `0.15 mOhm at most`.
         hint: line that makes it surer, "" where everything is declared.
     """
     spread = f"{figure(found.nominal)} ({figure(found.low)} to {figure(found.high)})"
@@ -33,7 +33,7 @@ def unsure(net: str, what: str, found: Interval, limit: str, hint: str) -> Missi
 
 
 def sharper(whole: WholeDrop) -> str:
-    """Return the line that narrows the range of a drop there and back most, "" where everything is declared."""
+    """Return the line that narrows the range of the whole drop most, "" where everything is declared."""
     doubts = list(_doubts(whole.there.row, whole.there.loss))
     if whole.back:
         weight = whole.back.of(whole.worst).nominal / (whole.worst_v.nominal or 1.0)

@@ -22,7 +22,7 @@ MOST_IN_SERIES = 3
 """Parts in series between a rail and what drives it: a shunt, the inductor, a ferrite."""
 
 INDUCTORS = ("L", "FB")
-"""References of parts that lead on to what drives them; a resistor beside them may be anything."""
+"""References of parts that lead on to what drives them; a resistor next to them may be anything."""
 
 LEAST_PADS = 3
 """A part with fewer pads switches or regulates nothing: no return current ends there."""
@@ -36,7 +36,7 @@ class ReturnEnds:
         net: number of the return net.
         source: pads at which the current leaves it.
         loads: pads at which that of each load enters it, in the order of the declaration.
-        inferred: how a source without ground pads got some, in words, "" where it has them.
+        inferred: how a source without ground pads got some, as text, "" where it has them.
     """
 
     net: int

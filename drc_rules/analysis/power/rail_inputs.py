@@ -22,7 +22,7 @@ PASSIVE = ("C", "D", "TP", "H")
 """Parts that neither feed a rail nor draw a current worth declaring."""
 
 CONTINUOUS = "training"
-"""The workload whose power is taken as continuous, whatever duty is declared."""
+"""The workload whose power counts as continuous, whatever duty is declared."""
 
 
 def current_of(ctx: Context, row: RailDeclaration) -> tuple[float, str]:

@@ -51,7 +51,7 @@ class LoadReturn:
 
 @dataclass(frozen=True)
 class RailReturn:
-    """The way back of one rail.
+    """The ground return of one rail.
 
     Attributes:
         net: name of the return net.
@@ -59,7 +59,7 @@ class RailReturn:
         ratio: what the copper that a fab delivers, and its temperature, may make of it.
         own_ohm: loss of the rail's own current over its square, with the copper as stated.
         counted: other rails that return by the same net, and were counted.
-        left_out: others whose way back or current nobody knows.
+        left_out: others whose ground return or current is not known.
         inferred: how the source's ground pads were found, "" where they are its own.
         loss: where all that return by this net lose power in it.
     """
@@ -74,7 +74,7 @@ class RailReturn:
     loss: CopperLoss = field(default_factory=lambda: CopperLoss({}, 0.0, {}))
 
     def of(self, load: int) -> Interval:
-        """Return what the way back takes of a load's voltage: rail's own and others' current together."""
+        """Return the drop of the ground return at a load: rail's own and others' current together."""
         return self._widened(self.loads[load].own_v + self.loads[load].others_v, self.loads[load].error)
 
     @property
@@ -145,7 +145,7 @@ def _terminals(requests: Sequence[ReturnRequest]) -> tuple[list[Terminal], dict[
 
 
 def all_returns(ctx: Context) -> dict[int, RailReturn | MissingFact]:
-    """Return the way back of every declared rail, by its number, or what is missing for it."""
+    """Return the ground return of every declared rail, by its number, or what is missing for it."""
     found: dict[int, RailReturn | MissingFact] = {}
     by_net: dict[int, list[ReturnRequest]] = {}
     for number, row in enumerate(ctx.declarations.config.rail):

@@ -1,1 +1,1 @@
-"""The planes that carry the return current of fast nets."""
+"""The planes that carry the return current of high-speed nets."""

@@ -1,4 +1,4 @@
-"""Where fast nets change from one plane to another, by the vias that join two of their layers."""
+"""Where high-speed nets change from one plane to another, by the vias that join two of their layers."""
 
 from __future__ import annotations
 

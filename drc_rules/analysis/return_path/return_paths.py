@@ -1,4 +1,4 @@
-"""The fast nets of a board with the planes that carry their return current, looked up once for all rules of a kind.
+"""The high-speed nets of a board and the planes that carry their return current, looked up once for all rules.
 
 A plane counts for a net on a layer where most of its length there has that plane as the nearest copper on that side;
 for a net that has copper on neither side, the nearest layers that are planes do.
@@ -46,12 +46,12 @@ PLACES_SHOWN = 20
 
 @dataclass(frozen=True)
 class FastGroup:
-    """The nets that were taken for one interface alike.
+    """The nets that were assigned to one interface in the same way.
 
     Attributes:
         family: id of the family.
-        choices: the generation; where nobody has said which, all of the family with a Nyquist frequency, slowest first.
-        declared: somebody has said what they are.
+        choices: the generation; where it is not stated, all of the family with a Nyquist frequency, slowest first.
+        declared: the user has stated what they are.
         nets: ascending.
     """
 
@@ -109,28 +109,28 @@ def lumped_mm(frequency_ghz: float, dk: float = USUAL_DK) -> float:
 
 @dataclass(frozen=True)
 class ReturnPaths:
-    """The fast nets of one board and their planes."""
+    """The high-speed nets of one board and their planes."""
 
     ctx: Context
 
     @property
     def paths(self) -> ReturnPath:
-        """The tracks of the board and the copper beside them."""
+        """The tracks of the board and the copper next to them."""
         return self.ctx.get(_paths)
 
     @property
     def groups(self) -> tuple[FastGroup, ...]:
-        """The nets of fast families, in the order of their ids; those without a Nyquist frequency are left out."""
+        """The nets of high-speed families, in the order of their ids, without those that have no Nyquist frequency."""
         return self.ctx.get(_groups)
 
     @property
     def group_of_net(self) -> Mapping[int, FastGroup]:
-        """The group of every fast net."""
+        """The group of every high-speed net."""
         return self.ctx.get(_group_of_net)
 
     @property
     def referenced(self) -> tuple[Referenced, ...]:
-        """The tracks of fast nets by group, layer and planes, those without any plane among them."""
+        """The tracks of high-speed nets by group, layer and planes, those without any plane among them."""
         return self.ctx.get(_referenced)
 
     def height_mm(self, layer: int, plane: int) -> float:
@@ -178,7 +178,7 @@ class ReturnPaths:
             raise MissingFact(f"the zone fills on {self.ctx.board.copper_layers[first].name}", REFILL)
 
     def beside(self, layer: int, reach_mm: float) -> tuple[ParallelPairs, ...]:
-        """Return the fast pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""
+        """Return the high-speed pairs, by their rows in `Pairs`, that run side by side on a layer within reach."""
         return self.ctx.get(_beside, layer, reach_mm)
 
     def coupling(
@@ -304,7 +304,7 @@ def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float =
     """Tell whether a length is more than lumped (or than `least_mm`, where that is more).
 
     Raises:
-        MissingFact: that depends on the generation, which nobody has said.
+        MissingFact: that depends on the generation, which is not stated.
     """
     slowest, fastest = group.lumped_mm
     if length_mm > max(slowest, least_mm):

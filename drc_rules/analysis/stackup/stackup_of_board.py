@@ -163,7 +163,7 @@ def _carried(ctx: Context) -> Mapping[str, tuple[Carried, ...]]:
 
 
 def _of_unknown_generation(ctx: Context, family_id: str) -> Iterator[tuple[str, Carried]]:
-    """Layers with nets of a family whose generation nobody has stated; the slowest one says what is lumped."""
+    """Layers with nets of a family of unknown generation; the slowest one decides what is lumped."""
     of, tracks = family(family_id), ctx.board.tracks
     slowest = min((one.nyquist_ghz for one in of.interfaces if one.nyquist_ghz), default=1.0)
     shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / slowest

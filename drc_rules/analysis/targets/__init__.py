@@ -1,1 +1,1 @@
-"""Which nets have to meet an impedance, and the widths and gaps that KiCad was told."""
+"""Which nets have to meet an impedance, and the widths and gaps that KiCad is configured with."""

@@ -26,7 +26,7 @@ def _names_of_families() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def family_named(net: str) -> str | None:
-    """Return the fast family that a clock's name or sheet names, e.g. `/M2_A/PCIE_REFCLK_P`; None for none or two."""
+    """Return the high-speed family that a clock's name or sheet gives, e.g. `/M2_A/PCIE_REFCLK_P`, or None."""
     text = _ANY_LANE.sub("", net.upper()[-160:])
     found = {of for of, words in _names_of_families() if words.search(text)}
     return found.pop() if len(found) == 1 else None
@@ -51,8 +51,8 @@ class ClockLinks:
     def served(self, clock: int) -> Iterator[Sequence[int]]:
         """Yield the lanes that a clock may serve, the surest choice first; each choice is of one family.
 
-        By name and part, by name, by part, by sheet, and the only fast family of the board. A part on which several
-        families end, such as a processor, tells nothing.
+        By name and part, by name, by part, by sheet, and the only high-speed family of the board. A part on which
+        several families end, such as a processor, tells nothing.
         """
         nets = [clock, *([mate] if (mate := self.pairs.partner_of(clock)) is not None else [])]
         at_part, on_sheet = self._at_part(nets), self._on_sheet(clock)

@@ -1,4 +1,4 @@
-"""Lines whose impedance somebody asks for: the target of each net, and the geometries in which it was routed."""
+"""Lines with a target impedance: the target of each net, and the geometries in which it was routed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ USUAL_TOLERANCE_PCT = 10.0
 """Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
 
 SLOW_GHZ = 1.0
-"""Below this nobody measures a breakout: the lumped length of a target without a frequency."""
+"""A shorter breakout is not measured: the lumped length of a target without a frequency."""
 
 MOST = 0.5
 
 BREAKOUT_MM = 1.0
-"""From a ball to its via is 0.7 mm at 1 mm pitch, 0.9 mm at 1.27 mm: nobody can avoid it, however fast the signal."""
+"""From a ball to its via is 0.7 mm at 1 mm pitch, 0.9 mm at 1.27 mm: it is unavoidable, however fast the signal."""
 
 
 class NetTarget(Frozen):
-    """What is asked of some nets.
+    """The target of some nets.
 
     Attributes:
         title: for whom: interface, family or net class.
@@ -41,7 +41,7 @@ class NetTarget(Frozen):
         lumped_mm: a run that is shorter does not count: neck-downs and breakouts.
         source: document or setting.
         document: key of the interface's document, empty where no document asks.
-        inferred: nobody declared it: never an error.
+        inferred: it is not declared: never an error.
     """
 
     title: str
@@ -70,7 +70,7 @@ class ControlledLine:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """Nets whose impedance somebody asks for, and that no line tells.
+    """Nets with a target impedance that no line reports.
 
     Attributes:
         kind: of the impedance.
@@ -122,7 +122,7 @@ def _some(ctx: Context, nets: list[int]) -> str:
 
 
 def nets_by_target(ctx: Context) -> dict[NetTarget, list[int]]:
-    """Return the nets that somebody asks an impedance of, routed or not."""
+    """Return the nets with a target impedance, routed or not."""
     groups: dict[NetTarget, list[int]] = {}
     declared = ctx.declarations
     targets = Targets(ctx.board, declared.config, ctx.assignment, ctx.pairs, declared.impedance)

@@ -1,4 +1,4 @@
-"""Geometries that KiCad was told to route controlled nets with, beside what was routed."""
+"""Geometries that KiCad is configured to route controlled nets with, compared with what was routed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Intent:
 
 
 def design_rules_of(ctx: Context) -> DesignRules | None:
-    """Return the rules beside the board, None where there are none; raises `MissingFact` where they cannot be read."""
+    """Return the rules next to the board, None where there are none; raises `MissingFact` where they cannot be read."""
     path = ctx.board.path
     named = [layer.user_name for layer in ctx.board.copper_layers if layer.user_name]
     try:
@@ -103,7 +103,7 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
 
 @dataclass
 class _Intended:
-    """Intended geometries by net; nets of the same classes share one where no rule asks for names."""
+    """Intended geometries by net; nets of the same classes share one where no rule tests names."""
 
     ctx: Context
     rules: DesignRules | None

@@ -1,4 +1,4 @@
-"""Which impedance a net asks for, and who says so: command line, settings, KiCad's own data, interface."""
+"""The target impedance of a net, and its source: command line, settings, KiCad's own data, interface."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class NamedImpedance(NamedTuple):
 
 
 class ImpedanceTarget(Frozen):
-    """An impedance that a net asks for.
+    """The target impedance of a net.
 
     Attributes:
-        tolerance_pct: None where nobody says.
+        tolerance_pct: None where not specified.
         origin: who says so; of what is inferred no error is made.
-        source: in words, e.g. `net class 85Ohm-diff_PCIE`.
+        source: as text, e.g. `net class 85Ohm-diff_PCIE`.
         document: key of the interface's document, empty where no document asks.
         serves: of a clock, the link whose target it takes, e.g. `PCIe Gen5`.
     """
@@ -119,14 +119,14 @@ class Targets:
             self._declared.update(dict.fromkeys(chosen_nets(board, row.net_classes, row.nets), target))
 
     def of(self, net: int) -> ImpedanceTarget | None:
-        """Return the target of a net; None where nobody asks, or where what is asked does not fit the net."""
+        """Return the target of a net; None where there is none, or where it does not fit the net."""
         is_pair = self.pairs.partner_of(net) is not None
         asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
         asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
         return asked if asked and (asked.kind == "differential") == is_pair else None
 
     def without_partner(self, net: int) -> ImpedanceTarget | None:
-        """Return what somebody declares of a net as one of a pair, though its name makes no pair; None for others.
+        """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.
 
         Control and clock nets of a declared class or interface are meant for none.
         """
@@ -162,7 +162,7 @@ class Targets:
         )
 
     def _of_rule(self, net: int, *, is_pair: bool) -> ImpedanceTarget | None:
-        """Return what the last design rule that is named after an impedance, and certainly applies, asks for."""
+        """Return what the last design rule that is named after an impedance, and certainly applies, requires."""
         name = self.board.nets[net]
         classes = joined_classes(self.board.project, name)
         alike = (name if self._by_net else "", classes, is_pair)
@@ -258,7 +258,7 @@ class Targets:
 def _named_rules(board: Board) -> list[tuple[DesignRule, NamedImpedance]]:
     """Return the rules of the board's `.kicad_dru` that are named after an impedance; none where KiCad ignores it.
 
-    A rule without a condition says nothing of single nets, and one that asks for its layer cannot be told for a net.
+    A rule without a condition says nothing of single nets, and one that tests its layer is open for a net.
     """
     if board.path is None:
         return []

@@ -1,4 +1,4 @@
-"""Exposed pads of packages, told from the other pads by size and place; and the vias in them. Lengths in mm."""
+"""Exposed pads of packages, found by size and place; and the vias in them. Lengths in mm."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from stackup_lib.board.board import Board, Ints, PadKind
 from stackup_lib.nets.two_pin_parts import letters_of
 
 LEAST_PADS = 8
-"""Pads around an exposed pad: the smallest QFN and SO packages have so many. Engineering judgement."""
+"""Pads around an exposed pad: the number on the smallest QFN and SO packages. Engineering judgement."""
 
 LEAST_RATIO = 6.0
-"""An exposed pad has at least so many times the area of the usual pad around it: 6 on an MSOP, 15 and more on a QFN."""
+"""Minimum area of an exposed pad over that of the usual pad around it: 6 on an MSOP, 15 and more on a QFN."""
 
 LEAST_MM2 = 2.0
 """A smaller pad leads little heat: 1.4 x 1.4 mm."""
@@ -32,7 +32,7 @@ class ExposedPad:
     Attributes:
         rows: of `Board.pads`.
         size_mm: of its largest row.
-        vias: vias and plated holes of its net whose centre lies in it.
+        vias: vias and plated holes of its net whose centre is in it.
     """
 
     footprint: int
@@ -45,7 +45,7 @@ class ExposedPad:
 
 
 def exposed_pads(ctx: Context) -> tuple[ExposedPad, ...]:
-    """Return the exposed pads of a board's integrated circuits, by reference; ask for them with `Context.get`.
+    """Return the exposed pads of a board's integrated circuits, by reference; get them with `Context.get`.
 
     A pad that joins no other pad is none: nothing leads its heat away by a net.
     """

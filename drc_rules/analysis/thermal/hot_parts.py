@@ -1,4 +1,4 @@
-"""Declared hot parts on the board: their thermal pads, and the plated holes in them with fill and cap."""
+"""Declared high-power components on the board: their thermal pads, and the plated holes in them with fill and cap."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPOSED_MM2 = 1.0
 """A smaller pad leads no heat worth the name."""
 
 SUPPLY_PADS = 4
-"""A part without a thermal pad loses its heat through the nets with at least so many of its pads: ground, supplies."""
+"""A part without thermal pad loses heat through the nets on at least this many of its pads: ground, supplies."""
 
 CANDIDATE_LETTERS = frozenset({"U", "IC", "GPU", "CPU", "ASIC", "FPGA", "SOC"})
 CANDIDATES = 2
@@ -68,7 +68,7 @@ class Pad:
 
 @dataclass(frozen=True)
 class HotPartOnBoard:
-    """One declared hot part.
+    """One declared high-power component.
 
     Attributes:
         layer: outer copper layer that it sits on.
@@ -100,7 +100,7 @@ class HotPartOnBoard:
 
 
 def hot_parts(ctx: Context) -> tuple[HotPartOnBoard, ...]:
-    """Return the declared hot parts of a board, empty where none is declared.
+    """Return the declared high-power components of a board, empty where none is declared.
 
     Raises:
         MissingFact: a declared reference is not on the board, or names several parts.
@@ -113,14 +113,14 @@ def hot_parts(ctx: Context) -> tuple[HotPartOnBoard, ...]:
 
 
 def hot_parts_asked_for(ctx: Context, _clause: Clause) -> tuple[HotPartOnBoard, ...]:
-    """Return the declared hot parts; raises `MissingFact` where nobody has said which are, with likely ones."""
+    """Return the declared high-power components; raises `MissingFact` where none is stated, with likely ones."""
     if not any(not declared.is_open for declared in ctx.declarations.config.hot_part):
         raise MissingFact("the high-power components", _lines(ctx.board))
     return hot_parts(ctx)
 
 
 def hot_parts_of_power(ctx: Context, clause: Clause) -> tuple[HotPartOnBoard, ...]:
-    """Return the declared hot parts that give off as much as the clause is about; raises `MissingFact` where none is.
+    """Return the declared high-power components above the clause's power; raises `MissingFact` where none is declared.
 
     A part of unknown power leaves the clause open.
     """

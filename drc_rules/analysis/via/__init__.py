@@ -1,1 +1,1 @@
-"""Vias of fast nets: stubs, backdrills, aspect ratios."""
+"""Vias of high-speed nets: stubs, backdrills, aspect ratios."""

@@ -1,6 +1,6 @@
 """The backdrill table for the fab: depth groups per side, what must be cut and what must not, what is left standing.
 
-Rows are what the board file and `stackwright.toml` ask for, and what the stubs of fast interfaces would need.
+Rows are what the board file and `stackwright.toml` require, and what the stubs of high-speed interfaces would need.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from stackup_lib.vias.plated_holes import (
 __all__ = ["BackdrillRow", "BackdrillTable", "backdrill_table"]
 
 TIMES_NYQUIST = 3.0
-"""A stub that resonates at so many times Nyquist, in the worst case, needs no drill."""
+"""A stub that resonates at this multiple of Nyquist, in the worst case, needs no drill."""
 
 
 class BackdrillTable(Frozen):
@@ -85,7 +85,7 @@ def _asked(ctx: Context) -> Iterator[_Entry]:
 
 
 def _without_drill(ctx: Context) -> Iterator[tuple[tuple[int, float, float, int], int | None]]:
-    """Net, place and side of the drilled holes of fast nets, with the layer that would need no drill."""
+    """Net, place and side of the drilled holes of high-speed nets, with the layer that would need no drill."""
     for group in ctx.get(grouped_stubs):
         nyquist = group.choices[-1].nyquist_ghz if len(group.choices) == 1 else None
         if not group.stubs or group.drill is None or nyquist is None:

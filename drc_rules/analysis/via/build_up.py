@@ -1,4 +1,4 @@
-"""How a board is built up outward, for the head of a report: HDI class, presses, and the pitch of its BGAs."""
+"""How a board is built up outward, HDI class, lamination cycles, and the pitch of its BGAs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stackup_lib.vias.build_ups import BuildUps, any_inside, bgas, build_ups, mi
 FILE = Path(__file__).parent / "build_up.toml"
 
 ROUNDING_MM = 0.005
-"""A pitch in inches counts as the metric one beside it."""
+"""A pitch in inches counts as the nearest metric one."""
 
 SHOWN = 4
 """BGAs named in one line."""
@@ -38,7 +38,7 @@ def _file() -> _File:
 
 
 def usual_build_ups(pitch_mm: float) -> tuple[int, str]:
-    """Return the microvia layers per side that a pitch usually takes, 0 where no figure is known, and the source."""
+    """Return the microvia layers per side that a pitch usually takes, 0 where no value is known, and the source."""
     rows = sorted(_file().usual, key=lambda row: row.pitch_mm)
     found = next((row.per_side for row in rows if pitch_mm <= row.pitch_mm + ROUNDING_MM), 0)
     return found, _file().source
@@ -50,7 +50,7 @@ def class_name(per_side: int) -> str:
 
 
 def build_up(board: Board) -> BuildUp:
-    """Return HDI class, presses and stacks as the vias need them, and the board's BGAs, the finest first."""
+    """Return HDI class, lamination cycles and stacks as the vias need them, and the board's BGAs, the finest first."""
     built = build_ups(board)
     rows, vias = microvias(board), board.vias
     x, y = vias.x_mm[rows], vias.y_mm[rows]
@@ -89,7 +89,7 @@ def _class(built: BuildUps, mechanical: int) -> str:
 
 
 def in_words(built: BuildUp, vias: int) -> str:
-    """Return one line: class, presses, stacks, and the BGAs with what their pitch usually takes."""
+    """Return one line: class, lamination cycles, stacks, and the BGAs with what their pitch usually takes."""
     text = built.hdi_class if vias else "no vias"
     if not built.presses_at_least:
         text += ", crossing spans: no sequence of laminations makes them"

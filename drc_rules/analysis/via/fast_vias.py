@@ -1,4 +1,4 @@
-"""The via stubs of fast nets, grouped: vias of one class that are used, drilled and shaped alike are one thing."""
+"""The via stubs of high-speed nets, in groups of one class, use, drill and shape."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StubGroup:
 
     Attributes:
         family: id of the interface family.
-        choices: the generation; all of the family with a Nyquist frequency, slowest first, where nobody has said which.
+        choices: the generation; all of the family with a Nyquist frequency, slowest first, where it is not stated.
         net_class: name of the nets' class.
         stubs: one per hole, all from the same layer to the same side; empty for holes without any.
         holes: all of them.
@@ -102,14 +102,14 @@ class StubFigures:
 
 
 def fast_holes(ctx: Context) -> tuple[PlatedHole, ...]:
-    """Return vias and plated pads on the nets of every fast family, whether or not their generation is known."""
+    """Return vias and plated pads on the nets of every high-speed family, whether or not their generation is known."""
     fast = [ctx.nets_of(of.id) for of in families() if of.fast]
     nets = np.unique(np.concatenate([*fast, np.zeros(0, dtype=np.int64)]))
     return plated_holes(ctx.board, nets)
 
 
 def grouped_stubs(ctx: Context) -> tuple[StubGroup, ...]:
-    """Return the holes of every fast net in groups, those without a stub among them."""
+    """Return the holes of every high-speed net in groups, those without a stub among them."""
     return tuple(_grouped(ctx))
 
 
@@ -173,7 +173,7 @@ def _generations(family_id: str, interface_id: str | None) -> tuple[Interface, .
 
 
 def _index_heights(ctx: Context) -> tuple[float, ...]:
-    """Heights by which layers are told apart: the stackup's, else one millimetre each, for grouping only."""
+    """Heights by which layers are distinguished: the stackup's, else one millimetre each, for grouping only."""
     stackup = ctx.board.stackup
     count = ctx.board.layer_count
     heights = copper_heights_mm(stackup) if stackup else ()
@@ -295,5 +295,5 @@ def ask_generation(ctx: Context, group: StubGroup) -> MissingFact:
 
 
 def is_inferred(ctx: Context, group: StubGroup) -> bool:
-    """True when nobody has declared what the nets are."""
+    """True when it is not declared what the nets are."""
     return not ctx.assignment.is_declared(group.holes[0].net)

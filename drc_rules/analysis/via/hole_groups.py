@@ -29,7 +29,7 @@ class HoleGroup:
         drill_mm: finished, as KiCad stores it.
         rows: indices into the vias, or for `are_pads` into the pads.
         room_mm: the drill, where the pads leave no room for one that is wider by the usual plating.
-        is_guess: taken for microvias, which the file does not call them.
+        is_guess: treated as microvias, though the file does not call them so.
     """
 
     kind: HoleKind
@@ -104,7 +104,7 @@ def _alike(columns: Ints, drill_mm: Floats, drilled_mm: Floats) -> list[tuple[li
 
 
 UNENTERED_MARGIN = 2.0
-"""A stackup that nobody has entered may turn out this much thicker than the thickness the file holds."""
+"""A stackup that is not entered may turn out this much thicker than the thickness the file holds."""
 
 
 def depth_mm(ctx: Context, group: HoleGroup) -> float:

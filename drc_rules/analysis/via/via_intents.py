@@ -1,4 +1,4 @@
-"""The vias that net classes and custom design rules ask KiCad to place, each with the classes that ask for it."""
+"""The vias that net classes and custom design rules configure, each with its classes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACES_SHOWN = 20
 
 @dataclass(frozen=True)
 class RequiredVia:
-    """One via and all who ask for it: alike in sizes and in what they are held against.
+    """One via and all classes that configure it, with the same sizes and limits.
 
     Attributes:
         via: of the first of them.
@@ -39,7 +39,7 @@ class RequiredVia:
 
     @property
     def who(self) -> str:
-        """Who asks, in words; of many classes the first three."""
+        """The classes, as text; of many the first three."""
         classes = [said.removeprefix("net class ") for said in self.asked_by]
         if len(classes) == 1 or not all(said.startswith("net class ") for said in self.asked_by):
             return " and ".join(self.asked_by)
@@ -49,7 +49,7 @@ class RequiredVia:
 
 
 def asked_vias(ctx: Context) -> tuple[RequiredVia, ...]:
-    """Return every via that somebody asks for, in the order of the nets; none where no class states one.
+    """Return every configured via, in the order of the nets; none where no class states one.
 
     Raises:
         MissingFact: the board's design rules cannot be read, or KiCad ignores them.
@@ -69,7 +69,7 @@ def asked_vias(ctx: Context) -> tuple[RequiredVia, ...]:
 
 
 def via_of_net(ctx: Context, net: int) -> IntendedVia:
-    """Return the via that KiCad is told to place for a net; rules that KiCad ignores do not count."""
+    """Return the via that KiCad is configured to place for a net; rules that KiCad ignores do not count."""
     try:
         rules = design_rules_of(ctx)
     except MissingFact:

@@ -61,7 +61,7 @@ def _file() -> _File:
 
 
 def greatest_aspect_ratio(kind: HoleKind, tier: Tier) -> float:
-    """Return the greatest ratio of depth to diameter that a tier drills and plates."""
+    """Return the maximum ratio of depth to diameter that a tier drills and plates."""
     rows = _file().aspect_ratio
     return {"through": rows.through, "buried": rows.buried, "microvia": rows.microvia}[kind].of(tier)
 

@@ -39,7 +39,7 @@ class Tiers(Frozen):
 
 
 class SizeTiers(Frozen):
-    """The greatest board by tier, as two sides in mm."""
+    """The maximum board size by tier, as two sides in mm."""
 
     standard: tuple[float, float]
     advanced: tuple[float, float]
@@ -77,5 +77,5 @@ def limit_of(name: LimitName, tier: Tier) -> float | None:
 
 
 def greatest_board_mm(tier: Tier) -> tuple[float, float] | None:
-    """Return the greatest board of a tier, the shorter side first."""
+    """Return the maximum board size of a tier, the shorter side first."""
     return _file().board_mm.of(tier)

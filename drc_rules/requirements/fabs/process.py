@@ -45,7 +45,7 @@ class _File(Frozen):
 
 @cache
 def typical_processes() -> Mapping[Tier, TypicalProcess]:
-    """Return the processes by tier; a tier of which no figures were found has none."""
+    """Return the processes by tier; a tier without published values has none."""
     file = read_model(FILE, _File)
     return {
         tier: TypicalProcess(

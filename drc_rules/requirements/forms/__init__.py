@@ -1,4 +1,4 @@
-"""Form factors: outline, thickness and power; data in TOML beside this file."""
+"""Form factors: outline, thickness and power; data in TOML next to this file."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Form(Frozen):
         thickness_row: where the range stands in its document.
         is_large: longer than 400 mm, though no one size is stated.
         supply_v: highest supply that it distributes.
-        layer_count: copper layers that the platform's own guide asks for; None where none does. A board starts with
-            them, no check asks for them.
+        layer_count: copper layers that the platform's own guide requires; None where it does not. A board starts with
+            them, no check requires them.
         layer_count_row: where that stands in its document.
         max_power_w: power that the connector or the standard gives.
         sources: field name -> document; a field without one is engineering knowledge.

@@ -1,4 +1,4 @@
-"""What a link is asked because a slower one is: a limit that a document states for a slower link is the least of it.
+"""What is required of a link because it is of a slower one: a limit for a slower link also applies to a faster one.
 
 Documents state laminate, foil, backdrill and tolerance for a few links only. Every loss grows with frequency, so a
 clause of one generation holds at least for each later one of its family, and for each link of another family that
@@ -40,7 +40,7 @@ _Rows = Mapping[tuple[str, str], _Asked]
 
 
 def with_inherited(read: Iterable[Family]) -> tuple[Family, ...]:
-    """Return the families with every clause that their interfaces are asked, stated for themselves or for a slower one.
+    """Return the families with every clause of their interfaces, stated for themselves or for a slower one.
 
     Raises:
         ConfigError: a link names a faster one, itself or no link at all in `at_least_as`.

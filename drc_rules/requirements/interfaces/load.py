@@ -1,4 +1,4 @@
-"""Families and interfaces by id, read from the TOML files beside this one."""
+"""Families and interfaces by id, read from the TOML files next to this one."""
 
 from __future__ import annotations
 

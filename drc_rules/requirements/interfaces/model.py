@@ -1,7 +1,7 @@
 """Families of signalling standards and their generations: rates, impedances, budgets, net names, clauses.
 
-Data is TOML beside this file. Net names tell a family (PCIe), seldom a generation (Gen5): limits of a generation need a
-declaration, a profile that says which generation its board type carries, or a name that spells it out.
+Data is TOML next to this file. Net names tell a family (PCIe), seldom a generation (Gen5): limits of a generation need
+a declaration, a profile that says which generation its board type carries, or a name that spells it out.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Interface(Frozen):
         nyquist_ghz: Nyquist frequency, None where there is none.
         fabric: joins accelerators, so as many lanes leave each of them as of NVLink.
         impedance_diff_ohm, impedance_single_ohm: nominal impedance; the range holds what makers also use.
-        impedance_tolerance_pct: tolerance usually asked for.
+        impedance_tolerance_pct: usual tolerance.
         channel_loss_db: insertion loss of the whole channel at the Nyquist frequency.
         board_loss_db: the board's share of it by topology, e.g. `add_in_card`.
         stub_limit_mm: stated or computed limit of a via stub.
@@ -97,10 +97,10 @@ class Interface(Frozen):
         skew_ps, skew_mm: allowed difference within a pair.
         lane_skew_ps: allowed difference between any two pairs of a port.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
-        pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide asks for.
+        pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
         at_least_as: slower links of other families whose clauses hold at least for this one.
         df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
-        clause: what it is asked: its own rows, and those of slower links (`inherit.py`).
+        clause: what is required: its own rows, and those of slower links (`inherit.py`).
         sources: field name, or `board_loss_db.<topology>`, -> document; what has none is engineering knowledge.
     """
 

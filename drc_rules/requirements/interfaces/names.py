@@ -9,10 +9,10 @@ from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.model import Family
 
 LONGEST = 160
-"""What is longer than this (behind the last slash) is no name that somebody gave."""
+"""What is longer than this (behind the last slash) is no real name."""
 
 ASIDE = ("low-speed", "reference-clock")
-"""Families that are looked for first: a sideband among fast nets is never fast itself."""
+"""Families that are looked for first: a sideband among high-speed nets is never high-speed itself."""
 
 _GENERATED = ("unconnected-(", "Net-(")
 _MARKUP = re.compile(r"[~_^]\{([^{}]*)\}")

@@ -12,7 +12,7 @@ from stackup_lib.core.frozen import Frozen
 FOLDER = Path(__file__).parent
 
 LONGEST = 160
-"""What is longer than this is no name that somebody gave to a part or a pin."""
+"""What is longer than this is no name of a part or a pin."""
 
 
 class PinGroup(Frozen):

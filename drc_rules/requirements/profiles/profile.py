@@ -32,7 +32,7 @@ class ClauseRow(Clause):
     """A clause as a profile states it.
 
     Attributes:
-        above_ghz: states the clause for every fast interface with a higher Nyquist frequency that has none of its
+        above_ghz: states the clause for every high-speed interface with a higher Nyquist frequency that has none of its
             kind; None for an ordinary clause.
         covered_by: further kinds that make it needless.
     """
@@ -94,7 +94,7 @@ class Profile(Frozen):
         form: form factor unless the user says otherwise, None for any.
         interfaces: family id -> interface id that such a board carries where it carries the family at all.
         must_carry: families that such a board always carries.
-        design_for: interfaces that a new stackup is built for where nobody names one; boards are not judged by them.
+        design_for: interfaces that a new stackup is built for where none is named; boards are not judged by them.
         clauses: everything but what belongs to an interface or a form.
         per_interface: stated for every fast enough interface that has no clause of the kind.
         dropped: ids of inherited clauses, or of an interface, that do not hold here.
@@ -255,7 +255,7 @@ def assemble(
         profile: None when no workload is stated: then only the state of the board itself is judged.
         form: None for any form factor.
         interfaces: ids of the interfaces on the board.
-        families_without_generation: fast families on the board whose generation is not specified.
+        families_without_generation: high-speed families on the board whose generation is not specified.
     """
     base = profile or load_profile(BOARD)
     present = [interface(one) for one in sorted(set(interfaces))]

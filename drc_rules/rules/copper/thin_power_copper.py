@@ -57,7 +57,7 @@ class PowerPlane:
     """A plane that carries power, or all planes of a net, and the weight.
 
     Attributes:
-        what: in words, e.g. `the heaviest power plane, In2.Cu (+12V),`.
+        what: as text, e.g. `the heaviest power plane, In2.Cu (+12V),`.
         layers: names.
     """
 

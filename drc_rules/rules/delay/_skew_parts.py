@@ -1,4 +1,4 @@
-"""What makes up the skew of two traces, in words."""
+"""What makes up the skew of two traces, as text."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 What it checks
 --------------
 Every routed pair of a high-speed interface, from end to end through its coupling capacitors, tuning patterns as drawn.
-Each stretch counts with the delay of its own cross section from the field solver, each via with the height that the
+Each section counts with the delay of its own cross section from the field solver, each via with the height that the
 signal climbs, each package with the pad-to-die length or delay stored at the pads. The difference between the two
 traces is compared with the limit that a document states for the interface; where none does, with 15 % of the unit
 interval. Where the generation is not known, the widest limit of the family holds. A difference below 2 % of the unit
@@ -26,7 +26,7 @@ from pad centre to pad centre. Meanders count as long as drawn; tight ones are f
 Sources
 -------
 Each interface's own document, named in the finding. 15 % of the bit: HDMI source limit in the TMDS1204 data sheet,
-applied to interfaces without a published figure. 2 % of the unit interval: MIPI D-PHY in SPRACP4A.
+applied to interfaces without a published value. 2 % of the unit interval: MIPI D-PHY in SPRACP4A.
 """
 
 from __future__ import annotations

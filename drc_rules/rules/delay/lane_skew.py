@@ -3,7 +3,7 @@
 What it checks
 --------------
 Ports of HDMI and MIPI D-PHY, of which documents state a limit: the lanes and the clock whose names begin alike. Every
-pair is followed from end to end, each stretch with the field solver's delay of its cross section, vias by the height
+pair is followed from end to end, each section with the field solver's delay of its cross section, vias by the height
 climbed, packages by the pad-to-die length at the pads. D-PHY lanes are compared with their clock, HDMI channels with
 one another. Where the generation is not known, the widest limit of the family holds. The D-PHY limit is that of
 2.5 Gb/s: where the interface is not declared, a lane beyond it is information.

@@ -4,7 +4,7 @@ What it checks
 --------------
 Every routed pair of a high-speed interface, from end to end: the length that one trace runs on a layer where the other
 does not, while the other runs as far elsewhere. It is compared with a tenth of a wavelength at the Nyquist frequency;
-where the generation is not known, at that of the slowest, and what depends on it is asked.
+where the generation is not known, at that of the slowest, and what depends on it is not verifiable.
 
 Why it matters
 --------------

@@ -74,7 +74,7 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
         return
     near, is_told = untold(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
     told = nearest_first(found.where(near))
-    if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is told at a stricter tier
+    if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
     yield _draft(ctx, told, least, is_told=is_told)
 

@@ -9,7 +9,7 @@ do far better, by chance: this is information, and a warning where a whole unit 
 
 Where the material names low-Dk glass (NE, L2, NEZ) or quartz, or is sold with it, the skew is less: by the Dk of that
 glass above the lowest resin's, over that of E-glass above FR-4 resin's. At most 64 % with NE, 32 % with quartz. The
-figures for low-Dk glass are at second hand: a pass that rests on them has low confidence.
+values for low-Dk glass are at second hand: a pass that rests on them has low confidence.
 
 Why it matters
 --------------
@@ -114,7 +114,7 @@ def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[D
 
 
 def _need_styles(ctx: Context, skewed: list[WeaveSkew]) -> None:
-    """Raise `MissingFact` where a pair would be skewed too far if the glass that nobody has named is open."""
+    """Raise `MissingFact` where a pair would be skewed too far if the unnamed glass is open."""
     if not skewed:
         return
     if not ctx.plies:

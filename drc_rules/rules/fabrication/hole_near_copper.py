@@ -85,7 +85,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
     near = near[np.argsort(gaps.gap_mm[near], kind="stable")]
     worst = int(near[0])
     gap = float(gaps.gap_mm[worst])
-    if gap > np.min(all_mm):  # the nearest of all is told at a stricter tier, or as a short
+    if gap > np.min(all_mm):  # the nearest of all is reported at a stricter tier, or as a short
         ctx.shows(f"what no stricter tier reports, {least.who}", g=gap, g_min=least.value)
     name, whose = ctx.board.copper_layers[int(gaps.layer[worst])].name, ctx.board.nets[int(gaps.net[worst])]
     yield DraftFinding(

@@ -146,7 +146,7 @@ def _may_be_a_jumper(board: Board, footprint: int) -> bool:
 
 
 def _words(board: Board, pieces: Pieces, row: int) -> str:
-    """A piece in words: `track of NET`, `pad 1 of U3 (NET)`."""
+    """A piece as text: `track of NET`, `pad 1 of U3 (NET)`."""
     kind, net, item = Piece(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
     if kind != Piece.PAD:
         return f"{kind.name.lower()} of {net}"

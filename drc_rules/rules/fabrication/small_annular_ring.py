@@ -79,7 +79,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
     if len(narrow):
         told = untold(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
         worst = float(np.min(holes.ring_mm[told[0]]))
-        if worst > np.min(ringed):  # the narrowest of all is told at a stricter tier
+        if worst > np.min(ringed):  # the narrowest of all is reported at a stricter tier
             ctx.shows(f"{holes.noun}s that no stricter tier reports, {least.who}", r=worst, r_min=least.value)
         yield _narrow(ctx, holes, told, least)
     if len(bare) and least.tier in (Tier.STANDARD, None):

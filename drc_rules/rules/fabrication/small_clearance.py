@@ -98,11 +98,11 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
     if not len(narrow):
         _need_all_known(ctx, layer)
         return
-    narrow = narrow.where(one_per_nets(ctx.board, narrow))  # two nets are told once, at the strictest tier they miss
+    narrow = narrow.where(one_per_nets(ctx.board, narrow))  # once per two nets, at the strictest tier they miss
     ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value, p=_precision_mm(limit))
     rest, is_told = untold(np.arange(len(narrow)), lambda one: _miss(one, narrow), limit)
     told = narrow.where(rest)
-    if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is told at a stricter tier
+    if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is reported at a stricter tier
         ctx.shows(
             f"{name}, what no stricter tier reports, {limit.who}",
             s=float(told.gap_mm[0]),
@@ -152,7 +152,7 @@ def _need_no_table(ctx: Context, clause: Clause, layer: int, spaces: Spaces) -> 
 def _need_all_known(ctx: Context, layer: int) -> None:
     """Raise `MissingFact` where a narrow space may still hide: in fills that are not stored or out of date.
 
-    An outer layer is judged as an ordinary one as long as nobody has stated how thick it is.
+    An outer layer is judged as an ordinary one as long as its thickness is not stated.
     """
     board, name = ctx.board, ctx.board.copper_layers[layer].name
     if len(unfilled_zones(board, (layer,))):

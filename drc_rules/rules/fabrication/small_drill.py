@@ -69,7 +69,7 @@ def _finished_mm(holes: HoleSet, least: Bar) -> float:
     if holes.is_micro or least.tier is None:
         return least.value
     finished = max(finished_from_mm(least.value), NO_DIAMETER_MM)
-    if least.tier is Tier.STANDARD:  # taken as the drill itself, it may be past the advanced tier
+    if least.tier is Tier.STANDARD:  # as the drill itself, it may be past the advanced tier
         finished = max(finished, limit_of("drill_mm", Tier.ADVANCED) or 0.0)
     return finished
 
@@ -107,7 +107,7 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
     if len(small):
         worst = int(small[np.lexsort((holes.drill_mm[small], drilled_mm[small]))[0]])
         measured = float(d[worst])
-        if measured > narrowest:  # the narrowest of all is told at a stricter tier
+        if measured > narrowest:  # the narrowest of all is reported at a stricter tier
             ctx.shows(f"{holes.counted(small)}, {least.who}", d=measured, d_min=d_min)
         finished, drilled = float(holes.drill_mm[worst]), round(float(drilled_mm[worst]), 6)
         is_tight = least.tier is not None and not holes.is_micro and drilled < drilled_one_mm(finished) - TOLERANCE_MM

@@ -83,7 +83,7 @@ def _counted(kinds: Ints) -> str:
 
 
 def _first(ctx: Context, found: Foreign) -> str:
-    """The first item in words."""
+    """The first item as text."""
     kind, row = Item(int(found.kind[0])), int(found.row[0])
     pads, nets = ctx.board.pads, ctx.board.nets
     if kind == Item.HOLE and pads.kind[row] == PadKind.NON_PLATED:

@@ -87,7 +87,7 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
 
     near, is_told = untold(near, misses, least)
     told = nearest_first(found.where(near))
-    if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is told at a stricter tier
+    if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
     yield _draft(ctx, told, (len(holes), least), is_told=is_told)
 

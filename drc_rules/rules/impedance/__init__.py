@@ -1,1 +1,1 @@
-"""IMP: what is asked of the fab, and what was routed."""
+"""IMP: what is required of the fab, and what was routed."""

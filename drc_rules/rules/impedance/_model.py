@@ -1,4 +1,4 @@
-"""What the rules on impedance share: where a computed impedance stands against its target, and how targets are told."""
+"""What the rules on impedance share: a computed impedance compared with its target, and how targets are worded."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def judged(
 
     Args:
         ctx: the board and its facts.
-        target: what is asked.
+        target: what is required.
         ohm: what was solved.
         size: layer, width and gap.
         references: planes above and below.

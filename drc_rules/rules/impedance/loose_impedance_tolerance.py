@@ -71,7 +71,7 @@ p_max: maximum of the interface [%]
 
 @rule("IMP001", kinds=("impedance_tolerance",), over=_nets, formula=FORMULA)
 def loose_impedance_tolerance(ctx: Context, clause: Clause, nets: Ints) -> Iterator[DraftFinding]:
-    """Yield one finding when the asked tolerance is wider than the clause's."""
+    """Yield one finding when the required tolerance is wider than the clause's."""
     most = clause.limit.max or 0.0
     asked = ctx.need(_asked(ctx, most))
     ctx.shows("the fab notes", p=asked, p_max=most)

@@ -50,7 +50,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class FastNets:
-    """The nets of a fast family that lead somewhere."""
+    """The nets of a high-speed family that lead somewhere."""
 
     family: Family
     nets: Ints

@@ -131,7 +131,7 @@ def _replaced(live: list[DesignRule], file: str) -> Iterator[DraftFinding]:
 
 
 def _meant_for_default(live: list[DesignRule], names: Names, file: str) -> Iterator[DraftFinding]:
-    """Yield a finding for rules that ask for class Default alone, and get the nets of other classes with it."""
+    """Yield a finding for rules whose condition names class Default alone and matches nets of other classes too."""
     others = sorted({joined.removesuffix(",Default") for joined in names.joined if joined.endswith(",Default")})
     caught = [one for one in live if _asks_for_default(one)] if others else []
     if caught:

@@ -1,4 +1,4 @@
-"""Does a requirement name a laminate, and does somebody state a Df that the name cannot stand for?"""
+"""Does a requirement name a laminate, and is a Df stated that the named laminate does not have?"""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _is_beyond_its_name(ply: DielectricPly) -> bool:
 
 
 def _highest_of_name(ply: DielectricPly, at_ghz: float) -> float | None:
-    """Highest Df of the laminate at a frequency; of one without figures, the greatest of its loss class."""
+    """Highest Df of the laminate at a frequency; of one without values, the maximum of its loss class."""
     laminate = ply.laminate.value
     if laminate is None:
         return None

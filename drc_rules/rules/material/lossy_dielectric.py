@@ -75,7 +75,7 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
         what = f"Df {bare:g} (stated {ply.bare_df_place}, without a frequency)"
         yield replace(_finding(ctx, clause, fast, bare, what), severity=severity_of_bare(ply, bare, at_ghz))
     elif named:
-        # The name decides; the Df beside it is only shown, so the verdict does not rest on it.
+        # The name decides; the Df is only shown, so the verdict does not rest on it.
         if fact.value is not None and above:
             yield _by_name(clause, fast, fact.value, at_ghz)
     else:

@@ -53,7 +53,7 @@ T_min: minimum by DSC [C]
 
 @rule("MAT004", kinds=("tg",), over=every_ply, formula=FORMULA)
 def low_tg(ctx: Context, clause: Clause, ply: DielectricPly) -> Iterator[DraftFinding]:
-    """Yield one finding per ply below the limit, and a remark where two figures contradict one another."""
+    """Yield one finding per ply below the limit, and a remark where two values contradict one another."""
     fact = ply.tg
     told = _contradiction(ctx, ply)
     if told is not None:

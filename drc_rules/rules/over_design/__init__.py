@@ -1,1 +1,1 @@
-"""OVR: is the board dearer than its workload and its measured lengths ask for; information only."""
+"""OVR: is the board over-specified for its workload and its measured lengths; information only."""

@@ -40,7 +40,8 @@ class LinkRoom:
     """One link and what the board may lose on it.
 
     Attributes:
-        board_db: the share without package and connector, at their greatest, and without the tenth that is kept.
+        board_db: the share without package and connector, at their maximum, and without the tenth that is kept in
+            reserve.
     """
 
     link: LinkLoss
@@ -48,12 +49,12 @@ class LinkRoom:
 
     @property
     def left_db(self) -> float:
-        """What is left at the most loss."""
+        """What is left at the maximum loss."""
         return self.board_db - self.link.total_db.high
 
     @property
     def title(self) -> str:
-        """The link in words, with its length."""
+        """The link as text, with its length."""
         return f"{self.link.name} ({self.link.interface.title}, {self.link.length_mm:.0f} mm)"
 
 
@@ -70,7 +71,7 @@ def demands(ctx: Context) -> tuple[Clause, ...] | None:
 
 
 def material_demands(ctx: Context) -> MaterialDemand | None:
-    """Return what the clauses ask of laminate and foil beside fast layers; None like `demands`."""
+    """Return what the clauses require of laminate and foil adjacent to high-speed layers; None like `demands`."""
     clauses = demands(ctx)
     return None if clauses is None else materials_for(clauses)
 
@@ -109,7 +110,7 @@ def class_for(df: float) -> LossClass:
 
 
 def with_foil_db(ctx: Context, link: LinkLoss, grade: FoilGrade) -> Interval:
-    """Return the loss of a link if all copper beside it were of another grade; its spread is taken generously."""
+    """Return the loss of a link if all copper next to it were of another grade; its spread is taken generously."""
     nyquist = link.interface.nyquist_ghz or 0.0
     more = 0.0
     for stretch in link.stretches:

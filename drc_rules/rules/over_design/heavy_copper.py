@@ -136,7 +136,7 @@ def _used(ctx: Context, row: RailDeclaration, layers: tuple[str, ...], lighter_o
 
 
 def _growth(loss: CopperLoss, layers: tuple[str, ...], lighter_oz: float) -> float:
-    """Return by how much a drop grows at the most; not at all where next to nothing of it is lost on these layers.
+    """Return the maximum increase of a drop; not at all where next to nothing of it is lost on these layers.
 
     Its high end holds for copper as thin as the fab may deliver now, and then for the lighter foil as thin as that.
     """

@@ -49,11 +49,11 @@ from stackup_lib.synthesis.cost import class_factor
 
 @dataclass(frozen=True)
 class LaminateNeed:
-    """What the plies beside fast layers are, and what would do.
+    """What the plies next to high-speed layers are, and what would do.
 
     Attributes:
         plies: of the lossiest class among them.
-        asked: least class of the workload's clauses.
+        asked: minimum class of the workload's clauses.
         df: largest Df at 10 GHz at which the tightest link closes.
     """
 

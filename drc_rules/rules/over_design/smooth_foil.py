@@ -45,7 +45,7 @@ from stackup_lib.synthesis.cost import foil_share
 
 @dataclass(frozen=True)
 class FoilNeed:
-    """The roughest declared foil of the fast layers, the grade that the workload asks for, and the links.
+    """The roughest declared foil of the high-speed layers, the grade that the workload requires, and the links.
 
     Attributes:
         mixed: some of the layers have a smoother one.

@@ -67,7 +67,7 @@ def _need(ctx: Context, _clause: Clause) -> Iterator[LayerNeed]:
 
 
 def _waits(ctx: Context, layer: int) -> bool:
-    """Tell whether a zone is drawn on a layer that nobody has filled yet."""
+    """Tell whether a zone is drawn on a layer that is not filled yet."""
     return len(unfilled_zones(ctx.board, [layer])) > 0
 
 

@@ -40,7 +40,7 @@ custom pads are anchors.
 Sources
 -------
 The limit is the one declared. Conductivity: IEC 60028. Thickness of delivered copper: IPC-6012 minima as quoted by
-fabs. The usual figure of 3 % is engineering knowledge without a document, hence information.
+fabs. The usual value of 3 % is engineering knowledge without a document, hence information.
 """
 
 from __future__ import annotations

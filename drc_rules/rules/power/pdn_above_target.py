@@ -117,7 +117,7 @@ def _draft(row: RailDeclaration, value: float, limit: float, title: str) -> Draf
 
 
 def _remark(row: RailDeclaration, own_mohm: float, limit: float) -> DraftFinding:
-    """What the declared ripple and step ask for, where it is less than the figure of the profile."""
+    """What the declared ripple and step require, where it is less than the value of the profile."""
     return DraftFinding(
         title=f"{row.net}: {row.ripple_pct:g} % ripple at a {row.step_a:g} A step requires {figure(own_mohm)} mOhm, "
         f"below the profile's {limit:g} mOhm",

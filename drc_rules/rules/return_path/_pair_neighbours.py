@@ -1,4 +1,4 @@
-"""Fast pairs that run beside other fast pairs on a layer, and how they couple."""
+"""High-speed pairs that run next to other high-speed pairs on a layer, and how they couple."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 NANOMETRE = 1e-6
 
 USUAL_HEIGHTS = 4.0
-"""Farther apart than so many heights over the nearer plane, pairs couple by less than a percent wherever they run."""
+"""Farther apart than this many heights over the nearer plane, pairs couple by less than a percent wherever they run."""
 
 
 Neighbour = tuple[float, ParallelPairs]
@@ -32,8 +32,8 @@ class Victim:
 
     Attributes:
         pair: row of the pair.
-        run: beside the neighbour that is heard most.
-        others: how many more are within reach; louder ones that are told of another interface are not counted.
+        run: next to the neighbour that couples most.
+        others: how many more are within reach; stronger ones that are reported for another interface are not counted.
         near_share, far_share: noise of that run at either end, over that of one that is as near all along.
         ratio: noise of all at the near end over that of the loudest one.
     """
@@ -48,13 +48,13 @@ class Victim:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Pairs of a group that run nearer to other fast pairs than is asked, on one layer between the same planes.
+    """Pairs of a group that run too near to other high-speed pairs, on one layer between the same planes.
 
     Attributes:
         height_mm: to the nearer plane.
-        allowed_mm: the gap that is asked for.
+        allowed_mm: the required gap.
         runs: the nearest first.
-        noisiest: the pair that hears most; None without runs.
+        noisiest: the pair with the most crosstalk; None without runs.
     """
 
     part: Referenced
@@ -65,7 +65,7 @@ class Crowd:
 
 
 def asked_heights(group: FastGroup) -> float | None:
-    """Return the spacing between pairs that a document asks for, in heights over the nearer plane."""
+    """Return the spacing between pairs that a document requires, in heights over the nearer plane."""
     return group.choices[0].pair_spacing_heights if len(group.choices) == 1 else None
 
 
@@ -93,7 +93,7 @@ def crowd(ctx: Context, part: Referenced) -> Crowd:
 
 @dataclass(frozen=True)
 class _Heard:
-    """A run with what is heard of it at either end, relative to others and to one that is as near all along."""
+    """A run with the crosstalk at either end, relative to others and to one that is as near all along."""
 
     run: Neighbour
     is_own: bool
@@ -103,7 +103,7 @@ class _Heard:
 
 
 def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neighbour]) -> Victim:
-    """Return the pair that hears most of all its neighbours, which know nothing of one another."""
+    """Return the pair with the most crosstalk from all its neighbours, which are uncorrelated."""
     size = _size(ctx, part.layer, near[0][1].first)  # stands for all: only ratios rest on it
     of_pair: dict[int, list[_Heard]] = {}
     for run in near:
@@ -145,7 +145,7 @@ def _heard(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, si
 
 
 def _owner(ctx: Context, beside: ParallelPairs) -> FastGroup:
-    """Return which of the two pairs' groups a run is told of: that of which more is asked, else the faster one."""
+    """Return the group of the two for which a run is reported: the larger required gap, else the faster one."""
     groups = [ReturnPaths(ctx).group_of_net[int(ctx.pairs.positive[pair])] for pair in (beside.first, beside.second)]
     return max(groups, key=lambda one: (asked_heights(one) or 0.0, one.choices[0].nyquist_ghz or 0.0, one.id))
 

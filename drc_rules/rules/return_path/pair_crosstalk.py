@@ -70,7 +70,7 @@ f_N: Nyquist frequency [GHz]
 
 @rule("RET004", aliases=("crowded-pairs",), kinds=("pair_crosstalk",), over=_parts, formula=FORMULA, reads_fills=True)
 def pair_crosstalk(ctx: Context, clause: Clause, part: Referenced) -> Iterator[DraftFinding]:
-    """Yield one finding for the pairs of an interface on a layer of which one hears too much of its neighbours."""
+    """Yield one finding for the pairs of an interface on a layer where one has too much crosstalk."""
     ctx.rests_on(ctx.assignment.confidence_of(part.nets[0]))
     found = crowd(ctx, part)
     if found.noisiest is None:
@@ -93,7 +93,7 @@ def pair_crosstalk(ctx: Context, clause: Clause, part: Referenced) -> Iterator[D
 
 
 def _run(found: Crowd, victim: Victim) -> tuple[float, float]:
-    """Return length and Nyquist frequency; that of the slowest generation where nobody has said which."""
+    """Return length and Nyquist frequency; that of the slowest generation where it is not stated."""
     return victim.run[1].length_within_mm(found.allowed_mm), found.part.group.choices[0].nyquist_ghz or 0.0
 
 

@@ -45,14 +45,14 @@ FORGIVEN_SHARE = 0.1
 
 @dataclass(frozen=True)
 class FastStripline:
-    """The fast tracks of one inner layer."""
+    """The high-speed tracks of one inner layer."""
 
     layer: int
     parts: tuple[Referenced, ...]
 
     @property
     def inferred(self) -> bool:
-        """True when nobody has declared any of the nets."""
+        """True when none of the nets is declared."""
         return not any(part.group.declared for part in self.parts)
 
 

@@ -95,7 +95,7 @@ def asymmetric_stackup(ctx: Context, clause: Clause, pair: Mirror) -> Iterator[D
         _need_all(ctx, pair)
     for what, difference in differences:
         for ply in (*pair.upper.plies, *pair.lower.plies) if what == "laminate" else ():
-            ctx.need(ply.laminate)  # known by now: the finding is no surer than what the texts were taken for
+            ctx.need(ply.laminate)  # known by now: the finding is no surer than the reading of the texts
         yield DraftFinding(
             title=f"{first.name} and its mirror {second.name} differ: {difference}",
             why="Unequal halves shrink unequally after lamination and reflow: the board bows and twists",

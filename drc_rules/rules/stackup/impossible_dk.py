@@ -41,7 +41,7 @@ from stackup_lib.core.facts import MissingFact
 
 @dataclass(frozen=True)
 class StatedDk:
-    """A Dk that somebody has stated, where, and how it is corrected."""
+    """A stated Dk, where, and how it is corrected."""
 
     row: str
     label: str

@@ -19,8 +19,8 @@ style and resin content, into the material field: "R-5775(N) 1078 RC67%".
 What it cannot see
 ------------------
 Values need only be present, not plausible: a prepreg of 3 um or a misspelt laminate passes (see `thin-dielectric`,
-`unknown-laminate`, `implausible-dk`). Foil or finished copper is not told apart. Solder mask, loss tangents and resin
-contents are not checked.
+`unknown-laminate`, `implausible-dk`). Foil or finished copper is not distinguished. Solder mask, loss tangents and
+resin contents are not checked.
 
 Sources
 -------

@@ -58,7 +58,7 @@ MOST = 0.5
 
 @dataclass(frozen=True)
 class Meeting:
-    """The net of a fast layer that meets tracks of a neighbouring layer for longest.
+    """The net of a high-speed layer that meets tracks of a neighbouring layer for longest.
 
     Attributes:
         upper, lower: the layers.

@@ -1,1 +1,1 @@
-"""THM: do vias, coins and cooling lead the heat of declared hot parts away."""
+"""THM: do vias, coins and cooling dissipate the heat of declared high-power components."""

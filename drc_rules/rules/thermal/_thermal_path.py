@@ -1,4 +1,4 @@
-"""The way of a hot part's heat through the board: the holes in its thermal pads, from pad to sink."""
+"""The path of a high-power component's heat through the board: the holes in its thermal pads, from pad to sink."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ n: vias and plated holes in the exposed pad
 
 
 def _undeclared(ctx: Context, _clause: Clause) -> Iterator[ExposedPad]:
-    """The exposed pads that no declared hot part answers for."""
+    """The exposed pads that belong to no declared high-power component."""
     declared = {ref for part in ctx.declarations.config.hot_part for ref in part.refs}
     yield from (one for one in ctx.get(exposed_pads) if one.reference not in declared)
 

@@ -41,7 +41,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 
 
 def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:
-    """The declared hot parts with a hole in a thermal pad: the clause says nothing of others."""
+    """The declared high-power components with a hole in a thermal pad: the clause does not apply to others."""
     yield from (part for part in hot_parts_asked_for(ctx, clause) if part.holes)
 
 

@@ -61,7 +61,7 @@ def _through_board(ctx: Context, _clause: Clause) -> Iterator[HotPartOnBoard]:
 
 
 def _has_no_way(part: HotPartOnBoard) -> bool:
-    """True where somebody has said that the heat leaves through the board, and no pad is seen by which it could."""
+    """True where it is declared that the heat leaves through the board, and no pad is seen by which it could."""
     said = part.declared.cooling == "board" or part.declared.board_w is not None
     return said and not part.pads
 
@@ -140,7 +140,7 @@ def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) 
 
 
 def _resistance(ctx: Context, part: HotPartOnBoard) -> str:
-    """Return the array's resistance in words, empty where the stackup does not tell it."""
+    """Return the array's resistance as text, empty where the stackup does not state it."""
     try:
         path = heat_path(ctx, part)
     except MissingFact:

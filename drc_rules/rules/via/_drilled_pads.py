@@ -10,10 +10,10 @@ from drc_rules.analysis.via.drilled_holes import DrilledHole
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 
 ROUND = ("circle", "oval", "custom", "trapezoid")
-"""Shapes whose ends are taken as round; of a custom or slanted pad it is what surely is copper."""
+"""Shapes whose ends count as round; of a custom or slanted pad it is what surely is copper."""
 
 CORNER = 0.25
-"""Corner radius of a rounded rectangle over its shorter side, where KiCad puts it unless somebody changes it."""
+"""Corner radius of a rounded rectangle over its shorter side, KiCad's default."""
 
 
 def pads_near(board: Board, drilled: DrilledHole, reach_mm: float) -> Iterator[tuple[float, int, int]]:

@@ -44,7 +44,7 @@ PLACES_SHOWN = 20
 
 @dataclass(frozen=True)
 class SizedDrills:
-    """Backdrills of one diameter, None where nobody states it, in holes of one diameter."""
+    """Backdrills of one diameter, None where not stated, in holes of one diameter."""
 
     hole_mm: float
     drill_mm: float | None

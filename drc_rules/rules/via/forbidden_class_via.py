@@ -2,11 +2,11 @@
 
 What it checks
 --------------
-Diameter, hole and annular ring of the through via that KiCad is told to place for the nets of a class (the preferred
-size of the last design rule that applies, else the net class) against the minimum and maximum in the same data: the
-last design rule that states one, else Board Setup. Rules for an area, a part or a sheet do not count. Where vias of
-that size are routed already, and where only Board Setup's minimum diameter or hole conflicts, it is information:
-KiCad's own check reports the former, and its router places the minimum size in place of the latter.
+Diameter, hole and annular ring of the through via that KiCad is configured to place for the nets of a class (the
+preferred size of the last design rule that applies, else the net class) against the minimum and maximum in the same
+data: the last design rule that states one, else Board Setup. Rules for an area, a part or a sheet do not count. Where
+vias of that size are routed already, and where only Board Setup's minimum diameter or hole conflicts, it is
+information: KiCad's own check reports the former, and its router places the minimum size in place of the latter.
 
 Why it matters
 --------------
@@ -66,7 +66,7 @@ v_max: maximum [mm]
 
 @rule("VIA013", kinds=("class_via_allowed",), over=_asked, formula=FORMULA)
 def forbidden_class_via(ctx: Context, _clause: Clause, asked: RequiredVia) -> Iterator[DraftFinding]:
-    """Yield one finding per via that is asked for and that KiCad's data forbid."""
+    """Yield one finding per configured via that KiCad's data forbid."""
     need_no_doubt(asked.via)
     found = broken_limit(asked.via, asked.via.placed_mm or (0.0, 0.0))
     if found is not None:

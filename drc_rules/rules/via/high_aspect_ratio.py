@@ -69,7 +69,7 @@ def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
 
 
 FINE_MM = 0.15
-"""Finest drills of advanced fabs (Rush PCB, PCB Runner: 6 mil); HIC drills 0.15 mm through 1.2 mm at the most."""
+"""Finest drills of advanced fabs (Rush PCB, PCB Runner: 6 mil); HIC drills 0.15 mm through at most 1.2 mm."""
 
 FINE_RATIO = 12.0
 """What advanced fabs make of such holes (Nanotech 12:1, AdvancedPCB 12 to 16:1)."""

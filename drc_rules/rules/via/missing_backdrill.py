@@ -93,7 +93,7 @@ L_max: maximum without a backdrill [mm]
 
 @rule("VIA001", kinds=("backdrill",), over=_nets_with_holes, formula=FORMULA, reads_fills=True)
 def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator[DraftFinding]:
-    """Yield one finding per net with stubs that nobody drills away; the longest gives the number."""
+    """Yield one finding per net with stubs that are not drilled away; the longest gives the number."""
     ctx.rests_on(ctx.assignment.confidence_of(net.index))
     unused = next((hole for hole in net.holes if not hole.used), None)
     if unused:

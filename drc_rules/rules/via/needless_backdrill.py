@@ -54,7 +54,7 @@ class Alike:
     """Backdrills of one depth on nets of one kind.
 
     Attributes:
-        family: id of the nets' interface family; `supply` for supplies and ground, empty where nobody knows.
+        family: id of the nets' interface family; `supply` for supplies and ground, empty where not known.
         whole_group: the board has no other drill of this side and depth.
     """
 
@@ -125,7 +125,7 @@ def needless_backdrill(ctx: Context, clause: Clause, alike: Alike) -> Iterator[D
 def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHole, ...], float, MissingFact | None]:
     """Return the drills whose whole stubs resonate high enough, their lowest multiple of Nyquist, what is missing.
 
-    Missing is the first fact for lack of which another drill could not be judged.
+    Missing is the first missing fact that keeps another drill from being judged.
     """
     mine = {(d.hole.net, d.hole.x_mm, d.hole.y_mm): d for d in alike.holes}
     unrouted = (unknown_use(ctx, replace(d.hole, used=d.hole.routed)) for d in alike.holes)

@@ -97,7 +97,7 @@ t: tolerance, 0.001 mm for a hole or ring, 0 for an aspect ratio
 def unbuildable_class_via(
     ctx: Context, _clause: Clause, subject: tuple[RequiredVia, _Limits]
 ) -> Iterator[DraftFinding]:
-    """Yield one finding per via that is asked for, is not routed yet, and is past the limit."""
+    """Yield one finding per configured via that is not routed yet, and is past the limit."""
     asked, limits = subject
     need_no_doubt(asked.via)
     placed_mm = asked.via.placed_mm or (0.0, 0.0)

@@ -50,7 +50,7 @@ RANKS = {PLAIN: 0, BACKDRILLED: 0, "any-layer": ANY_LAYER}
 
 @dataclass(frozen=True)
 class Build:
-    """How the vias are made; `stubs` counts the holes of fast nets that keep one where they are plainly drilled."""
+    """How the vias are made; `stubs` counts the holes of high-speed nets that keep one if plainly drilled."""
 
     ups: BuildUps
     name: str

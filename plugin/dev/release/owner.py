@@ -34,7 +34,7 @@ class Owner:
 
     @property
     def placeholders(self) -> list[str]:
-        """Names of the values that nobody has filled in."""
+        """Names of the values that are not filled in."""
         return [one.name for one in fields(self) if PLACEHOLDER.search(getattr(self, one.name))]
 
 

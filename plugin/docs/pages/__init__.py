@@ -10,7 +10,7 @@ from pathlib import Path
 from docs.pages.markdown import Page
 
 KEPT = ("pages", "_static", "_templates", "__pycache__")
-"""Folders beside the pages that are not written by this package."""
+"""Folders next to the pages that are not written by this package."""
 
 
 def all_pages() -> Iterator[Page]:
@@ -25,7 +25,7 @@ def write_pages(folder: Path) -> None:
     """Write all pages below a folder; those that are there already stay untouched, those of former times go.
 
     Raises:
-        ValueError: two pages have the same name, or a page has no folder of its own and might be somebody's.
+        ValueError: two pages have the same name, or a page has no folder of its own and might be a user's.
     """
     written: set[Path] = set()
     for page in all_pages():

@@ -21,7 +21,7 @@ def name_of_clause(clause_id: str) -> str:
 
 
 def limit_words(limit: Limit) -> str:
-    """A limit in words."""
+    """A limit as text."""
     unit = f" {limit.unit}" if limit.unit else ""
     said = []
     if limit.min is not None and limit.max is not None:

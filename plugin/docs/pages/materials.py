@@ -1,4 +1,4 @@
-"""The catalogue: laminates by maker with every figure and its source, foils, glass styles, copper weights."""
+"""The catalogue: laminates by maker with every value and its source, foils, glass styles, copper weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project's own Markdown, taken as it is: the guide, CI, changelog. Only links are turned to these pages."""
+"""The project's own Markdown, unchanged: the guide, CI, changelog. Only links are turned to these pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAGES = {
     **{path: f"guide/{path.stem}" for path in GUIDE.glob("*.md")},
 }
 COPIED = (".png", ".yml")
-"""Endings of files that `html_extra_path` puts beside the pages."""
+"""Endings of files that `html_extra_path` puts next to the pages."""
 
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""JSON schemas in words: the type of a value, its bounds, and tables of keys."""
+"""JSON schemas as text: the type of a value, its bounds, and tables of keys."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def as_schema(value: Json) -> Schema:
 
 
 def type_words(schema: Schema, refer: Refer) -> str:
-    """Return the type of a value in words, with links to definitions."""
+    """Return the type of a value as text, with links to definitions."""
     if "$ref" in schema:
         return refer(str(schema["$ref"]).rpartition("/")[2])
     for several in ("anyOf", "oneOf", "allOf"):

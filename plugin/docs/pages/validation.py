@@ -1,4 +1,4 @@
-"""Validation: every reference value of the physics beside ours, drawn with error bars and printed beneath.
+"""Validation: every reference value of the physics next to ours, drawn with error bars and printed beneath.
 
 What is drawn is what the tests hold: solved by the function behind `stackwright validate`, or by the tests' own where a
 comparison needs more than a cross section.
@@ -151,7 +151,7 @@ def _skin() -> Iterator[str]:
 
 @cache
 def _last_digits() -> dict[tuple[str, str], float]:
-    """Half a unit of the last digit that was published, in per cent, by case and figure."""
+    """Half a unit of the last digit that was published, in per cent, by case and value."""
     text = PUBLISHED.read_text(encoding="utf-8")
     found = {}
     for case in tomllib.loads(text, parse_float=Decimal)["case"]:

@@ -1,1 +1,1 @@
-"""Stackwright for programs that ask in words: the commands that only read, as tools of the Model Context Protocol."""
+"""Stackwright for assistants: the commands that only read, as tools of the Model Context Protocol."""

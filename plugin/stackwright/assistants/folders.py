@@ -14,7 +14,7 @@ MOST_FOLDERS = 20
 
 @dataclass(frozen=True)
 class ServedBoard:
-    """A board or folder of boards that a tool was asked about.
+    """A board or folder of boards that a tool was called with.
 
     Attributes:
         folder: the served folder that it is in, without links.

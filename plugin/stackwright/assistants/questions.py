@@ -17,7 +17,7 @@ Length = Annotated[float, Field(gt=0, le=1000)]
 
 
 class ToolQuestion(BaseModel):
-    """What is asked of a tool; the docstring of each is its description.
+    """The arguments of a tool; the docstring of each is its description.
 
     Attributes:
         NAME: of the tool.

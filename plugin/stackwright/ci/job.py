@@ -61,7 +61,7 @@ def run_job(environment: Mapping[str, str]) -> int:
 
 
 def choose(environment: Mapping[str, str], request: CheckRequest) -> JobChoice:
-    """Return the boards to check: those that the event touches, or all where that cannot be told; of them, our share.
+    """Return the boards to check: those that the event touches, or all where that is not known; of them, our share.
 
     `STACKWRIGHT_SHARD=2/8` is the second of eight jobs that share the work: every eighth board, from the second on.
     """
@@ -204,7 +204,7 @@ def _write_sarif(environment: Mapping[str, str], answers: Sequence[Answer]) -> N
 
 
 def _write_others(environment: Mapping[str, str], answers: Sequence[Answer]) -> None:
-    """Write what other hosts read, where it is asked for."""
+    """Write what other hosts read, where it is requested."""
     outcomes = [answer.outcome for answer in answers]
     wanted = {_path(environment, "JUNIT"): junit.render, _path(environment, "CODE_QUALITY"): gitlab.render}
     for target, render in wanted.items():

@@ -1,4 +1,4 @@
-"""What commands are asked: the options that they share, and the way of their answer to a file or the terminal."""
+"""Arguments of commands: the options that they share, and the output of their answer to a file or the terminal."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class OutputRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardRequest(OutputRequest):
-    """What is asked of a board.
+    """What is requested for a board.
 
     Attributes:
         overrides: what the command line says in place of the settings.
-        config: settings file instead of the `stackwright.toml` beside the board.
+        config: settings file instead of the `stackwright.toml` next to the board.
     """
 
     overrides: Overrides = field(default_factory=Overrides)

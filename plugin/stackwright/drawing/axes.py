@@ -27,11 +27,11 @@ class Scale:
 
     @property
     def ends(self) -> Point:
-        """Least and greatest value."""
+        """Minimum and maximum."""
         return self.low, self.high
 
     def ticks(self, about: int) -> list[float]:
-        """Return about so many round values inside the scale."""
+        """Return `about` as many round values inside the scale."""
         step = round_step((self.high - self.low) / about)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [k * step for k in range(first, last + 1)]

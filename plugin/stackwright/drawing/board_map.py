@@ -1,4 +1,4 @@
-"""The board from above, small enough for a page: outline, parts, pads, planes, fast nets, and what findings name."""
+"""The board from above, small enough for a page: outline, parts, pads, planes, high-speed nets, and findings."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class BoardMap:
 
 
 def board_map(context: Context, findings: Iterable[Finding] = ()) -> BoardMap | None:
-    """Draw the fast nets of a board, those that findings name, parts and planes; None for a board without extent."""
+    """Draw high-speed nets, those that findings name, parts and planes; None for a board without extent."""
     board, findings = context.board, tuple(findings)
     box = _box(board)
     if box is None:

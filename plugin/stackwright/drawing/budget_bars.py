@@ -19,14 +19,14 @@ PATTERNS = {
     "roughness": '<path d="M0 0h6v6H0z" class="bar-3"/><path d="M0 0L6 6" class="bar-line"/>',
     "vias": '<path d="M0 0h6v6H0z" class="bar-4"/><path d="M3 0v6" class="bar-line"/>',
 }
-"""Parts are told apart by pattern as well as by colour, and named where there is room."""
+"""Parts are distinguished by pattern as well as by colour, and named where there is room."""
 NARROWEST = 46
-"""Room, in units of the drawing, that a figure needs inside its part."""
+"""Room, in units of the drawing, that a number needs inside its part."""
 
 
 @dataclass(frozen=True)
 class _Bar:
-    """One bar, in dB; `high` is infinite where no worst case can be told, `share` None where nobody states one."""
+    """One bar, in dB; `high` is infinite where no worst case is known, `share` None where none is stated."""
 
     interface: str
     name: str

@@ -1,4 +1,4 @@
-"""Stackups as columns that stand beside one another, drawn to the same heights; what differs carries a sign."""
+"""Stackups as columns next to one another, drawn to the same heights; what differs carries a sign."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIGNS: dict[Mark, str] = {"": "", "changed": "\u2260", "added": "+", "removed": 
 
 TOP, FOOT = 6.0, 6.0
 BOLD_SHARE = 0.82
-"""So many bold letters take the room of one that is not."""
+"""Width of a regular letter over that of a bold one."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def paired(pairs: Sequence[RowPair], changed: frozenset[str]) -> tuple[tuple[Slo
 
 
 def _closed_up(pairs: Sequence[RowPair]) -> Iterator[tuple[StackupRow | None, StackupRow | None, bool]]:
-    """Yield the pairs, and whether they are the same row; what went and what came for it stand beside each other."""
+    """Yield the pairs, and whether they are the same row; a removed row and its replacement are next to each other."""
     for is_kept, run in groupby(pairs, key=lambda pair: None not in pair):
         if is_kept:
             yield from ((was, now, True) for was, now in run)

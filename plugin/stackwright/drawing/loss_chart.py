@@ -17,7 +17,7 @@ LINE = 13.0
 """Least distance of two lines of text."""
 NAME_WIDTH = 70.0
 HIGHEST, RESONANT = 2.2, 1.5
-"""A worst case, and what a resonating stub takes, are cut at so many times what the board may lose, or its lines do."""
+"""Worst cases and resonating stubs are cut at this multiple of the board's budget, or of the loss of its lines."""
 KEY_WIDTH, KEY_HEIGHT = 760, 24
 
 

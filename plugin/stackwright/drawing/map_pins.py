@@ -11,7 +11,7 @@ from stackwright.drawing.board_view.objects import ViewObjects
 from stackwright.tables.grouping import Group
 
 COLOURS = ("#1a6fb5", "#b3541e", "#1f8a4c", "#8b3fa8", "#a38600", "#c2185b", "#00838f", "#5d4037")
-"""Of interfaces on the map, told apart on light and dark paper; the legend names them."""
+"""Of interfaces on the map, distinguishable on light and dark paper; the legend names them."""
 MOST_STEPS = 60_000
 """Numbers that say where the objects of one group of findings are; the page says where there are more."""
 
@@ -27,7 +27,7 @@ class Pin:
         key: of the finding that speaks for the group.
         layers: copper layers that its places name.
         objects: what is drawn when it is chosen.
-        counted: how many objects that is, in words.
+        counted: how many objects that is, as text.
         is_all: False where there are more.
     """
 

@@ -358,7 +358,7 @@ def label(
         tip, shown = f"<title>{escape_text(content)}</title>", shown[: limit - 1].rstrip() + "\u2026"
     kind = f' class="{kind}"' if kind else ""
     where = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    # An isolate of its own: right-to-left letters in a name cannot reorder what stands beside it.
+    # An isolate of its own: right-to-left letters in a name cannot reorder what stands next to it.
     body = f'<tspan direction="ltr" unicode-bidi="isolate">{escape_text(shown)}</tspan>'
     return f'<text x="{_n(x)}" y="{_n(y)}"{kind}{where}>{tip}{body}</text>'
 

@@ -21,7 +21,7 @@ def thickness(row: StackupRow) -> str:
 
 
 def millimetres(thickness_mm: float) -> str:
-    """Return the thickness of a dielectric to a micrometre, as fabs state it; what is thinner keeps its figures."""
+    """Return the thickness of a dielectric to a micrometre, as fabs state it; what is thinner keeps its digits."""
     return f"{round(thickness_mm, 3) or thickness_mm:.4g} mm"
 
 
@@ -69,14 +69,14 @@ def interfaces_in_short(row: StackupRow) -> str:
 
 
 def df(row: StackupRow) -> str:
-    """Return Df at 10 GHz, or that nobody knows it; a bare number of the file has no frequency."""
+    """Return Df at 10 GHz, or that it is not known; a bare number of the file has no frequency."""
     if row.df_10ghz is not None:
         return f"{row.df_10ghz.value:.4f}"
     return f"{row.df_stated:g}, no frequency" if row.df_stated is not None else UNDECLARED
 
 
 def figure_source(figure: Figure) -> str:
-    """Return who states a figure, and how far it is to be trusted."""
+    """Return the source of a value, and how far it is to be trusted."""
     return f"{figure.source}; {figure.confidence.value} confidence"
 
 
@@ -95,7 +95,7 @@ def via_span(span: ViaSpan) -> str:
 
 
 def backdrills(span: ViaSpan) -> Sequence[str]:
-    """Return each backdrill in words."""
+    """Return each backdrill as text."""
     return [
         f"backdrilled from {drill.start} through {drill.must_cut}"
         + (" (declared)" if drill.origin is Origin.DECLARED else "")
@@ -114,7 +114,7 @@ def remarks(view: StackupView) -> list[str]:
 
 
 def total(view: StackupView) -> str:
-    """Return the board's thickness in words."""
+    """Return the board's thickness as text."""
     return "thickness not stated" if view.thickness_mm is None else f"{view.thickness_mm:.3f} mm thick"
 
 
@@ -129,5 +129,5 @@ def file_row(row: StackupRow) -> str:
 
 
 def is_mask(row: StackupRow) -> bool:
-    """Return True for solder mask, of which nobody judges the Df."""
+    """Return True for solder mask, whose Df is not judged."""
     return row.kind is LayerKind.MASK

@@ -32,7 +32,7 @@ class Choices:
     """What is remembered of a board between two clicks, in the user's cache; never in the project.
 
     Attributes:
-        profile: workload that was chosen; None where the settings or the board say it, or nobody does.
+        profile: workload that was chosen; None where the settings or the board say it, or it is not stated.
         answered: True once the first offer was answered.
     """
 
@@ -67,7 +67,7 @@ class Choices:
         write_file(_file(self.board), json.dumps({"profile": self.profile, "answered": True}) + "\n")
 
     def write_settings(self) -> Path:
-        """Write the settings beside the board, so that everybody's check is this one.
+        """Write the settings next to the board, so that every check uses them.
 
         Raises:
             StackwrightError: there is such a file, or no workload was chosen.

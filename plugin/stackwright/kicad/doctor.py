@@ -1,7 +1,7 @@
 """Why there is no button in KiCad: looks from outside at KiCad's settings, the plugin and its environment.
 
 KiCad makes the plugin's environment itself, and says nothing when that goes wrong. Nothing is changed here, and nothing
-is asked of the network.
+is read from the network.
 """
 
 from __future__ import annotations

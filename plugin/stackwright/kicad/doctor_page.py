@@ -10,7 +10,7 @@ MARKS = {OK: ("ok", "green"), BAD: ("FAULT", "bold red"), MIND: ("hint", "dim")}
 
 
 def examine() -> int:
-    """Show what was looked at, each fault with its cure; 1 where there is a fault, 0 where there is none."""
+    """Show what was looked at, each fault with its fix; 1 where there is a fault, 0 where there is none."""
     answers = diagnose()
     page = Page()
     page.line(styled("Stackwright's button in KiCad", "bold"))

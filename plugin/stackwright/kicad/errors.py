@@ -10,7 +10,7 @@ NM_PER_MM = 1_000_000
 
 
 class KicadError(StackwrightError):
-    """KiCad cannot be asked, or its board cannot be checked."""
+    """KiCad does not answer, or its board cannot be checked."""
 
 
 class NeverSavedError(KicadError):

@@ -53,7 +53,7 @@ def preview(board: Path, live: Path, profile: str | None, plan_path: Path) -> di
     """Return the least change that would fit, as words and diffs, and write its plan; nothing of the board changes.
 
     Args:
-        board: the board's own file; project, rules and settings beside it are copied.
+        board: the board's own file; project, rules and settings next to it are copied.
         live: the board as it is in the editor.
         profile: the workload, where it was chosen.
         plan_path: where the plan goes.
@@ -170,7 +170,7 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> Applie
 
     All of it is tried on a copy first: nothing is saved, and nothing is written, before every condition holds.
 
-    The former files are kept beside the new ones, also one that says something else than the board in the editor:
+    The former files are kept next to the new ones, even one that differs from the board in the editor:
     KiCad saves over a file without a look at it. One that another program has changed since the preview is left alone.
 
     Raises:
@@ -278,7 +278,7 @@ def _rehearsed(live: Reloading, content: bytes, plan: Plan, parts: PlanParts) ->
         Whether kicad-cli has read the new board; False where there is none.
 
     Raises:
-        StackwrightError: it does not work, nobody has agreed, or a file cannot be written.
+        StackwrightError: it does not work, the user has not agreed, or a file cannot be written.
     """
     from stackwright.commands.apply.apply import propose, refuse_silent
 

@@ -25,7 +25,7 @@ class Job:
     """A worker that runs.
 
     Attributes:
-        doing: the stretch of work that it named last.
+        doing: the step of work that it named last.
         steps: how many it has named.
     """
 

@@ -42,7 +42,7 @@ READING_S = 90
 
 GIVE_UP = 2
 COMPARED = ("TRACE", "ARC", "VIA", "PAD", "ZONE", "SHAPE", "TEXT")
-"""Kinds of items by which a large board is compared; footprints are slow to ask for, but their pads are not."""
+"""Kinds of items by which a large board is compared; footprints are slow to fetch, but their pads are not."""
 
 SHOWN_ITEMS = 4
 """KiCad keeps this many items of a marker."""
@@ -81,7 +81,7 @@ def asking(patience_s: float = READING_S) -> Iterator[None]:
 def deadline(seconds: float, error: StackwrightError) -> Iterator[None]:
     """End the whole process with one line when the block takes longer.
 
-    For what no timeout of the transport covers: its dialling may wait for ever at a socket that nobody serves.
+    For what no timeout of the transport covers: its dialling may wait for ever at a socket without a server.
     """
 
     def give_up() -> None:
@@ -112,7 +112,7 @@ def connect() -> LiveBoard:
 
 
 def greeted(kicad: KiCad) -> None:
-    """Ask for the version.
+    """Fetch the version.
 
     Raises:
         KicadError: it does not answer, or it is too old.
@@ -138,7 +138,7 @@ def reconnect(patience_s: float) -> LiveBoard:
 
 
 def is_there(address: str | None = None) -> bool:
-    """Return whether somebody serves KiCad's socket; a killed KiCad leaves the file behind. True where unknown."""
+    """Return whether a process serves KiCad's socket; a killed KiCad leaves the file behind. True where unknown."""
     given = address or os.environ.get("KICAD_API_SOCKET", "")
     if not given.startswith("ipc://") or not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
         return True
@@ -270,7 +270,7 @@ class LiveBoard:
             return hashlib.sha256(self._board.get_as_string().encode("utf-8")).hexdigest()
 
     def quick_digest(self) -> str:
-        """Return a fingerprint of what is cheap to ask for: stackup, layers, tracks, vias, pads, zones, drawings.
+        """Return a fingerprint of what is cheap to fetch: stackup, layers, tracks, vias, pads, zones, drawings.
 
         Text and fields of footprints are not in it. It takes a twentieth of the time of `digest`.
 

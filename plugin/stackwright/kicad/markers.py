@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drc_rules.report.model import Finding
 
 MOST = 200
-"""Markers set at most: a DRC window with more is read by nobody, and each is one step of undo."""
+"""Markers set at most: a DRC window with more is unreadable, and each is one step of undo."""
 
 MEMORY = "markers.json"
 

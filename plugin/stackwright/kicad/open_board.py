@@ -1,4 +1,4 @@
-"""What is asked of the board that is open in KiCad; the page of the button opens before rules and physics are read."""
+"""What is read from the board that is open in KiCad; the page of the button opens before rules and physics are read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 SLOW_TO_COMPARE_BYTES = 8_000_000
-"""A board beyond this is compared by what is cheap to ask for: KiCad would stand still for the whole of it."""
+"""A board beyond this is compared by what is cheap to fetch: KiCad would stand still for the whole of it."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from stackwright.text.output import write_file
 
 
 def write_report(outcome: Checked) -> Path:
-    """Write the report as HTML, and as JSON beside it, into the user's cache; the last one of each board is kept.
+    """Write the report as HTML, and as JSON next to it, into the user's cache; the last one of each board is kept.
 
     Raises:
         OutputError: the folder cannot be written.

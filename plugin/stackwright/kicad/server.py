@@ -3,7 +3,7 @@
 It listens on the loopback address at a free port. Every path begins with a random token; the page is opened by a
 code that works once, so that the token stands in no process list. Requests that name another host (DNS rebinding) or
 come from another site are refused before anything is looked at. A client has a few seconds for the head of a request,
-and again for its body; so many connections at a time, and no more.
+and again for its body; a bounded number of connections at a time.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Answering(Protocol):
         """Return how things stand; the page asks again and again, which also says that it is alive."""
 
     def act(self, name: str, wanted: Value) -> Value:
-        """Do what the page asks for.
+        """Do what the page requests.
 
         Raises:
             KeyError: there is no such action.
@@ -247,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.session.style().encode() + (PAGE / "live.css").read_bytes()
 
     def do_POST(self) -> None:
-        """Do what the page asks for."""
+        """Do what the page requests."""
         if not self._is_for_us(must_say_origin=True):
             return
         rest = self._inside()

@@ -133,7 +133,7 @@ class Session:
             }
 
     def act(self, name: str, wanted: Mapping[str, object]) -> Mapping[str, object]:
-        """Do what the page asks for.
+        """Do what the page requests.
 
         Raises:
             KeyError: there is no such action.
@@ -204,7 +204,7 @@ class Session:
             content, seen = self.bridge.ask(content_and_digest, READING_S)
             job = {"profile": self.choices.profile or "", **wanted, "board": str(self.path)}
             with self._lock:
-                if self._phase != ASKING:  # stopped meanwhile
+                if self._phase != ASKING:  # stopped in the meantime
                     return
                 self._phase = phase
                 self._file.checked(content)

@@ -11,7 +11,7 @@ from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
 
 
 class SettingsFiles:
-    """Looks at `stackwright.toml`, the project and the design rules beside a board; reads them only when touched."""
+    """Looks at `stackwright.toml`, the project and the design rules next to a board; reads them only when touched."""
 
     def __init__(self, board: Path) -> None:
         self._files = (board.with_name(FILE_NAME), board.with_suffix(".kicad_dru"), board.with_suffix(".kicad_pro"))

@@ -16,7 +16,7 @@ BRING_INTO_VIEW = "common.Control.zoomFitSelection"
 """An action of the editor; such names are no stable interface, so that nothing depends on its success."""
 
 LEAST_VIEW_MM, WIDEST_VIEW_MM = 10.0, 60.0
-"""A via that fills the window shows nobody where on the board it is; what is far away does not either."""
+"""Zoom between a via that fills the window and one too small to see."""
 
 Point = tuple[float, float]
 
@@ -136,7 +136,7 @@ def _places_mm(board: Board) -> dict[str, Point]:
 
 
 class ActiveLayer:
-    """Remembers the layer that the user had; one that the user chose meanwhile counts as theirs."""
+    """Remembers the layer that the user had; one that the user chose in the meantime counts as theirs."""
 
     def __init__(self) -> None:
         self._users = ""

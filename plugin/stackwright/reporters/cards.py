@@ -110,7 +110,7 @@ def card_id(group: Group, ident: str = "") -> str:
 
 
 def places(found: Iterable[Place], most: int = 3) -> str:
-    """Return places in words: layer and net, and coordinates where there are any."""
+    """Return places as text: layer and net, and coordinates where there are any."""
     every = list(dict.fromkeys(_place(place) for place in found))
     rest = f"; and {len(every) - most} more" if len(every) > most else ""
     return "; ".join(text for text in every[:most] if text) + rest

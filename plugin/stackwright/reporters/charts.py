@@ -1,4 +1,4 @@
-"""What the page says beside its charts: figures as tables, what is assumed, what is not known."""
+"""What the page says next to its charts: values as tables, what is assumed, what is not known."""
 
 from __future__ import annotations
 
@@ -116,5 +116,5 @@ def process_words() -> str:
 
 
 def process_sources() -> tuple[str, ...]:
-    """Return where these figures come from."""
+    """Return where these values come from."""
     return tuple(dict.fromkeys(source.text for source in typical_processes()[Tier.STANDARD].sources.values()))

@@ -49,7 +49,7 @@ from stackwright.tables.grouping import not_verifiable
 from stackwright.text.words import count, number
 
 MOST_REASONS = 3
-"""Of a verdict, beside it; the rest stands below."""
+"""Of a verdict, next to it; the rest is below."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +286,7 @@ def _drawing(report: Report, ident: str, marks: Mapping[str, tuple[tuple[str, st
 
 
 def _sources(report: Report) -> Iterator[str]:
-    """Where the figures of the stackup's table come from, for its footnotes."""
+    """Where the values of the stackup's table come from, for its footnotes."""
     for row in report.stackup.rows if report.stackup else ():
         if row.df_10ghz:
             yield said.figure_source(row.df_10ghz)

@@ -24,7 +24,7 @@ from stackwright.text.remarks import KICAD
 from stackwright.text.words import clean, count
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
-"""What XML 1.0 forbids beside the control characters and halves of pairs that `clean` writes out."""
+"""What XML 1.0 forbids in addition to the control characters and halves of pairs that `clean` writes out."""
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 

@@ -1,7 +1,7 @@
 """The report in the form of `kicad-cli pcb drc --format json`, for what already reads KiCad's own.
 
 KiCad's schema (drc.v1.json) knows errors and warnings, and `ignore` for what is to be left alone: information. A demand
-of severity error that could not be decided is a warning, so that the file is never taken for a clean one.
+of severity error that could not be decided is a warning, so that the file never looks like a clean one.
 """
 
 from __future__ import annotations

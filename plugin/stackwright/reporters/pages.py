@@ -39,7 +39,7 @@ SYMBOLS = {
     "not applicable": "\u2013",
     NO_RULE: "\u00b7",
 }
-"""What stands beside a word that has a colour, so that the colour says nothing alone."""
+"""The sign next to a word that has a colour, so that the colour says nothing alone."""
 
 
 def environment(**names: object) -> Environment:

@@ -99,7 +99,7 @@ def _headline_word(report: Report) -> Text:
 
 
 def _head(report: Report, width: int) -> list[Text]:
-    """The verdict, the reason in words, the file."""
+    """The verdict, the reason as text, the file."""
     what = f"for {report.profile}" if report.profile else "no workload stated"
     form = f", form factor {report.form}" if report.form else ""
     purpose = f"{what}{form}" if report.profile or form else ""
@@ -247,7 +247,7 @@ def _labelled(label: str, words: str, width: int, *, most: int = 1, style: str =
 
 
 def _wrapped(words: str, width: int, *, most: int, indent: int = 0, end: str = "") -> list[Text]:
-    """Return words in at most so many lines; `end` always stands at the end, whatever is cut before it."""
+    """Return text in at most `most` lines; `end` is always at the end, whatever is cut before it."""
     room = max(width - indent, 20)
     text = clean(words)
     lines = textwrap.wrap(text + end, room, break_on_hyphens=False) or [""]

@@ -17,10 +17,10 @@ from stackwright.text.page import Column, Page, styled
 from stackwright.text.words import count, number, some
 
 SHOWN = 10
-"""Findings shown unless all are asked for."""
+"""Findings shown unless all are requested."""
 
 PAIRS_SHOWN = 8
-"""Differential pairs of unknown interface that are named unless all are asked for."""
+"""Differential pairs of unknown interface that are named unless all are requested."""
 
 SEVERITY_STYLE = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 VERDICT_STYLE = {
@@ -66,7 +66,7 @@ def _labelled(line: str) -> tuple[Text, str]:
 
 
 def taken_as(out: Page, rows: Iterable[TakenAs]) -> None:
-    """Add what the fast nets were taken for, and why."""
+    """Add what the high-speed nets were assigned to, and why."""
     out.heading("Detected interfaces")
     grid = []
     for row in rows:
@@ -112,7 +112,7 @@ def _entry(group: Group) -> Iterator[tuple[Text, str | Text]]:
 
 
 def _grounds(finding: Finding) -> Iterator[tuple[Text, str]]:
-    """What was asked and by whom, what it costs, where it is."""
+    """What is required and by whom, what it costs, where it is."""
     limit = finding.limit
     asked = number(limit.value, limit.unit) if limit else ""
     if asked:
@@ -137,7 +137,7 @@ def _place(places: tuple[Place, ...]) -> str:
 
 
 def _accepted(out: Page, report: Report, *, show_all: bool) -> None:
-    """What somebody accepted, and why; suppressions that do nothing; what is gone from the baseline."""
+    """What the user accepted, and why; suppressions that do nothing; what is gone from the baseline."""
     suppressed = [one for one in report.accepted if one.by == "suppression"]
     known = [one for one in report.accepted if one.by == "baseline"]
     if report.accepted or report.stale_suppressions or report.fixed:
@@ -188,7 +188,7 @@ def _impedances(out: Page, report: Report) -> None:
 
 
 def _pairs(out: Page, report: Report, *, show_all: bool) -> None:
-    """Pairs that no clause judges, with their impedance all the same; every pair and layer where all is asked for."""
+    """Pairs that no clause judges, with their impedance all the same; every pair and layer where all is requested."""
     shown = report.pairs if show_all else pairs.unjudged(report.pairs)[:SHOWN]
     if not shown:
         return
@@ -346,7 +346,7 @@ def clauses(out: Page, report: Report) -> None:
 
 
 def _document(key: str) -> str:
-    """Return publisher, title and how far to trust them; a key of the user's own stands for itself."""
+    """Return publisher, title and how far to trust them; a key of the user is returned as it is."""
     known = documents().get(key)
     if known is None:
         return key

@@ -28,7 +28,7 @@ class BoardIdentity:
 
 
 def identity_of(board: Path, project: Project, findings: Iterable[Finding]) -> BoardIdentity:
-    """Return what a page says of a board file beside its check."""
+    """Return what a page says of a board file besides its check."""
     nets = {place.net for finding in findings for place in finding.places if place.net}
     classes = {net: next(iter(project.net_classes_of.get(net, ())), "Default") for net in sorted(nets)}
     return BoardIdentity(read_title_block(board), commit_of(board), classes)

@@ -25,12 +25,12 @@ class Checked:
         config_path: the `stackwright.toml` that was read, as the user would type it; None when there was none.
         data_digest: hash of the rule and material data that was used.
         fail_on: lowest severity that makes the exit code 1, or `never`.
-        timing: seconds by stretch of work, where it was asked for; None otherwise, for it differs from run to run.
+        timing: seconds by step of work, where requested; None otherwise, for it differs from run to run.
         background_s: seconds of these that a second process worked at the same time.
         map, charts: the board from above, and what its charts show, where a page is to show them.
         ordered: the fab's stackup that is ordered, where the settings name one.
         identity: which board it is, and in what state, for the head of a page.
-        full: the scorecard and the stackups to choose from, where they were asked for.
+        full: the scorecard and the stackups to choose from, where requested.
     """
 
     report: Report

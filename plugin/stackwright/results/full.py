@@ -9,7 +9,7 @@ from stackwright.results.stackup_choices import SideBySide
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A board against one workload, in words.
+    """A board against one workload, as text.
 
     Attributes:
         fails, warns: clauses that fail, by severity.

@@ -60,7 +60,7 @@ class StackupChoice:
         slots: its rows from top to bottom.
         says: what it changes, or what it is; of the one that stands what it fails.
         figures: what it costs and has, as label and text.
-        checked: what the clauses that a stackup decides say of it; None where nobody asked them.
+        checked: verdicts of the clauses that a stackup decides; None where not checked.
         stays: routed widths that need not change.
         lines: geometries of a new stackup.
         moved, solved: what the board's own geometries have in it and had before, those that move, and how many there
@@ -89,7 +89,7 @@ class SideBySide:
         asked: workload and form factor that the stackups are for.
         choices: the one that stands first, where there is a board.
         remarks: what is to be known before choosing.
-        to_state: lines that give the fact for want of which the board's own stackup is no base.
+        to_state: lines that give the missing fact without which the board's own stackup is no base.
         cost_basis: where the factors of the costs come from.
     """
 

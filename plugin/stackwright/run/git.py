@@ -1,7 +1,7 @@
 """Git as we use it: questions, and files of a commit. Nothing is ever written to a repository, nothing is fetched.
 
-The settings of a repository (`.git/config`) may come with boards of somebody else: none of the programs that they name
-is run, and no object that a partial clone lacks is asked for. `fetch_commit` is the one exception, for jobs that ask.
+The settings of a repository (`.git/config`) may come with boards of another author: none of the programs that they name
+is run, and no object that a partial clone lacks is fetched. `fetch_commit` is the one exception, for jobs that ask.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def git(*arguments: str, folder: Path | None = None) -> bytes:
 def fetch_commit(commit: str) -> bool:
     """Fetch one commit from `origin`, by the remote's settings and credentials of this clone; tell whether it came.
 
-    Only for a job that asks for it: the clone's settings name the address and may name a program (`core.sshCommand`).
+    Only for a job that requests it: the clone's settings name the address and may name a program (`core.sshCommand`).
     """
     words = ("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit)
     try:

@@ -1,4 +1,4 @@
-"""Work shared among processes, on every system: how many there may be, and who hears Ctrl-C."""
+"""Work shared among processes, on every system: how many there may be, and which one handles Ctrl-C."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def worker_count(items: int, wanted: int | None, platform: str = sys.platform) -> int:
-    """Return how many processes share so many pieces of work: as many as are wanted, by default one per core."""
+    """Return the number of processes for a number of work items: as many as requested, by default one per core."""
     most = MOST_ON_WINDOWS if platform == "win32" else items
     return min(wanted or os.cpu_count() or 1, items, most)
 
 
 def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: int) -> Iterator[Answer]:
-    """Yield the answers in the order of the items; at Ctrl-C, or when nobody wants more of them, the processes end.
+    """Yield the answers in the order of the items; at Ctrl-C, or when the caller stops reading, the processes end.
 
     They end, too, when this process is killed.
 
@@ -59,7 +59,7 @@ def shared_out(work: Callable[[Item], Answer], items: Iterable[Item], workers: i
 def _begin() -> None:
     """Begin as a worker, which ends with its parent.
 
-    Only the parent hears Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
+    Only the parent handles Ctrl-C, which a terminal sends to all of them: each worker would show a traceback.
     """
     gc.freeze()  # what this process inherited, such as sockets, is its parent's to close
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -70,7 +70,7 @@ def _begin() -> None:
 
 @contextmanager
 def _own_modules_only() -> Iterator[None]:
-    """Processes that are started in this block look for no module in the current folder, which holds somebody's boards.
+    """Processes that are started in this block look for no module in the current folder, which holds a user's boards.
 
     Where workers are not copies of this process, each is a new Python that runs `-c`, which would look there first.
     """

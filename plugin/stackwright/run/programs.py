@@ -15,7 +15,7 @@ WINDOWS = "win32"
 def program(name: str, environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> str | None:
     """Return where a program lies, by the whole paths of PATH; None where there is none.
 
-    Windows itself looks in the current folder first: a `git.exe` that came with somebody's boards would be run.
+    Windows itself looks in the current folder first: a `git.exe` that came with a user's boards would be run.
     """
     known = os.environ if environment is None else environment
     separator, file = (";", f"{name}.exe") if platform == WINDOWS else (os.pathsep, name)

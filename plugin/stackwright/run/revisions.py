@@ -19,7 +19,7 @@ DEVICE = re.compile(r"con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2
 
 
 def is_revision(word: str, folder: Path) -> bool:
-    """Tell whether git, asked in a folder, knows a commit by that name."""
+    """Tell whether git, run in a folder, knows a commit by that name."""
     return (
         bool(word)
         and not word.startswith("-")
@@ -46,7 +46,7 @@ def _inside(commit: str, board: Path) -> PurePosixPath:
 
 @contextmanager
 def board_at(revision: str, board: Path) -> Iterator[Path]:
-    """Lay a board out as it was in a commit, with its project, rules and the settings beside and above it.
+    """Lay a board out as it was in a commit, with its project, rules and the settings next to and above it.
 
     Args:
         revision: anything that git takes for a commit.

@@ -21,7 +21,7 @@ SHOWN_AFTER_S = 2.0
 
 
 class ProgressLine:
-    """A line that appears on the error stream after `SHOWN_AFTER_S` and names the stretch of work that runs.
+    """A line that appears on the error stream after `SHOWN_AFTER_S` and names the step of work that runs.
 
     `begin` is the timer's; `end` takes the line away.
     """
@@ -111,7 +111,7 @@ def shares_of(watch: Stopwatch) -> dict[str, float]:
 
 
 def timing_lines(seconds: Mapping[str, float], background_s: float = 0.0) -> str:
-    """Return the shares as lines for a person, ending with a line break; so much was another process's meanwhile."""
+    """Return the shares as lines for a person, ending with a line break; `background_s` was another process's."""
     total = sum(seconds.values())
     title = f"timing: {total:.3f} s" + (
         f" of work, {background_s:.3f} s of it in a second process" if background_s else ""

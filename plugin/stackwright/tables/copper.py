@@ -1,4 +1,4 @@
-"""The impedance and backdrill tables of a report in words, for the terminal and the page alike."""
+"""The impedance and backdrill tables of a report as text, for the terminal and the page alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BACKDRILL_HEAD = ("From", "Must cut", "Must not cut", "Holes", "Depth", "Stub le
 
 
 def impedance_rows(rows: Sequence[LinkImpedance]) -> Iterator[tuple[str, ...]]:
-    """Yield a row per target: what is asked, how many links, the range of their means, the worst section of all."""
+    """Yield a row per target: the target, how many links, the range of their means, the worst section of all."""
     of_target: dict[tuple[str, float, str], list[LinkImpedance]] = {}
     for row in rows:
         of_target.setdefault((row.target, row.target_ohm, row.kind), []).append(row)
@@ -54,7 +54,7 @@ def _nothing_counts(row: LinkImpedance) -> str:
 
 
 def remarks(row: LinkImpedance) -> str:
-    """Return what was forgiven, what lies over holes in the planes, and what of a pair is not coupled."""
+    """Return what was ignored, what lies over holes in the planes, and what of a pair is not coupled."""
     parts = (
         (row.forgiven_mm, "allowed"),
         (row.over_holes_mm, "without a plane"),
@@ -80,7 +80,7 @@ def backdrill_row(row: BackdrillRow) -> tuple[str, ...]:
 
 
 def backdrill_cells(row: BackdrillRow) -> tuple[str, ...]:
-    """Return one depth group as narrow as a terminal is; a star stands for a group that nobody has asked for yet."""
+    """Return one depth group as narrow as a terminal is; a star marks a group that is not ordered yet."""
     return (
         row.start,
         f"{row.holes}{'*' if row.is_proposed else ''} of {row.hole_mm:g}",

@@ -1,4 +1,4 @@
-"""A line before and after a change, in words: ohm, decibels per inch, and the share of a production near its target."""
+"""A line before and after a change, as text: ohm, decibels per inch, and the share of a production near its target."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def off_pct(effect: LineEffect) -> float | None:
 
 
 def step(before: float | None, after: float | None, digits: int) -> str:
-    """Return by how much a figure moves, with its sign; "" where it does not move or is not known."""
+    """Return by how much a value moves, with its sign; "" where it does not move or is not known."""
     if before is None or after is None:
         return ""
     moved = round(after, digits) - round(before, digits)  # the step between what is shown
@@ -68,12 +68,12 @@ def _signed(text: str) -> str:
 
 
 def problems(effect: LineEffect) -> list[str]:
-    """Return why a figure is not known, each reason once."""
+    """Return why a value is not known, each reason once."""
     return list(dict.fromkeys(p for p in (effect.before.problem, effect.after.problem) if p))
 
 
 def all_problems(effects: Iterable[LineEffect]) -> list[str]:
-    """Return why figures are not known, with the layers that it concerns."""
+    """Return why values are not known, with the layers that it concerns."""
     layers: dict[str, dict[str, None]] = {}
     for effect in effects:
         for problem in problems(effect):

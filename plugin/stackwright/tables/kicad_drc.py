@@ -1,4 +1,4 @@
-"""What KiCad's own check says, in words that every report shares."""
+"""What KiCad's own check says, as text that every report shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss table of a report in words, for the terminal and the page alike: by interface and by link."""
+"""The loss table of a report as text, for the terminal and the page alike: by interface and by link."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def might_run(row: LinkLossRow, *, least_share: float = 0.0) -> str:
 def closes_with(row: LinkLossRow) -> str:
     """Return the Df and the foil, each alone, with which the link closes: `Df to 0.0259 at 16 GHz (0.0040 now)`.
 
-    The Df stands beside the one that is there and the one that is asked for.
+    The Df is next to the present and the required one.
     """
     need, said = row.df, []
     if row.margin_db is None:

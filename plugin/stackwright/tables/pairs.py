@@ -1,4 +1,4 @@
-"""The table of differential pairs in words, for the terminal, Markdown and the page alike."""
+"""The table of differential pairs as text, for the terminal, Markdown and the page alike."""
 
 from __future__ import annotations
 

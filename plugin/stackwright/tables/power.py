@@ -1,4 +1,4 @@
-"""The table of declared rails in words, for the terminal and the page alike."""
+"""The table of declared rails as text, for the terminal and the page alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def limit(row: RailRow) -> str:
 
 
 def target(row: RailRow) -> str:
-    """Return what ripple and step ask for, and what was simulated or measured."""
+    """Return what ripple and step require, and what was simulated or measured."""
     asked = figure(row.target_mohm) if row.target_mohm is not None else ""
     stated = f"{figure(row.stated_mohm)} stated" if row.stated_mohm is not None else ""
     return ", ".join(part for part in (asked, stated) if part) or "none"

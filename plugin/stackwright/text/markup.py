@@ -10,7 +10,7 @@ _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~$!&@]|(?<=:)//|(?i:www)\.")
 
 
 def escape(text: str) -> str:
-    """Return text that Markdown shows as it is: no markup, no link, nobody mentioned."""
+    """Return text that Markdown shows as it is: no markup, no link, no mention."""
     return _SPECIAL.sub(_escaped, clean(text))
 
 

@@ -41,7 +41,7 @@ def complain(error: StackwrightError) -> None:
 
 
 def check_target(target: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a target that cannot be written, or that is somebody's work, before any of ours is done.
+    """Refuse a target that cannot be written, or that is a user's file, before any work is done.
 
     Raises:
         OutputError: see above.
@@ -112,13 +112,13 @@ def write_over(target: Path, text: str, *, former: bytes | None, keep: bool = Fa
         target: the file.
         text: all of it.
         former: what `former_of` found; another content by now stays, and the caller's work is refused.
-        keep: keep the former content beside it.
+        keep: keep the former content next to it.
 
     Returns:
         Where the former content is kept.
 
     Raises:
-        OutputError: another program has written it meanwhile, or the disk refuses; nothing was written.
+        OutputError: another program has written it in the meantime, or the disk refuses; nothing was written.
     """
     try:
         with sole_writer([real_path(target).parent]):

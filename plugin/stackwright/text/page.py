@@ -53,7 +53,7 @@ class Page:
         self.line(styled(title, "bold"), styled(f"  {remark}" if remark else "", "dim"))
 
     def verbatim(self, lines: Iterable[str | Text], indent: int = 2) -> None:
-        """Add lines that never wrap, because somebody will copy them."""
+        """Add lines that never wrap, because users copy them."""
         for line in lines:
             self._blocks.append((_joined([" " * indent, line]), True))
 

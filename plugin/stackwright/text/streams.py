@@ -30,5 +30,5 @@ def _is_terminal(stream: TextIO) -> bool:
 
 
 def reader_has_gone(error: OSError, platform: str = sys.platform) -> bool:
-    """Tell whether nobody reads any more (`| head`); Windows calls it an invalid argument."""
+    """Tell whether the reader has gone (`| head`); Windows calls it an invalid argument."""
     return isinstance(error, BrokenPipeError) or (platform == "win32" and error.errno == errno.EINVAL)

@@ -1,4 +1,4 @@
-"""`stackwright apply`: a plan into a board's files; shows what would change, and writes only when told to."""
+"""`stackwright apply`: a plan into a board's files; shows what would change, and writes only with `--write`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PlanParts:
         change_stackup: the board's stackup may change in more than in how a material is written.
         layers: copper layers may be added or removed.
         classes, rules: net classes and design rules of the plan are written too.
-        backup: keep the former content beside each file.
+        backup: keep the former content next to each file.
     """
 
     write: bool = False
@@ -75,7 +75,7 @@ class FileChange:
 
 @dataclass(frozen=True)
 class Proposal:
-    """All that a plan would do to a board's files; `left_out` is what the command line has not asked for."""
+    """All that a plan would do to a board's files; `left_out` is what the command line has not requested."""
 
     plan: Plan
     before: Board
@@ -89,12 +89,12 @@ class Proposal:
 
     @property
     def is_unsafe(self) -> bool:
-        """True when copper, dielectrics or what the fab is told change."""
+        """True when copper, dielectrics or the fab's instructions change."""
         return any(not change.is_safe for change in self.changes)
 
 
 def apply_plan(plan_path: Path, typed: Path, parts: PlanParts) -> int:
-    """Show what a plan changes in a board and what that does to its lines; write it when told to.
+    """Show what a plan changes in a board and what that does to its lines; write it on request.
 
     Raises:
         StackwrightError: the plan or the board cannot be read, the plan does not fit, or nothing may be written.
@@ -115,7 +115,7 @@ def apply_plan(plan_path: Path, typed: Path, parts: PlanParts) -> int:
 def propose(plan: Plan, board_path: Path, parts: PlanParts, settings_path: Path | None = None) -> Proposal:
     """Work out every file's new content; nothing is written.
 
-    `settings_path` is the settings file where it is not the one beside the board.
+    `settings_path` is the settings file where it is not the one next to the board.
 
     Raises:
         StackwrightError: see `apply_plan`.
@@ -221,7 +221,7 @@ def _rules(plan: Plan, board: Board, board_path: Path) -> tuple[FileChange, tupl
 
 
 def refuse_silent(proposal: Proposal, board_path: Path, parts: PlanParts) -> None:
-    """Raise `NotWrittenError` where a plan changes what is built and nobody has agreed to that."""
+    """Raise `NotWrittenError` where a plan changes what is built without the user's consent."""
     if not proposal.is_unsafe or parts.change_stackup:
         return
     unsafe = [change for change in proposal.changes if not change.is_safe]
@@ -234,7 +234,7 @@ def refuse_silent(proposal: Proposal, board_path: Path, parts: PlanParts) -> Non
 
 
 def write_files(pending: list[FileChange], parts: PlanParts) -> tuple[Written, ...]:
-    """Write files together or none of them; raises `NotWrittenError` where one has changed meanwhile."""
+    """Write files together or none of them; raises `NotWrittenError` where one has changed in the meantime."""
     edits = [FileEdit(f.path, f.new, None if f.old is None else digest(f.old)) for f in pending]
     return apply_together(edits, backup=parts.backup)
 

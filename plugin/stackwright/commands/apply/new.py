@@ -32,7 +32,7 @@ class NewRequest:
 
     Attributes:
         interfaces: each in place of the profile's of its family.
-        plan: a plan to begin from; None asks for a suggestion.
+        plan: a plan to begin from; None for a suggestion.
         pick: which suggestion, the best being 1.
         laminates: families to build of.
         lengths: longest lines, each as `pcie5=150` in mm.

@@ -27,7 +27,7 @@ from stackwright.text.words import clean
 
 BOARD, PROJECT, RULES = ".kicad_pcb", ".kicad_pro", ".kicad_dru"
 STAND_IN_MM = 100.0
-"""Sides of an outline that nobody states: KiCad's design rule check reports a board without one."""
+"""Sides of an outline that is not stated: KiCad's design rule check reports a board without one."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DrawnOutline:
 
     @property
     def words(self) -> str:
-        """Both in words."""
+        """Both as text."""
         return f"{self.size_mm[0]:g} x {self.size_mm[1]:g} mm, {self.why}"
 
 

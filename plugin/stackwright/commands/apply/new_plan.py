@@ -22,7 +22,7 @@ DIGITS = 4
 """Tenths of a micrometre: finer than any fab etches."""
 
 DK_DIGITS, DF_DIGITS = 3, 5
-"""One more than makers print: an interpolated figure is no better."""
+"""One more than makers print: an interpolated value is no better."""
 
 
 def class_name(of: Interface | None, target: Target) -> str:

@@ -138,7 +138,7 @@ def check_one(
 
     Args:
         board: the `.kicad_pcb`.
-        request: what is asked.
+        request: what to check.
         live: the board's bytes where they are not the file's, e.g. from a running KiCad.
         draw: with the board from above and the charts, for a page.
 
@@ -178,7 +178,7 @@ def check_in_context(
 
 
 def _full(board: Path, checked: CheckUp, config: Config, overrides: Overrides, settings_path: Path | None) -> Full:
-    """Compute what takes as long as the check again; only who asks for it waits."""
+    """Compute what takes as long as the check again; only its reports wait."""
     from stackwright.commands.check.full import in_full
 
     return in_full(board, checked, config, overrides, settings_path)
@@ -257,7 +257,7 @@ def _deliver(answers: Sequence[Answer], request: CheckRequest) -> None:
     is_refused = len(answers) == 1 and isinstance(answers[0].outcome, Unchecked)
     for report in request.reports:
         if report.is_read_here or (is_refused and report.format in OF_A_CHECKED_BOARD):
-            continue  # why the board was refused has been told
+            continue  # why the board was refused has been reported
         written = _written(answers, report.format, request)
         if report.file is None:
             show(written)

@@ -1,4 +1,4 @@
-"""What `stackwright check --full` adds to a page: the board against every workload, and stackups that would mend it."""
+"""What `stackwright check --full` adds to a page: the board against every workload, and stackups that would fix it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT = 5
 """As `stackwright suggest` has it, so that its numbers are the same."""
 
 NEAREST = 2
-"""Workloads, beside the declared one, towards which a way is looked for."""
+"""Maximum number of workloads, besides the declared one, for which changes are searched."""
 
 
 def in_full(
@@ -32,7 +32,7 @@ def in_full(
 ) -> Full:
     """Judge a checked board against every workload, and look for stackups where its own is at fault.
 
-    `settings_path` is the file of `config` where it is not the one beside the board.
+    `settings_path` is the file of `config` where it is not the one next to the board.
 
     Raises:
         StackwrightError: a workload that the settings name is not there any more.

@@ -1,4 +1,4 @@
-"""What `stackwright check` and `stackwright baseline` are asked."""
+"""Arguments of `stackwright check` and `stackwright baseline`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT
 from stackwright.text.output import STDOUT
 
 SHOW_PAIRS = (JSON, HTML, MARKDOWN)
-"""Formats that list every pair: of a large board the impedances that no rule asks for take a second."""
+"""Formats that list every pair: of a large board the impedances that no rule needs take a second."""
 
 
 class OptionsError(StackwrightError):
@@ -44,7 +44,7 @@ class CheckRequest:
 
     Attributes:
         overrides: what it says in place of the settings.
-        config: settings file instead of the one beside each board.
+        config: settings file instead of the one next to each board.
         fail_on, min_coverage_pct: in place of those of `[check]`.
         reports: the reports to make.
         verbose: show all findings, not those that matter most.
@@ -103,7 +103,7 @@ def requested_reports(
     """Pair formats with files, in order; one format more than files goes to standard output, as `-` does.
 
     Raises:
-        OptionsError: more files than formats, two reports for one file or for the terminal, `--json` beside another.
+        OptionsError: more files than formats, two reports for one file or terminal, `--json` together with another.
     """
     if json and any(form != JSON for form in formats):
         raise OptionsError("--json", f"and --format {formats[0]} exclude each other", "leave one of them out")

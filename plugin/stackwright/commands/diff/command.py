@@ -46,7 +46,7 @@ class State:
 
 @dataclass(frozen=True)
 class DiffRequest(BoardRequest):
-    """What the command line asks beside the two states; `config` is for both.
+    """Arguments of the command line besides the two states; `config` is for both.
 
     Attributes:
         fail_on: lowest severity of a new finding that makes the exit code 1; None for that of `[check]`.

@@ -25,7 +25,7 @@ UNKNOWN = "?"
 
 @dataclass(frozen=True)
 class LossChange:
-    """A link's loss from end to end, in words; `step` is empty where it does not move or is not known."""
+    """A link's loss from end to end, as text; `step` is empty where it does not move or is not known."""
 
     name: str
     interface: str

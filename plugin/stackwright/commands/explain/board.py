@@ -59,7 +59,7 @@ class Asked:
     clause: str | None
 
     def wants(self, clause: Clause) -> bool:
-        """Tell whether a clause is asked about."""
+        """Tell whether a clause is chosen."""
         if self.clause is not None:
             return clause.id == self.clause
         return self.rule is not None and clause.kind in self.rule.kinds
@@ -160,7 +160,7 @@ def _clause(page: Page, answer: ClauseWorkings, *, show_all: bool) -> None:
 
 
 def _shown(answer: ClauseWorkings, *, show_all: bool) -> Sequence[Decided]:
-    """The objects that are told in full: those that come first and have anything to tell."""
+    """The objects that are shown in full: the first ones with anything to show."""
     telling = [one for one in answer.objects if one.workings or one.findings or one.missing]
     amiss = sum(one.verdict is not Verdict.PASSED for one in telling)
     return telling if show_all else telling[: max(1, min(amiss, AMISS_SHOWN))]
@@ -219,7 +219,7 @@ def _styled_verdict(verdict: Verdict) -> Text:
 
 
 def _verdict_of(formula: Formula | None, one: Decided, working: CalculationStep) -> Verdict:
-    """The verdict of one working: an object fails by one of several, and what holds is not called failed beside it."""
+    """The verdict of one working: an object fails by one of several, and what is met is not called failed."""
     if formula is None or one.verdict is not Verdict.FAILED or len(one.workings) == 1:
         return one.verdict
     values = formula.complete(working.numbers)
@@ -322,7 +322,7 @@ def _facts(page: Page, known: Sequence[FactUsed], *, show_all: bool) -> None:
 
 
 def _not_asked(page: Page, asked: Asked, found: BoardWorkings) -> None:
-    """Say why nothing of it is asked of this board, and who asks it."""
+    """Say why it does not apply to this board, and where it applies."""
     shipped = [s for s in shipped_clauses() if asked.wants(s.clause)]
     by = list(dict.fromkeys(name for one in shipped for name in one.asked_by))
     page.heading("Not asked of this board")

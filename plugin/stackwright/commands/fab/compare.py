@@ -1,4 +1,4 @@
-"""`stackwright compare`: the fab's stackup beside the board's, and what each difference does to the lines."""
+"""`stackwright compare`: the fab's stackup next to the board's, and what each difference does to the lines."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from stackwright.text.words import count
 
 CLEAN, FOUND = 0, 1
 SHOWN = 20
-"""So many stackups of a list are shown; `-v` shows all."""
+"""Number of stackups of a list that are shown; `-v` shows all."""
 SAME_MM = 0.005
 
 
@@ -45,7 +45,7 @@ class FabsRequest(OutputRequest):
 
     @property
     def has_filter(self) -> bool:
-        """Tell whether some stackups are asked for, and not the fabs."""
+        """Tell whether stackups are requested, and not the fabs."""
         return any(one is not None for one in (self.fab, self.layers, self.thickness_mm, self.copper))
 
 
@@ -79,7 +79,7 @@ class FabStackupDetail(Frozen):
 
 
 class FabsDocument(Frozen):
-    """What `stackwright fabs --format json` writes: the fabs, and the stackups that were asked for."""
+    """What `stackwright fabs --format json` writes: the fabs, and the stackups that were requested."""
 
     model_config = ConfigDict(title="Stackwright fab-stackups, version 1")
 

@@ -111,7 +111,7 @@ class _Work:
 
 
 def retarget_board(typed: Path, request: RetargetRequest) -> int:
-    """Show what a fab's stackup makes of a board; write it, or its plan, when told to.
+    """Show how a fab's stackup changes a board; write it, or its plan, on request.
 
     Raises:
         StackwrightError: the board or the stackup cannot be used, or nothing may be written.

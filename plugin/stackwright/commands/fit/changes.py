@@ -33,9 +33,9 @@ class Way(Frozen):
         then: headline after a change of the board's own stackup; None where it was not judged.
         short_then: ids of the clauses that fail with an error after it.
         why_none: why no way was found; "" where one was.
-        how_to_give: lines that state the fact for want of which there is none.
+        how_to_give: lines that state the missing fact.
         would_help: goals that could be eased, each alone, for a stackup to be found.
-        needs_new: the board's own stackup cannot be the base, and nobody has asked for a new one.
+        needs_new: the board's own stackup cannot be the base, and no new one was requested.
     """
 
     profile: str
@@ -62,7 +62,7 @@ def way_to(
         board_path: its file.
         board: what is in it.
         config: its settings.
-        settings_path: their file where it is not the one beside the board.
+        settings_path: their file where it is not the one next to the board.
         new: where no change of the board's own stackup will do, search for a new one, which takes seconds.
     """
     failing = _failing(row)

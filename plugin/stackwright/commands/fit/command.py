@@ -35,7 +35,7 @@ class FitRequest(BoardRequest):
     Attributes:
         profiles: workloads to tell in detail; none stands for the nearest.
         suggest: None looks for a small change of the stackup, for the workloads that were named or the first that is
-            told of; True for all that are told of, and for new stackups where no change will do; False for none.
+            reported; True for all that are reported, and for new stackups where no change will do; False for none.
         verbose: a row for every workload.
     """
 

@@ -39,7 +39,7 @@ def page_of(
 
     Args:
         report: all workloads.
-        shown: those to be told in detail.
+        shown: those to be shown in detail.
         ways: by workload, where one was looked for.
         board: as the user typed it, for the commands at the end.
         asked: the user named the workloads that are shown.
@@ -133,7 +133,7 @@ def _details(page: Page, row: Fitness, way: Way | None, told: set[str], *, asked
 
 
 def _line(one: Shortfall) -> Iterator[tuple[Text, Text, str | Text]]:
-    """What fails, and, where no stackup mends it, what to do."""
+    """What fails, and, where no stackup fixes it, what to do."""
     more = f" (and {one.more} more)" if one.more else ""
     yield styled(one.severity.value, SEVERITY_STYLE[one.severity]), styled(step(one), "bold"), one.title + more
     if one.severity is Severity.ERROR and not one.by_stackup:
@@ -165,7 +165,7 @@ def _way(page: Page, row: Fitness, way: Way | None) -> None:
 
 
 def _questions(page: Page, row: Fitness, told: set[str], *, asked: bool) -> None:
-    """Tell what error-tier clauses wait for, once; all of it where the user asks for this workload."""
+    """Tell what error-tier clauses wait for, once; all of it where the user named this workload."""
     questions = [one for one in row.open if asked or one.errors]
     fresh = [one for one in questions if one.how_to_give not in told]
     if not fresh:

@@ -24,7 +24,7 @@ AS_A_STEP = {
     "form_size": "size",
     "pdn_target_impedance": "PDN impedance",
 }
-"""Kinds of clauses of which what is found and what is asked read as a step from one to the other."""
+"""Kinds of clauses of which what is found and what is required read as a step from one to the other."""
 
 IN_WORDS = {
     "layer_count_above": "more layers than usual",

@@ -1,4 +1,4 @@
-"""`stackwright impedance`: what a board's stackup makes of a width, and the width that a target asks for."""
+"""`stackwright impedance`: the impedance of a width on a board's stackup, and the width that a target needs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ImpedanceRequest(BoardRequest):
 
 
 def show_impedance(typed: Path, request: ImpedanceRequest) -> int:
-    """Print the impedance table of a board, or one line of it; exit code 1 when something asked for has no answer.
+    """Print the impedance table of a board, or one line of it; exit code 1 when something requested has no answer.
 
     Raises:
         StackwrightError: the board cannot be read, an option makes no sense, or a line cannot exist.

@@ -1,4 +1,4 @@
-"""`stackwright nets`: what every net of a board was taken for and why, or everything about one of them."""
+"""`stackwright nets`: what every net of a board was assigned to and why, or everything about one of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NetsRequest(BoardRequest):
 
 
 def show_nets(typed: Path, request: NetsRequest) -> int:
-    """Print what the nets of a board were taken for, or all about one net.
+    """Print what the nets of a board were assigned to, or all about one net.
 
     Raises:
         StackwrightError: the board cannot be read, there is no such net, or the file cannot be written.
@@ -219,7 +219,7 @@ def _identity(told: NetTold) -> list[tuple[str, str]]:
 
 
 def _via(said: ViaSaid) -> str:
-    """One size of the net's vias: what is asked for, and what KiCad's check lets pass."""
+    """One size of the net's vias: what is configured, and what KiCad's check lets pass."""
     bounds = (("", said.asked_mm, said.asked_by), ("at least ", said.least_mm, said.least_by))
     stated = (*bounds, ("at most ", said.greatest_mm, said.greatest_by))
     words = ", ".join(f"{bound}{value:g} mm ({by})" for bound, value, by in stated if value is not None)

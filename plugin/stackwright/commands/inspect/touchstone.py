@@ -59,7 +59,7 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
     """Write a file per link; exit code 1 where a link has none, with the fact that is missing.
 
     Raises:
-        StackwrightError: the board cannot be read, no link is asked for, or the folder cannot be written.
+        StackwrightError: the board cannot be read, no link is chosen, or the folder cannot be written.
     """
     board_path = find_board(typed)
     if request.max_ghz is not None and not 0 < request.max_ghz <= MOST_GHZ:

@@ -1,4 +1,4 @@
-"""`stackwright profiles --for ...`: which board a workload asks for, and how much memory says so."""
+"""`stackwright profiles --for ...`: which board a workload needs, and how much memory says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`stackwright materials`: the catalogue, and what a material name is taken for."""
+"""`stackwright materials`: the catalogue, and what a material name means."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import clean, some
 
 AT_GHZ = (1.0, 5.0, 10.0, 16.0, 28.0)
-"""Where figures are shown: data sheets' own frequencies, and the Nyquist frequencies of PCIe Gen5 and 112G PAM4."""
+"""Frequencies of the values shown: those of data sheets, and Nyquist of PCIe Gen5 and 112G PAM4."""
 NO_FIGURES = "no public figures"
 CLEAN, FOUND = 0, 1
 
 
 def list_materials() -> int:
-    """Print every laminate with the figures that matter most."""
+    """Print every laminate with the values that matter most."""
     page = Page()
     laminates = catalogue().laminates
     page.line(styled("Laminates", "bold"), f"  {len(laminates)} families; Dk and Df at 10 GHz, typical")
@@ -42,7 +42,7 @@ def list_materials() -> int:
 
 
 def show_material(text: str) -> int:
-    """Print what a material text or a foil is taken for; exit code 1 when it means no single laminate."""
+    """Print what a material text or a foil means; exit code 1 when it means no single laminate."""
     match = catalogue().find(text)
     foil = find_foil(text)
     page = Page()

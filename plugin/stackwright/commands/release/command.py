@@ -35,7 +35,7 @@ AGREES, DIFFERS = 0, 1
 
 
 class ReleaseDocument(Frozen):
-    """What `stackwright release --json` writes; values are in words, as the files and the board state them."""
+    """What `stackwright release --json` writes; values are text, as the files and the board state them."""
 
     model_config = ConfigDict(title="Stackwright release, version 1")
 
@@ -50,10 +50,10 @@ class ReleaseDocument(Frozen):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseRequest(BoardRequest):
-    """What is asked.
+    """The arguments.
 
     Attributes:
-        fix: write a corrected IPC-2581 beside each that is named.
+        fix: write a corrected IPC-2581 next to each that is named.
         verbose: show every difference and every file.
     """
 
@@ -92,7 +92,7 @@ def check_release(typed: Path, files: Sequence[Path], request: ReleaseRequest) -
 
 
 def _fix(context: Context, files: Sequence[Path]) -> int:
-    """Write a corrected file beside each IPC-2581, and compare what was written; 1 where that still differs."""
+    """Write a corrected file next to each IPC-2581, and compare what was written; 1 where that still differs."""
     written: list[Path] = []
     for path in files:
         content = _content(path)

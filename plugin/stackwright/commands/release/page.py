@@ -46,7 +46,7 @@ def release_page(name: str, comparison: ReleaseComparison, *, verbose: bool) -> 
 
 
 def verdict(comparison: ReleaseComparison) -> tuple[Text, str]:
-    """Return the verdict in words."""
+    """Return the verdict as text."""
     numbers = Counter(finding.outcome for finding in comparison.findings)
     if comparison.agrees:
         return (styled("Agrees", "bold green"), "  everything that the files state is what the board states")

@@ -1,4 +1,4 @@
-"""Facts that matter once another is given: `init` asks for both at once."""
+"""Facts that matter once another is given: `init` lists both at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stackup_facts(context: Context, needed: Sequence[str]) -> tuple[str, ...]:
 
 
 def with_roles(context: Context, needed: Sequence[str]) -> tuple[str, ...]:
-    """Return the needed lines; a table that asks for a generation asks for the role and the allowances as well."""
+    """Return the needed lines; a table that needs a generation needs the role and the allowances as well."""
     return tuple(line for block in blocks_of(needed) for line in (*block, *_keys_of_a_link(context, block)))
 
 

@@ -83,7 +83,7 @@ def init_board(typed: Path, *, ask: bool, force: bool, profile: str | None = Non
 
 
 def _for_workload(path: Path, profile: str, form: str | None, settings: str | None) -> tuple[str, Sequence[str]]:
-    """Return settings that ask for all that a workload needs, and those lines; `settings` are those that are there.
+    """Return settings with lines for all that a workload needs, and those lines; `settings` are those that are there.
 
     Raises:
         ConfigError: the settings name another workload.
@@ -176,7 +176,7 @@ def _foil(answers: InitAnswers, said: str) -> InitAnswers:
 
 
 def _generation(vague: TakenAs, answers: InitAnswers) -> InitRequest:
-    """Ask for the generation of the group of fast nets on which most depends and which does not tell its own."""
+    """Add the generation of the group of high-speed nets on which most depends and whose generation is not known."""
     known = [one.id for one in family(vague.family).interfaces]
 
     def accept(answers: InitAnswers, said: str) -> InitAnswers:

@@ -139,7 +139,7 @@ def _declared(context: Context, answers: InitAnswers) -> Iterator[str]:
 
 
 def _materials(context: Context) -> Iterator[str]:
-    """What each material text was taken for, as comments."""
+    """What each material text means, as comments."""
     plies = {ply.stated: ply for ply in context.plies if ply.stated}
     if not plies:
         return

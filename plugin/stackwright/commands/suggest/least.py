@@ -122,7 +122,7 @@ class _Work:
     def harm(self, after: JudgedStackup) -> str:
         """Return what a change would make worse; "" where nothing is.
 
-        A yield may fall, and is told, where an error is fixed; no clause may fail that did not, or by more.
+        A yield may fall, and is reported, where an error is fixed; no clause may fail that did not, or by more.
         """
         worse = worse_clauses(self.before, after, self.found.judge.counts)
         if worse:
@@ -234,7 +234,7 @@ def _failed(stackup: JudgedStackup, severity: Severity) -> set[str]:
 
 
 def _objection(now: Count, then: Count, wishes: Sequence[str]) -> str:
-    """Return why a change is no answer; "" where it is one. One that meets what is required may leave a wish."""
+    """Return why a change is no answer; "" where it is one. One that meets what is required may miss a preference."""
     failed = [one for one in then.failed if one in then.rules_out]
     doubt = [one for one in then.not_verifiable if one in then.rules_out and one not in now.not_verifiable]
     fixed = {one for one in now.failed if one in now.rules_out} - set(failed)

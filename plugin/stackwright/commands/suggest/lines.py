@@ -1,4 +1,4 @@
-"""The lines of a suggested stackup in words: layers that share a geometry together."""
+"""The lines of a suggested stackup as text: layers that share a geometry together."""
 
 from __future__ import annotations
 

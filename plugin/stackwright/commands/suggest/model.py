@@ -1,4 +1,4 @@
-"""Stackups for a board or a workload: what is asked, what is found, and what each changes."""
+"""Stackups for a board or a workload: what is required, what is found, and what each changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SuggestRequest(BoardRequest):
     """What the command line asks.
 
     Attributes:
-        board: what the user typed; None asks for a stackup for the workload alone.
+        board: what the user typed; None for a stackup for the workload alone.
         choices: goals in place of those of the settings.
         limit: maximum number of stackups.
         plan: file to write one of them to.
@@ -51,10 +51,10 @@ class Suggested:
     Attributes:
         changes: changes of the board's own stackup, numbered first; their plans change nothing else.
         why_no_change: why the board's own stackup cannot be the base; "" where it can, or where there is no board.
-        settings_path: the board's settings file where it is not the one beside it.
+        settings_path: the board's settings file where it is not the one next to it.
         checked_now, checked_then: what the clauses say of the board now, and after each change.
         partial: where no change meets all: what helps and worsens nothing.
-        other_ways: what helps and what the layout has to follow, in words.
+        other_ways: what helps and what the layout has to follow, as text.
     """
 
     selection: Selection

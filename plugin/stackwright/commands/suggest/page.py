@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOST_SHOWN = 8
 REASONS = 3
-"""Why nothing was reached, before it becomes a list that nobody reads."""
+"""Why nothing was reached, before the list becomes too long to read."""
 
 USES = {"outer": "components", "ground": "ground plane", "fast": "fast signals", "signal": "signals", "power": "power"}
 

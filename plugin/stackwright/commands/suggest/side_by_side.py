@@ -1,4 +1,4 @@
-"""Stackups to choose from, as columns beside the one that stands: what changes, what it costs, what it does."""
+"""Stackups to choose from, as columns next to the present one: what changes, what it costs, what it does."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROLES: dict[Use, LayerRole] = {
 
 
 def side_by_side(result: Suggested, project: BoardProject | None, faulty: frozenset[str] = frozenset()) -> SideBySide:
-    """Lay answers out beside the board's own stackup, where there is a board.
+    """Lay answers out next to the board's own stackup, where there is a board.
 
     Args:
         result: the answers.

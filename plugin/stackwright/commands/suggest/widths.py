@@ -1,4 +1,4 @@
-"""The widths that a stackup asks for, as a table and as design rules that KiCad reads."""
+"""The widths that a stackup needs, as a table and as design rules that KiCad reads."""
 
 from __future__ import annotations
 

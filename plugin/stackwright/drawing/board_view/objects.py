@@ -125,7 +125,7 @@ class Finder:
 
 
 CAPS = (20, 50)
-"""So many places a rule lists at most, where it does not say what else it is about."""
+"""Maximum number of places that a rule lists, where it does not say what else it is about."""
 
 
 def _counts(*many: int) -> Iterator[tuple[int, str]]:

@@ -120,7 +120,7 @@ class FormDraft:
         """Write what was shown as a diff, as a whole or not at all; return what was done in one line.
 
         Raises:
-            StackwrightError: nothing was shown, or another program has written the file meanwhile.
+            StackwrightError: nothing was shown, or another program has written the file in the meantime.
         """
         if self._shown is None:
             raise StackwrightError(FILE_NAME, "was not written: the answers have changed", "show the diff again")

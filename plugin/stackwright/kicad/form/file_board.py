@@ -10,7 +10,7 @@ from stackwright.kicad.errors import KicadError
 
 
 class FileBoard:
-    """The board as its file has it; a session without KiCad asks for no more."""
+    """The board as its file has it; a session without KiCad needs no more."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

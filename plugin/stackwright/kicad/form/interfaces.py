@@ -23,7 +23,7 @@ class _Nets:
 
     Attributes:
         title: what they are, in a few words.
-        now: what they are taken for at present.
+        now: what they are assigned to at present.
         hint: how the interface is given, in TOML.
         ids: interfaces that they may be.
         is_open: nothing says which of them it is.
@@ -39,7 +39,7 @@ class _Nets:
 
 
 def interface_questions(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
-    """Ask for the generation of nets that do not tell it, for what is a guess, and for roles that are missing."""
+    """Return questions for unknown generations, guesses and missing roles."""
     asked = set()
     for nets in _undeclared(context):
         chosen = _choosers(nets.hint)
@@ -110,7 +110,7 @@ def _role(roles: Sequence[str]) -> FormField:
 
 
 def _role_of(row: InterfaceDeclaration, waiting: Waiting) -> FormQuestion | None:
-    """Ask for the role of an interface that is declared without one."""
+    """Return the question for the role of an interface that is declared without one."""
     match = {"net_classes": row.net_classes, "nets": row.nets}
     chosen = {key: value for key, value in match.items() if value}
     fact = next((f for f in waiting.by_fact if f.endswith(" role") and _is_about(f, chosen)), None)

@@ -60,10 +60,10 @@ class FormQuestion(Frozen):
     Attributes:
         id: the fact: keys of its table with dots, or a kind of table and what it is about.
         part: under which heading it stands.
-        title: what is asked.
+        title: the question.
         fields: its inputs.
         now: what is known at present, and where that comes from.
-        decides: what cannot be verified for lack of it, in words.
+        decides: what cannot be verified without it.
         clauses: ids of those clauses.
         tables: tables that each get the answer, by their keys; `()` is the top of the file. Empty for an array.
         array: array of tables that the answer is an element of, "" for none.

@@ -1,4 +1,4 @@
-"""The form's part of a session: what its page asks for, and checks with answers that are not written yet."""
+"""The form's part of a session: what its page requests, and checks with answers that are not written yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FormPart:
 
     @property
     def number(self) -> int:
-        """Something that is another when the page has to ask for the form again."""
+        """A token that changes when the page has to load the form again."""
         return self._draft.number
 
     def checked(self, told: Mapping[str, Any] | None) -> None:

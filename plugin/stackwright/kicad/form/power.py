@@ -21,7 +21,7 @@ NONE_HOT = "none"
 
 
 def rail_questions(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
-    """Ask for one more rail, and for what declared ones lack."""
+    """Return questions for one more rail, and for what declared ones lack."""
     board, declared = context.board, context.declarations.config.rail
     nets = [net for net in largest_power_nets(board) if net not in {row.net for row in declared}]
     for row in declared:

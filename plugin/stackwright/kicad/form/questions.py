@@ -35,7 +35,7 @@ def questions_of(checked: CheckUp) -> tuple[FormQuestion, ...]:
 
 
 def _purpose(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
-    """Ask for what is not in the settings: a workload that was chosen in the page is filled in."""
+    """Return questions for what is not in the settings: a workload that was chosen in the page is filled in."""
     profile, form = context.purpose.profile, context.purpose.form
     if profile.origin in (Origin.UNKNOWN, Origin.COMMAND_LINE):
         now = f"{profile.value}, chosen for this check only" if profile.value else f"Not stated in {FILE_NAME}."
@@ -138,7 +138,7 @@ def _same_stackup(config: Config, digest: str) -> FormQuestion:
 
 
 def _laminates(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
-    """Ask for the laminate of the rows that lack one: once for all of them, then row by row."""
+    """Return questions for the laminate of the rows that lack one: once for all of them, then row by row."""
     rows: dict[str, DielectricPly] = {}
     if context.board.stackup is not None and not context.is_default_stackup:
         for ply in context.plies:

@@ -127,7 +127,7 @@ def _is_match(table: Table, question: FormQuestion) -> bool:
 
 
 def _is_open(table: Table, question: FormQuestion) -> bool:
-    """Tell whether a table is one that still asks for what it is about."""
+    """Tell whether a table still lacks its name."""
     first = question.fields[0].key
     return table.get(first) in (PLACEHOLDER, [PLACEHOLDER])
 

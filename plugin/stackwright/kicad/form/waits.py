@@ -17,7 +17,7 @@ ROW = re.compile(r'^\[declared\.(?:dielectric|copper)\."(.+)"\]')
 
 
 def facts_of(hint: str) -> Iterator[str]:
-    """Yield the ids of the facts that a hint asks for, as `FormQuestion.id` has them; roles with ` role` behind."""
+    """Yield the ids of the facts that a hint names, as `FormQuestion.id` has them; roles with ` role` behind."""
     if within := IN_TABLE.match(hint):
         kind, name, line = within.groups()
         yield from (f"{kind} {name}.{key}" for key in _open_keys([line]))
@@ -79,7 +79,7 @@ class Waiting:
         return tuple(v.clause.id for v in self._verdicts(facts))
 
     def words(self, *facts: str, otherwise: str = "No clause that applies now waits for it.") -> str:
-        """Say what cannot be verified for lack of these facts; `otherwise` where nothing waits for them."""
+        """Say what cannot be verified without these facts; `otherwise` where nothing waits for them."""
         verdicts = self._verdicts(facts)
         if not verdicts:
             return otherwise
