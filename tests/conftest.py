@@ -63,7 +63,7 @@ TIERS = {
     "kicad": "external",
     "browser": "external",
 }
-"""Folders of tests that are not run by default, and the marker that asks for them."""
+"""Folders of tests that are not run by default, and the marker that selects them."""
 
 QUICK = "not slow and not external"
 """The default of `-m`: what a change is tried with."""
@@ -94,7 +94,7 @@ def _path_of(word: str) -> Path:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not even import the slow tests where only the quick ones are asked for."""
+    """Do not even import the slow tests where only the quick ones are required."""
     if config.option.markexpr != QUICK:
         return None
     return True if _tier(collection_path) or _is_slow_file(collection_path) else None
@@ -130,7 +130,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @dataclass(frozen=True)
 class KicadCli:
-    """Runs kicad-cli; KiCad writes beside a board, so give it copies (`copy_board`)."""
+    """Runs kicad-cli; KiCad writes next to a board, so give it copies (`copy_board`)."""
 
     path: str
 

@@ -2,8 +2,8 @@
 
 Run by hand or by CI: `python tests/bench/bench_check.py [BOARD] [--skip-drc] [--skip-sexpdata]`. BOARD is by default
 the largest demo board that KiCad brings. Times are of whole processes, the best of three. Foil, laminates and the
-interface of every net class of fast pairs are declared, so that every link is routed, solved and judged; "plain" is
-the board as it came, and "links" the rules on routed links alone. The peak is of all processes of a check together,
+interface of every net class of high-speed pairs are declared, so that every link is routed, solved and judged; "plain"
+is the board as it came, and "links" the rules on routed links alone. The peak is of all processes of a check together,
 memory that they share counted once. The exit code is 1 when a bound is missed.
 """
 
@@ -89,7 +89,7 @@ def compile_packages() -> None:
 
 
 def settings(board: Path) -> str:
-    """Return a `stackwright.toml` that leaves nothing undeclared that the rules on links ask for."""
+    """Return a `stackwright.toml` that leaves nothing undeclared that the rules on links require."""
     project = board.with_suffix(".kicad_pro")
     classes = project.read_text(encoding="utf-8") if project.exists() else ""
     rows = re.findall(r'\(layer "(dielectric \d+)"', board.read_text(encoding="utf-8")[:100_000])

@@ -1,6 +1,6 @@
 """How soon after a click on the button there is something to see, in a real KiCad 10 and a headless Chromium.
 
-Run by hand: `python tests/bench/bench_live.py [BOARD]`. BOARD is by default a small fixture board; one beside its
+Run by hand: `python tests/bench/bench_live.py [BOARD]`. BOARD is by default a small fixture board; one next to its
 project is copied first. The package is installed as KiCad would, in the environment that KiCad makes, and the button is
 pressed with the mouse. Seconds from the click:
 
@@ -40,7 +40,7 @@ WAIT_S = 600
 
 
 def copied(board: Path, folder: Path) -> Path:
-    """Copy a board and what a check reads beside it."""
+    """Copy a board and what a check reads next to it."""
     folder.mkdir()
     for file in board.parent.iterdir():
         if file.suffix in BESIDE:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RATIO_DRC = 20.0
 RATIO_SEXPDATA = 10.0
 Rivals = tuple[tuple[str, str, float, str], ...]
-"""Key of our seconds, of the rival's, how many times faster we are to be, the rival's name."""
+"""Key of our seconds, of the other reader's, the required ratio, the other reader's name."""
 
 RIVALS: Rivals = (
     ("read_s", "drc_s", RATIO_DRC, "kicad-cli pcb drc"),
@@ -35,7 +35,7 @@ SLOWER_THAN_LINEAR = 1.5
 
 
 class Measure(Protocol):
-    """Measures one board against its rivals."""
+    """Measures one board against other readers."""
 
     def __call__(self, board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
         """Return seconds, megabytes and counts, by name."""
@@ -82,7 +82,7 @@ def largest_demo() -> Path:
 
 
 def tile(board: Path, times: int, target: Path) -> None:
-    """Write the board with its items (footprints, tracks, vias, zones and all) so many times over."""
+    """Write the board with its items (footprints, tracks, vias, zones and all) `times` times."""
     data = board.read_bytes()
     first = min(at for word in (b"footprint", b"segment", b"via", b"zone") if (at := data.find(b"\n\t(" + word)) >= 0)
     last = data.rindex(b"\n)")
@@ -130,7 +130,7 @@ def measure(board: Path, *, drc: bool, sexpdata: bool) -> dict[str, float]:
 
 
 def missed(found: dict[str, float], what: str, rivals: Rivals = RIVALS) -> list[str]:
-    """Return the bounds that a measurement misses, in words; `what` is `read` or `check`."""
+    """Return the bounds that a measurement misses, as text; `what` is `read` or `check`."""
     peak_mb = found[f"{what}_peak_mb"]
     out = [
         f"{ours} is 1/{found[key] / found[ours]:.1f} of {name}'s time, not 1/{ratio:g}"

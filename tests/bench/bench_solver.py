@@ -1,4 +1,4 @@
-"""How fast the field solver is, and beside `atlc` (finite differences on a bitmap) on a line with an exact solution.
+"""How fast the field solver is, compared with `atlc` (finite differences on a bitmap) on a line with an exact solution.
 
 Run by hand or by CI: `python tests/bench/bench_solver.py [--skip-atlc] [--json FILE]`. Solver times are of one thread,
 the best of nine; atlc's is of its whole process, nearly all of it solving. The exit code is 1 when a bound is missed.
@@ -153,7 +153,7 @@ def measure(*, with_atlc: bool) -> dict[str, float]:
 
 
 def missed(found: dict[str, float]) -> list[str]:
-    """Return the bounds that a measurement misses, in words."""
+    """Return the bounds that a measurement misses, as text."""
     bounds = (("stripline_pair_ms", STRIPLINE_MS), ("masked_pair_ms", MASKED_MS), ("table_28x6_s", TABLE_S))
     out = [f"{name} is {found[name]:.1f}, more than {bound:g}" for name, bound in bounds if found[name] > bound]
     if found.get("faster_than_atlc", ATLC_RATIO) < ATLC_RATIO:

@@ -22,7 +22,7 @@ def checked(name: str) -> Report:
 
 
 def test_every_fixture_board_states_what_is_expected_of_it() -> None:
-    """A board nobody expects anything of shows nothing."""
+    """A board without expectations shows nothing."""
     assert sorted(EXPECTED) == BOARDS
 
 
@@ -111,7 +111,7 @@ def test_edge_on_the_jetson_carrier_finds_the_unmirrored_copper_and_no_false_err
 
 @pytest.mark.demo
 def test_training_and_a_pcie_card_list_what_the_jetson_carrier_lacks(demo_boards: Path) -> None:
-    """Ten layers and half-ounce power planes are neither; what nobody has stated stays open."""
+    """Ten layers and half-ounce power planes are neither; what is not stated stays open."""
     training = {v.clause.id: v.verdict for v in jetson(demo_boards, "training").verdicts}
     card = {v.clause.id: v.verdict for v in jetson(demo_boards, "inference-pcie").verdicts}
 
@@ -148,7 +148,7 @@ def test_the_vme_board_is_symmetric_and_its_laminate_known(demo_boards: Path) ->
 
 
 def test_an_open_loss_says_what_of_it_is_assumed_for_the_package(tmp_path: Path) -> None:
-    """Without settings nobody states the chip's own loss, and the figure that is printed must not hide it."""
+    """Without settings the chip's own loss is not stated, and the value that is printed must not hide it."""
     name = "inference_pcie_gen5_caps_fit"
     for path in (ROOT / "boards" / name).glob(f"{name}.kicad_p*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -93,7 +93,7 @@ def test_a_layer_that_the_board_lacks_is_an_error() -> None:
 
 @pytest.mark.parametrize("row", ["perpreg 0.1", "prepreg 0.1 0.2", "prepreg+ 0.1", 'core 0.1 "FR4" dk=four'])
 def test_a_stackup_row_that_makes_no_sense_names_its_line(row: str) -> None:
-    """The author of a case is told which line to mend."""
+    """The author of a case learns which line to fix."""
     with pytest.raises(ValidationError, match="stackup line 2"):
         MiniBoard.model_validate({"stackup": f"F.Cu 0.035\n{row}\nB.Cu 0.035"})
 
@@ -145,7 +145,7 @@ def test_the_default_stackup_is_the_one_that_kicad_fills_in(layers: int, share_m
 def test_the_default_of_board_setup_has_thin_prepregs_outside(
     layers: int, thickness_mm: float, prepreg_mm: float, core_mm: float
 ) -> None:
-    """Figures seen in boards made with KiCad 7 to 10, e.g. 0.1 / 1.24 / 0.1 in countless four-layer boards."""
+    """Values seen in boards made with KiCad 7 to 10, e.g. 0.1 / 1.24 / 0.1 in countless four-layer boards."""
     given = f'copper_layers = {layers}\nthickness_mm = {thickness_mm}\nstackup = "board setup default"'
     rows = dielectrics_of(given)
     assert rows == [("prepreg", prepreg_mm), ("core", core_mm)] * (layers // 2 - 1) + [("prepreg", prepreg_mm)]
@@ -250,7 +250,7 @@ tracks = [{ net = "A", layer = "F.Cu", path_mm = [[0, 5], [10, 5]], width_mm = 0
 
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_boards_are_those_that_the_script_makes(name: str, tmp_path: Path) -> None:
-    """Nobody edits a fixture board by hand, and no change of the builder goes unseen."""
+    """No fixture board is edited by hand, and no change of the builder goes unseen."""
     made = make_boards.make(name, tmp_path).parent
     committed = make_boards.BOARDS / name
     files = sorted(p.name for p in made.iterdir())
@@ -314,7 +314,7 @@ def test_the_training_board_is_what_its_name_says() -> None:
 
 @pytest.mark.parametrize("name", ["training_b200_fit", "inference_pcie_gen5_fit"])
 def test_backdrills_of_the_fit_boards_spare_the_routed_layer_and_leave_one_gap(name: str) -> None:
-    """Every fast via is drilled from the side the signal does not use, up to the layer next to its stripline."""
+    """Every high-speed via is drilled from the side the signal does not use, up to the layer next to its stripline."""
     board = read_board(make_boards.BOARDS / name / f"{name}.kicad_pcb")
     long = board.tracks.length_mm > 20
     routed = dict(zip(board.tracks.net[long].tolist(), board.tracks.layer[long].tolist(), strict=True))
@@ -329,7 +329,7 @@ def test_backdrills_of_the_fit_boards_spare_the_routed_layer_and_leave_one_gap(n
 
 
 def test_the_pcie_card_has_the_cards_thickness_and_size() -> None:
-    """16 layers, 1.57 +- 0.13 mm, 167.65 x 111.15 mm, bevelled edge connector: the card form factor's figures."""
+    """16 layers, 1.57 +- 0.13 mm, 167.65 x 111.15 mm, bevelled edge connector: the card form factor's values."""
     board = read_board(make_boards.BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb")
     assert board.layer_count == 16
     assert board.stackup is not None

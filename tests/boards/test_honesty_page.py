@@ -232,7 +232,7 @@ def order() -> list[str]:
 
 
 def test_every_seed_turns_clauses_that_a_rule_decides() -> None:
-    """A seed that nobody can attribute would be missing from the rates."""
+    """A seed that cannot be attributed would be missing from the rates."""
     assert seeds_by_rule("failed").total() > 80
     assert seeds_by_rule("not verifiable").total() > 80
 

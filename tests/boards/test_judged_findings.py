@@ -28,7 +28,7 @@ def test_a_judgement_is_about_a_rule_and_settings_that_there_are(name: str) -> N
 
 
 def test_a_finding_that_was_judged_false_is_told_on_the_page_of_its_rule() -> None:
-    """What is known to be a false alarm stands where the rule says what it cannot see, or has been mended."""
+    """What is known to be a false alarm is stated where the rule says what it cannot see, or has been fixed."""
     pages = {rule.code: rule.page for rule in all_rules()}
     silent = {f.code for _, call, f in judgements() if call == "false" and "cannot see" not in pages[f.code]}
     assert silent == set()

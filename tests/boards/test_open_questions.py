@@ -70,7 +70,7 @@ def test_rows_that_lack_the_same_fact_are_one_question_with_the_clauses_of_all()
 
 
 def test_a_few_rows_stay_questions_of_their_own() -> None:
-    """Three plies are asked for one by one."""
+    """Three plies are required one by one."""
     asked = open_questions([of("t.tg", *(tg(n) for n in range(1, 4)))])
 
     assert [q.fact for q in asked] == [f"Tg of dielectric {n}" for n in range(1, 4)]

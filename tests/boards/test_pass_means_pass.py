@@ -52,7 +52,7 @@ def told(path: Path, kinds: Iterable[str] | None = None, **options: str | None) 
 
 
 def beyond(answers: Iterable[ClauseWorkings]) -> Iterator[str]:
-    """Whatever is called passed, of an object or of a clause, beside a measure beyond its limit."""
+    """Whatever is called passed, of an object or of a clause, next to a measure beyond its limit."""
     for answer in answers:
         formula = answer.rule.formula if answer.rule else None
         for one in answer.objects:

@@ -57,7 +57,7 @@ def unfilled(case: Case, layer: str) -> Case:
 
 
 def with_rings(case: Case, size_mm: float, ring_mm: float) -> Case:
-    """Give vias of a size, which no net class asks for, another ring."""
+    """Give vias of a size, which no net class sets, another ring."""
     vias = case.board.vias
     chosen = np.isclose(vias.size_mm, size_mm)
     assert np.any(chosen)

@@ -46,8 +46,8 @@ def cut(case: Case, net: str) -> Case:
 
 
 # Jetson AGX Thor carrier: ten layers, PCIe on F, In7 and B. Its material texts name no product, so a laminate is
-# declared for each row, and the twelve vias that leave on In7 are given the backdrill that Gen5 asks for. The outer
-# copper is declared as finished: with the 35 um of the file PCIe there is not surely inside its tolerance. Beside what
+# declared for each row, and the twelve vias that leave on In7 are given the backdrill that Gen5 requires. The outer
+# copper is declared as finished: with the 35 um of the file PCIe there is not surely inside its tolerance. Next to what
 # is broken below it fails clauses enough: ten layers and half-ounce planes are little for inference, the Dk in the file
 # is FR4's, two short breakouts run apart, In6 is twice its mirror, the vias are deep for their drill.
 

@@ -216,5 +216,5 @@ def test_the_board_as_it_is_fails_nothing_but_its_half_ounce_plane(whole: dict[s
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: seed.why[:60].replace(" ", "_"))
 def test_a_seeded_defect_turns_exactly_its_clauses(seed: Seed, thor: Case, whole: dict[str, State]) -> None:
-    """Found, and nothing beside it."""
+    """Found, and nothing next to it."""
     assert turned(whole, power_states(seed.edit(thor))) == seed.turns

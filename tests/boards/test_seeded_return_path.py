@@ -63,7 +63,7 @@ def thor(demos: Path) -> tuple[Case, dict[str, State]]:
 
 
 def unfilled(case: Case, layer: str) -> Case:
-    """Say of the zones on a layer that nobody has filled them."""
+    """Say of the zones on a layer that they are not filled."""
     zones = case.board.zones
     here = (zones.layers >> np.uint64(case.board.layer_index[layer])) & np.uint64(1) != 0
     return case.with_board(zones=replace(zones, is_filled=np.where(here, 0, zones.is_filled).astype(np.int8)))
@@ -116,7 +116,7 @@ SEEDS = {
 
 
 def test_the_board_as_it_is_has_no_gap_and_a_ground_via_at_every_layer_change(demo_boards: Path) -> None:
-    """The ground on which the seeds fall; only a pair that runs along another for 7 mm is told of."""
+    """The ground on which the seeds fall; only a pair that runs along another for 7 mm is reported."""
     found = thor(demo_boards)[1]
 
     assert {clause: verdict for clause, (verdict, _) in found.items()} == {

@@ -14,7 +14,7 @@ from tests.support.seeded import Case, State, turned
 
 pytestmark = pytest.mark.demo
 
-# Of the carrier's classes all ask for 0.45/0.3 mm; Board Setup: 0.45 mm, 0.3 mm, a ring of 0.075 mm.
+# Of the carrier's classes all require 0.45/0.3 mm; Board Setup: 0.45 mm, 0.3 mm, a ring of 0.075 mm.
 RULES = """(version 1)
 (rule "usb" (condition "A.NetClass == '90ohm'") (constraint via_diameter (min 0.4mm))
   (constraint clearance (min 0.1mm)))

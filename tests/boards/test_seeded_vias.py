@@ -55,7 +55,7 @@ SEEDS: dict[str, tuple[Callable[[Case], Case], dict[str, str]]] = {
         lambda c: pad_beside_the_drill(c, layer="B.Cu", apart_mm=0.10),
         {
             "board.via.backdrill_clearance": "failed",
-            "board.via.backdrill_clearance_advanced": "failed +1 -1",  # told with the best fabs' from now on
+            "board.via.backdrill_clearance_advanced": "failed +1 -1",  # reported with the best fabs' from now on
             **NEAR_THE_PAD,
         },
     ),

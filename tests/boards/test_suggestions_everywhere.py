@@ -29,7 +29,7 @@ ANSWERS = 3
 
 BGA_PITCH_MM = 1.0
 OUTLINE_MM = {"ubb": (417.0, 585.0)}
-"""Of forms whose size stands in no document: what is told of them, for cautions only."""
+"""Of forms whose size stands in no document: what is stated for them, for cautions only."""
 
 VOLTS = {"oam": 54.0, "ubb": 54.0}
 """Supply of OAM modules, 48 to 54 V; for cautions only."""
@@ -39,7 +39,7 @@ EXAMPLES = 3
 
 @cache
 def searches(profile: str) -> dict[str, tuple[str | None, GoalsFound, Answers]]:
-    """Search what can be asked for: each form with its usual layers, and each layer count; what is the same once."""
+    """Search what can be requested: each form with its usual layers, and each layer count; what is the same once."""
     found: dict[str, tuple[str | None, GoalsFound, Answers]] = {}
     seen: dict[tuple[str, ...], Answers] = {}
     asked = [(form, None) for form in (None, *sorted(forms()))] + [(None, count) for count in LAYER_COUNTS]
@@ -56,7 +56,7 @@ def searches(profile: str) -> dict[str, tuple[str | None, GoalsFound, Answers]]:
 
 
 def answers_of(profile: str) -> Iterator[tuple[str, str | None, GoalsFound, Evaluated]]:
-    """Give every answer with what was asked."""
+    """Give every answer with its request."""
     for words, (form, found, answers) in searches(profile).items():
         for one in answers.ranked:
             yield words, form, found, one

@@ -40,7 +40,7 @@ class Violation:
 
     @property
     def is_grave(self) -> bool:
-        """True where somebody is kept from using the page."""
+        """True where a fault keeps users from the page."""
         return self.impact in GRAVE
 
     def __str__(self) -> str:

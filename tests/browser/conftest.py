@@ -17,7 +17,7 @@ def axe() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly how many pages nobody has looked at."""
+    """Say loudly how many pages were not looked at."""
     skipped = [one for one in terminalreporter.stats.get("skipped", []) if NO_AXE in str(getattr(one, "longrepr", ""))]
     if skipped:
         text = f"NOT TESTED: {len(skipped)} test(s) of accessibility were skipped: {NO_AXE}"

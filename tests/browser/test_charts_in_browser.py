@@ -1,4 +1,4 @@
-"""The charts in a real browser: every label lies inside its drawing and beside the others, and has ink enough."""
+"""The charts in a real browser: every label lies inside its drawing and clear of the others, and has ink enough."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def close(share_db: float) -> LossCurve:
-    """Return a curve of 4 dB at Nyquist with hardly any range, beside what the board may lose."""
+    """Return a curve of 4 dB at Nyquist with hardly any range, next to what the board may lose."""
     points = []
     for point in curve().points:
         db = point.total_db.nominal or 0.0
@@ -81,7 +81,7 @@ def overlap(a: list[float], b: list[float]) -> float:
 
 
 def test_no_label_is_cut_off(tab: Tab) -> None:
-    """What a name or a figure says is there to be read in full."""
+    """What a name or a value says is there to be read in full."""
     for drawing in drawings(tab):
         left, top, right, bottom = drawing["box"]
         for text in drawing["texts"]:

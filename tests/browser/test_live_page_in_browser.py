@@ -21,7 +21,7 @@ DONE = "state && state.phase === 'idle' && state.run >= {run} && shownRun === st
 
 @pytest.fixture
 def board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Played:
-    """A small board with no settings beside it."""
+    """A small board with no settings next to it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     path = tmp_path / "board" / SMALL.name
     path.parent.mkdir()

@@ -44,7 +44,7 @@ def opened(tab: Tab, page: str) -> None:
 
 
 def test_chips_choose_findings_and_stay_in_the_address(tab: Tab, page: str) -> None:
-    """Counts follow, a choice opens the fold of remarks, what is chosen is told, and the address brings it back."""
+    """Counts follow, a choice opens the fold of remarks, what is chosen is reported, and the address brings it back."""
     opened(tab, page)
     assert tab.ask(SHOWN) == 1
     tab.click("[data-token='severity-1']")
@@ -98,7 +98,7 @@ def test_facts_of_a_layer_cover_a_narrow_page_on_demand_only(tab: Tab, page: str
 
 
 def test_a_link_opens_what_is_folded_and_the_navigation_marks_it(tab: Tab, page: str) -> None:
-    """The table of losses is closed until somebody wants it."""
+    """The table of losses is closed until opened."""
     opened(tab, page)
     assert not tab.ask("document.getElementById('b1-loss').checkVisibility()")
     tab.click("nav a[href='#b1-loss']")

@@ -79,7 +79,7 @@ def test_the_report_draws_in_light_and_dark(browser: Chromium, tmp_path: Path, l
 
 
 def test_the_browser_reads_the_page_as_it_was_written(browser: Chromium, tmp_path: Path, lossy: Report) -> None:
-    """Headline, drawing and the last clause arrive in the document; nothing was mended on the way."""
+    """Headline, drawing and the last clause arrive in the document; nothing was fixed on the way."""
     dom, console = browser.open(page(tmp_path, lossy), "--dump-dom")
 
     assert console == []

@@ -1,4 +1,4 @@
-"""`stackwright apply` and the plan file: nothing is written unasked, everything asked for is, and undo is a backup."""
+"""`stackwright apply` and the plan file: nothing is written unasked, everything requested is, and undo is a backup."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_the_materials_of_a_plan_mean_what_its_laminates_say() -> None:
 
 
 def test_the_plan_of_kicads_default_says_that_it_declares_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """A reader must not take KiCad's figures for a fab's."""
+    """A reader must not take KiCad's values for a fab's."""
     write_plan_of_board(BOARDS / "default_stackup", BoardRequest())
     assert capsys.readouterr().out.startswith("# The board holds KiCad's untouched default stackup")
 
@@ -243,7 +243,7 @@ def test_no_backup_leaves_none(card: Path, plan: Callable[..., Path]) -> None:
 def test_classes_and_rules_come_only_when_asked_for(
     card: Path, plan: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Left out they are counted; asked for they arrive, and a user's rule that wins is named with its line."""
+    """Left out they are counted; requested they arrive, and a user's rule that wins is named with its line."""
     path = plan(("diff_pair_width_mm = 0.094", "diff_pair_width_mm = 0.1"), extra=RULE)
     rules = card.with_suffix(".kicad_dru")
     rules.write_text(
@@ -260,7 +260,7 @@ def test_classes_and_rules_come_only_when_asked_for(
     apply_plan(path, card, PlanParts(rules=True))
     out = capsys.readouterr().out
     solved = re.search(r"85Ohm-diff_PCIE\s+In2\.Cu\s+0\.1/0\.13\s+(\S+)\s+85\s", out)
-    assert solved and float(solved[1]) == pytest.approx(85.0, abs=0.3)  # what `stackwright impedance` asks for
+    assert solved and float(solved[1]) == pytest.approx(85.0, abs=0.3)  # what `stackwright impedance` was called with
     assert state(card.parent) == before
     apply_plan(path, card, PlanParts(write=True, classes=True, rules=True))
     out = capsys.readouterr().out
@@ -343,7 +343,7 @@ def test_a_board_that_kicad_holds_is_not_written(
 def test_a_board_saved_meanwhile_is_not_written_over(
     card: Path, plan: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between reading and writing somebody saves: theirs stays."""
+    """Between reading and writing another program saves: its file stays."""
     path, propose = plan(THICKER), command.propose
 
     def slow(*arguments: object) -> object:

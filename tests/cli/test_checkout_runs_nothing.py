@@ -232,7 +232,7 @@ def test_workers_of_the_installed_command_run_no_file_of_the_current_folder(
 
 @pytest.mark.parametrize("file", ["action.yml", "plugin/ci/gitlab-ci.yml"])
 def test_python_is_called_in_isolated_mode_only(file: str) -> None:
-    """Whoever adds a line to a job adds `-I`."""
+    """A new line of a job has `-I`."""
     text = (ROOT / file).read_text(encoding="utf-8")
     calls = re.findall(r'^.*(?:python"?|\$PYTHON"?) (-.+)$', text, re.MULTILINE)
     assert len(calls) >= 3

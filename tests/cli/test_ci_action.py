@@ -28,7 +28,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on th
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git as nobody in particular."""
+    """Run git without a user's settings."""
     who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     done = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
@@ -41,7 +41,7 @@ def touch(path: Path) -> None:
 
 @dataclass
 class Repository:
-    """A git repository with three boards, and a runner's files beside it."""
+    """A git repository with three boards, and a runner's files next to it."""
 
     folder: Path
     runner: Path

@@ -104,7 +104,7 @@ def test_a_broken_twin_exits_with_1_and_names_the_clause() -> None:
 
 @pytest.mark.slow
 def test_without_any_configuration_a_board_still_says_what_it_is(board: Callable[..., Path]) -> None:
-    """Five minutes: facts, what the fast nets are taken for, what is missing, what to paste."""
+    """Five minutes: facts, what the high-speed nets are assigned to, what is missing, what to paste."""
     ran = run("check", board(FIT, configured=False), "-v")
 
     assert ran.code == 0
@@ -225,7 +225,7 @@ def test_what_is_no_board_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_typo_in_the_settings_says_what_was_meant(board: Callable[..., Path]) -> None:
-    """An unknown key must not be ignored: somebody believes that it was declared."""
+    """An unknown key must not be ignored: the user believes that it was declared."""
     path = board(FIT)
     path.with_name("stackwright.toml").write_text('[declared]\nfoyl = "VLP"\n')
 
@@ -237,7 +237,7 @@ def test_a_typo_in_the_settings_says_what_was_meant(board: Callable[..., Path]) 
 
 @pytest.mark.slow
 def test_fail_on_moves_the_exit_code_and_nothing_else(board: Callable[..., Path]) -> None:
-    """A warning fails only who asks for it; never lets everything pass."""
+    """A warning fails only on request; never lets everything pass."""
     path = board("missing_project")
 
     codes = [run("check", path, "--fail-on", level).code for level in ("error", "warning", "info", "never")]
@@ -260,7 +260,7 @@ def test_coverage_below_what_is_asked_is_1_and_says_why() -> None:
 
 @pytest.mark.slow
 def test_rules_that_are_left_out_take_one_line() -> None:
-    """Who asks for one family reads what it lacks, not eighty lines of what was not asked."""
+    """A request for one family shows what it lacks, not eighty lines of the rest."""
     ran = run("check", BOARDS / BARE, "--select", "MAT", "-v")
 
     page = ran.out.partition("Missing data")[2].partition("To supply it")[0]
@@ -386,7 +386,7 @@ def test_a_dash_is_standard_output() -> None:
 
 @pytest.mark.slow
 def test_other_settings_can_be_named_and_are_named_in_the_report(board: Callable[..., Path]) -> None:
-    """The file beside the board is then not read."""
+    """The file next to the board is then not read."""
     path = board(FIT)
     other = path.parent / "other.toml"
     other.write_text('profile = "edge"\n')
@@ -530,7 +530,7 @@ def test_ctrl_c_is_one_word_and_130(tmp_path: Path) -> None:
 
 
 def test_an_unexpected_error_asks_to_be_reported_in_one_line(tmp_path: Path) -> None:
-    """A defect of ours: the traceback only for who asks for it."""
+    """A defect of ours: the traceback only for where it comes from."""
     program = (
         "import stackwright.cli.app, sys\n"
         "def broken(arguments): raise RuntimeError('a\\x1b[31m defect')\n"
@@ -647,7 +647,7 @@ def test_a_clause_is_explained_with_its_source() -> None:
 
 
 def test_profiles_list_and_show_every_demand_with_its_source() -> None:
-    """What will be asked can be read before a board is drawn."""
+    """What will be required can be read before a board is drawn."""
     listed = run("profiles").out
     shown = run("profiles", "training-b200").out
 
@@ -742,7 +742,7 @@ def test_a_filled_in_init_file_proves_the_board(board: Callable[..., Path]) -> N
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo terminal")
 def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callable[..., Path]) -> None:
-    """A wrong answer is explained and asked for again; a profile answers the form by itself; a pin is a pin."""
+    """A wrong answer is explained and requested again; a profile answers the form by itself; a pin is a pin."""
     path = board(FIT, configured=False)
     parent, child = os.openpty()
     typed = ("inference-pci", "inference-pcie", "500", "5 %", "vlpp", "VLP", "pcie5")
@@ -767,7 +767,7 @@ def test_init_asks_at_most_five_questions_and_understands_mistakes(board: Callab
     assert len(set(prompts)) == 4
     checked = run("check", path).out
     assert checked.startswith("NOT PROVEN  for inference-pcie")
-    assert "1 requirement not proven: insertion loss of declared links" in checked  # its package is not asked for
+    assert "1 requirement not proven: insertion loss of declared links" in checked  # its package is not needed
 
 
 def all_of(terminal: int) -> str:
@@ -787,7 +787,7 @@ def all_of(terminal: int) -> str:
 
 @pytest.mark.slow
 def test_init_never_overwrites_unless_told_to(board: Callable[..., Path]) -> None:
-    """Declarations are somebody's work."""
+    """Declarations are a user's work."""
     path = board(FIT)
     before = path.with_name("stackwright.toml").read_text()
 

@@ -119,7 +119,7 @@ def test_the_rounding_of_a_thickness_is_half_its_last_digit() -> None:
 def test_the_pack_for_the_fab_can_be_compared_when_it_comes_back(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """NOT STATED is no figure: our own table is accepted, but for what nobody has stated."""
+    """NOT STATED is no value: our own table is accepted, but for what is not stated."""
     assert run(["fab-pack", str(CARD), "--output", str(tmp_path)]) == 0
     capsys.readouterr()
 
@@ -276,7 +276,7 @@ def test_a_rounding_of_the_fabs_is_no_difference(compared: Callable[[str], tuple
 def test_materials_are_compared_by_what_they_mean(
     material: str, outcome: str, compared: Callable[[str], tuple[int, ComparisonDocument]]
 ) -> None:
-    """The same construction in other words, another glass, another laminate, one that nobody knows."""
+    """The same construction in other words, another glass, another laminate, an unknown one."""
     rows = rows_of_card()
     rows[4]["Material"] = material
     _, found = compared(table(rows))
@@ -356,7 +356,7 @@ def test_a_table_that_ends_early_lacks_the_rest(compared: Callable[[str], tuple[
 def test_a_row_that_the_table_lacks_is_a_finding(
     left_out: int, compared: Callable[[str], tuple[int, ComparisonDocument]]
 ) -> None:
-    """A dielectric, a copper layer: by its name, and nothing else is taken for another row."""
+    """A dielectric, a copper layer: by its name, and nothing else counts as another row."""
     rows = rows_of_card()
     code, found = compared(table(rows[:left_out] + rows[left_out + 1 :]))
     assert (code, missing_rows(found)) == (1, [found.layers[left_out].layer])
@@ -364,7 +364,7 @@ def test_a_row_that_the_table_lacks_is_a_finding(
 
 
 def test_a_board_without_stackup_has_nothing_to_compare(tmp_path: Path) -> None:
-    """KiCad's default is nobody's statement: it is never compared."""
+    """KiCad's default is no statement: it is never compared."""
     path = tmp_path / "fab.csv"
     path.write_text(FOUR_LAYERS["comma, mil"], encoding="utf-8")
     board = ROOT / "fixtures" / "boards" / "default_stackup"

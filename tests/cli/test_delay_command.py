@@ -43,7 +43,7 @@ def test_json_follows_its_schema_to_the_letter(capsys: pytest.CaptureFixture[str
 
 
 def test_csv_has_a_line_per_link(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same figures as JSON."""
+    """The same values as JSON."""
     assert run(["delay", str(BOARD), "--format", "json"]) == 0
     links = [link for group in json.loads(capsys.readouterr().out)["groups"] for link in group["links"]]
     assert run(["delay", str(BOARD), "--format", "csv"]) == 0

@@ -248,7 +248,7 @@ def test_added_layers_do_not_make_every_row_below_them_differ() -> None:
 
 
 def test_a_changed_figure_is_told_with_both_values() -> None:
-    """As people read it, with its unit; what nobody had stated is empty."""
+    """As people read it, with its unit; what was not stated is empty."""
     (change,) = row_changes(view(copper("F.Cu")), view(copper("F.Cu", 0.06)))
     assert [(f.what, f.before, f.after) for f in change.figures] == [("thickness", "0.03 mm", "0.06 mm")]
     (stated,) = row_changes(view(core(1, "")), view(core(1, "370HR")))

@@ -108,7 +108,7 @@ def test_what_a_formula_shows_is_what_was_decided(rule: Rule, judged: Judged) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", WITH_FORMULA, ids=lambda rule: rule.code)
 def test_a_finding_states_a_number_of_its_formula(rule: Rule, judged: Judged) -> None:
-    """What a finding has measured stands among the numbers that are shown beside it."""
+    """What a finding has measured stands among the numbers that are shown next to it."""
     assert rule.formula is not None
     for case, one in judged(rule):
         shown = [nominal(value) for values in values_of(rule.formula, one) for value in values.values()]
@@ -172,7 +172,7 @@ def test_a_formula_is_evaluated_as_it_is_written() -> None:
 
 
 def test_a_criterion_without_its_number_is_open() -> None:
-    """Nothing is claimed of a number that nobody gave."""
+    """Nothing is claimed of a number that was not given."""
     assert RESONANCE.holds("f ≥ k · f_N", {"k": 3.0, "f_N": 12.0}) is None
 
 
@@ -200,7 +200,7 @@ def test_numbers_are_as_people_read_them(value: float, text: str) -> None:
 
 
 def test_a_range_counts_by_its_middle() -> None:
-    """A verdict rests on the nominal value; the ends are shown beside it."""
+    """A verdict rests on the nominal value; the ends are shown next to it."""
     length = Interval(low=0.5, nominal=1.0, high=2.0)
 
     assert evaluate("2 · L ≤ 2", {"L": length}) == 1.0
@@ -247,7 +247,7 @@ def test_a_clause_is_explained_alone() -> None:
     assert ran.out.count("  asks  ") == 1
     assert "Df ≤ Df_max · (1 + a / 100):  0.03 ≤ 0.002 · (1 + 10 / 100) = 0.0022  does not hold" in ran.out
     assert "FR370HR.pdf" in ran.out
-    assert "Df of dielectric 1 at" not in ran.out  # the loss that is told beside the finding decides nothing
+    assert "Df of dielectric 1 at" not in ran.out  # the loss that is reported next to the finding decides nothing
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_what_is_not_asked_says_who_asks_it() -> None:
 
 @pytest.mark.slow
 def test_nothing_concerned_is_told_with_what_is_looked_at() -> None:
-    """A board without a declared hot part has no thermal resistance to judge."""
+    """A board without a declared high-power component has no thermal resistance to judge."""
     ran = run("explain", "THM003", "--board", BOARDS / "edge_jetson_carrier_fit")
 
     assert "not applicable: nothing on the board is concerned" in ran.out
@@ -442,7 +442,7 @@ TIERED: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("code", TIERED)
 def test_the_numbers_of_each_tier_are_shown_where_it_is_decided(code: str, tmp_path: Path) -> None:
-    """Where things miss different tiers, each finding's own measure stands beside that tier's limit."""
+    """Where things miss different tiers, each finding's own measure stands next to that tier's limit."""
     rule = next(rule for rule in RULES if rule.code == code)
     board = MiniBoard.model_validate({"size_mm": [60, 40], "copper_layers": 4, **TIERED[code]})
     path = write(board, tmp_path, "board")

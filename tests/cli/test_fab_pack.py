@@ -69,7 +69,7 @@ def test_the_stackup_is_the_boards_row_by_row(card: Path, tmp_path: Path) -> Non
 
 
 def test_nobody_has_said_at_what_frequency_kicads_df_holds(card: Path, tmp_path: Path) -> None:
-    """Until it is declared; then the fab reads the declared figures and their frequency."""
+    """Until it is declared; then the fab reads the declared values and their frequency."""
     rows = pack(card, tmp_path / "pack")["stackup"]
     assert {row["Df at GHz"] for row in rows if row["type"] in ("core", "prepreg")} == {NOT_STATED}
     settings = card.with_name("stackwright.toml")
@@ -80,7 +80,7 @@ def test_nobody_has_said_at_what_frequency_kicads_df_holds(card: Path, tmp_path:
 
 
 def test_an_outer_copper_weight_is_never_made_up(card: Path, tmp_path: Path) -> None:
-    """Plating makes it ambiguous: it is NOT STATED until somebody declares it."""
+    """Plating makes it ambiguous: it is NOT STATED until it is declared."""
     rows = {row["layer"]: row for row in pack(card, tmp_path / "pack")["stackup"]}
     assert rows["F.Cu"]["copper oz"] == NOT_STATED
     settings = card.with_name("stackwright.toml")
@@ -124,7 +124,7 @@ def test_backdrills_are_those_of_the_file(card: Path, tmp_path: Path) -> None:
 def test_a_drill_that_nobody_asked_for_is_not_ordered(
     card: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What the stubs would need is told to the designer, and is not in the fab's table."""
+    """What the stubs would need is reported to the designer, and is not in the fab's table."""
     proposed = BackdrillRow(
         start="B.Cu",
         must_cut="In3.Cu",
@@ -221,7 +221,7 @@ def test_an_order_answers_the_fabs_questions(card: Path, tmp_path: Path) -> None
 
 
 def test_a_substitute_is_judged_by_the_clauses_it_would_change(card: Path, tmp_path: Path) -> None:
-    """A lossier laminate makes loss clauses worse, one that nobody knows is not judged."""
+    """A lossier laminate makes loss clauses worse, an unknown one is not judged."""
     settings = card.with_name("stackwright.toml")
     settings.write_text(settings.read_text(encoding="utf-8") + ORDER, encoding="utf-8")
     rows = pack(card, tmp_path / "pack")["substitutes"]
@@ -258,7 +258,7 @@ def test_holes_and_protection_are_counted(card: Path, tmp_path: Path) -> None:
     ],
 )
 def test_protection_is_named_after_ipc_4761(card: Path, sides: dict[str, int], kind: str) -> None:
-    """One via of each type; where nobody says anything of tenting the type is open."""
+    """One via of each type; where tenting is not stated the type is open."""
     board = read_board(card)
     flags = [name for name in PROTECTIONS if name not in sides]
     columns: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`stackwright fit`: the same answers as a check of each workload, told in the order of what the board is fit for."""
+"""`stackwright fit`: the same answers as a check of each workload, in the order of what the board is fit for."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _of_board(clauses: set[str], *, of_size: bool) -> set[str]:
 
 
 def test_currents_of_one_workload_are_not_those_of_another() -> None:
-    """A rail at 50 % duty draws its whole power in training; what asks for that is not taken over."""
+    """A rail at 50 % duty draws its whole power in training; what requires that is not taken over."""
     rail = {"net": "+12V", "voltage_v": 12, "tdp_w": 120, "duty_pct": 50, "from": ["U1"], "to": ["U2"]}
     board, config = read_board(path_of(LOW_TG)), Config.model_validate({"rail": [rail]})
     said = Overrides()
@@ -175,7 +175,7 @@ def test_a_headline_follows_from_what_failed_and_what_is_unproven(name: str) -> 
 
 
 def test_what_was_not_checked_is_never_fit() -> None:
-    """Without a stackup no workload is fit: error-tier clauses are open, and each names what is to be told."""
+    """Without a stackup no workload is fit: error-tier clauses are open, and each names what to state."""
     for row in fitness("no_stackup").rows:
         assert row.headline is not Headline.FIT
         assert row.unproven
@@ -192,7 +192,7 @@ def test_the_fact_that_settles_most_comes_first() -> None:
 
 
 def test_an_outline_finds_its_form_factor_and_no_loss_budget_rests_on_it() -> None:
-    """The outline of a PCIe card adds that form's clauses; which board of the channel it is stays to be told."""
+    """The outline of a PCIe card adds that form's clauses; which board of the channel it is has to be stated."""
     board = read_board(path_of(LOW_TG))
     assert [form.name for form in forms_of_size(board)] == ["pcie-fhhl"]
     row = row_of(fitness(LOW_TG), "edge")
@@ -331,7 +331,7 @@ def test_the_page_for_people_holds_every_workload_and_escapes_what_a_board_names
 
 @pytest.mark.slow
 def test_a_board_after_a_change_is_judged_by_the_settings_that_were_given(tmp_path: Path) -> None:
-    """`--config` from elsewhere gives what the same settings beside the board give; only they know what is routed."""
+    """`--config` from elsewhere gives what the same settings next to the board give; only they know what is routed."""
     shipped = BOARDS / "training_b200_lossy_prepreg"
     beside, away = tmp_path / "beside", tmp_path / "away"
     for folder in (beside, away):

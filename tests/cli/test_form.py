@@ -320,7 +320,7 @@ def draft(board: Path, tmp_path: Path) -> FormDraft:
 
 
 def test_only_what_was_shown_is_written(draft: FormDraft) -> None:
-    """The diff comes first, another answer needs another one, and a file that has changed meanwhile is left alone."""
+    """The diff comes first, another answer needs another one, and a file that has changed since is left alone."""
     answers = {"answers": {"declared.foil": {"foil": "VLP"}, "laminate": {"material": "no such"}}}
     assert list(draft.answer(answers)) == ["laminate"]
     assert not draft.target.exists()

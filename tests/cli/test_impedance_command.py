@@ -101,7 +101,7 @@ def test_frequency_and_interface_choose_where_loss_is_told(capsys: pytest.Captur
 
 
 def test_what_cannot_be_reached_says_why_and_what_would(capsys: pytest.CaptureFixture[str]) -> None:
-    """62 ohm on a thin stripline needs a trace that nobody etches: exit code 1 and a remedy in numbers."""
+    """62 ohm on a thin stripline needs a trace too narrow to etch: exit code 1 and a remedy in numbers."""
     code, out, _ = spoken([CARD, "--layer", "In2.Cu", "--target-se", "62"], capsys)
 
     assert code == 1
@@ -135,7 +135,7 @@ def test_a_board_without_stackup_names_what_is_missing(capsys: pytest.CaptureFix
 def test_an_option_that_makes_no_sense_gets_one_line(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, one line on the error stream that names the cure."""
+    """Exit code 2, one line on the error stream that names the fix."""
     from stackwright.__main__ import guarded
 
     code = guarded(lambda: run(["impedance", CARD, *arguments]))

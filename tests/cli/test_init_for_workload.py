@@ -1,4 +1,4 @@
-"""`init --profile`: one file that asks for all that a workload needs."""
+"""`init --profile`: one file with lines for all that a workload needs."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_icons_have_the_sizes_of_kicads_toolbar(plugin: Path, theme: str) -> Non
 
 @pytest.mark.slow
 def test_icons_are_those_of_the_script() -> None:
-    """A picture that nobody can draw again is a picture that nobody can change."""
+    """A picture that cannot be drawn again cannot be changed."""
     draw = module("draw_icons")
     assert pixels(draw.drawn(24, "dark")) == pixels((ADDON / "icons" / "check-dark-24.png").read_bytes())
     assert pixels(draw.drawn(64, "light")) == pixels((ADDON / "resources" / "icon.png").read_bytes())
@@ -185,7 +185,7 @@ def test_no_kicad_is_one_line_at_once(plugin: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_silent_kicad_is_one_line_within_ten_seconds(plugin: Path, tmp_path: Path) -> None:
-    """The socket is there, and nobody answers: dialling alone would wait for ever."""
+    """The socket is there without an answer: dialling alone would wait for ever."""
     with socket.socket(socket.AF_UNIX) as silent:
         path = str(tmp_path / "s.sock")
         silent.bind(path)
@@ -466,7 +466,7 @@ def test_a_damaged_memory_is_begun_anew(tmp_path: Path, damaged: str) -> None:
 
 
 def test_markers_that_cannot_be_remembered_do_not_stay(tmp_path: Path) -> None:
-    """Nobody could remove them by the button any more."""
+    """The button could not remove them any more."""
     (tmp_path / "file").write_text("")
     canvas = Canvas()
     with pytest.raises(StackwrightError, match="cannot be made"):

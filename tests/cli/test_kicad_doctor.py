@@ -1,4 +1,4 @@
-"""`stackwright kicad doctor`: each reason for which there is no button, found from outside, with its cure."""
+"""`stackwright kicad doctor`: each reason for which there is no button, found from outside, with its fix."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Home:
         (self.settings / "kicad_common.json").write_text(json.dumps({"api": api}))
 
     def program(self, name: str, program: str) -> str:
-        """An interpreter that ignores what it is told and does this."""
+        """An interpreter that ignores its arguments and does this."""
         path = self.folder / name
         path.write_text(f"#!{sys.executable}\n{program}\n")
         path.chmod(0o755)
@@ -137,7 +137,7 @@ def test_a_python_without_wheels(home: Home, version: str) -> None:
 
 
 def test_a_python_that_is_gone(home: Home) -> None:
-    """The path in the preferences leads nowhere."""
+    """The path in the preferences does not exist."""
     home.common(enable_server=True, interpreter_path="/nowhere/python3")
     assert home.fault().what.startswith("/nowhere/python3, with which KiCad makes environments, does not run")
 

@@ -50,7 +50,7 @@ SILK = row("silk_overlap", "warning")
 
 @pytest.fixture
 def pretended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Put a kicad-cli on the PATH that writes a report, and whatever else it is told to do."""
+    """Put a kicad-cli on the PATH that writes a report, and does whatever else it is given."""
 
     def make(report_text: str = content(), body: str = "", *, code: int = 0) -> Path:
         folder = tmp_path / "bin"
@@ -77,7 +77,7 @@ def pretended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
 
 @pytest.fixture
 def board(tmp_path: Path) -> Path:
-    """A board with project, custom rules and something else beside it."""
+    """A board with project, custom rules and something else next to it."""
     folder = tmp_path / "boards"
     folder.mkdir()
     rules = "(version 1)\n(rule x (constraint track_width (min 0.08mm)) (condition \"A.NetName == '/A'\"))\n"

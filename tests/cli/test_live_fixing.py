@@ -22,7 +22,7 @@ NAME = "training_b200_lossy_prepreg"
 
 @dataclass
 class Editor:
-    """Stands for KiCad with the board open: its content, and what was asked of it."""
+    """Stands for KiCad with the board open: its content, and its calls."""
 
     path: Path
     cli: Path = Path("/nowhere/kicad-cli")
@@ -62,7 +62,7 @@ def copied(folder: Path) -> Path:
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
-    """The board, open, with KiCad's lock beside it; no kicad-cli but its own."""
+    """The board, open, with KiCad's lock next to it; no kicad-cli but its own."""
     copied(tmp_path)
     (tmp_path / f"~{NAME}.kicad_pcb.lck").write_text('{"hostname": "h", "username": "u"}')
     monkeypatch.setattr("stackwright.kicad.fixing.program", lambda _name: None)
@@ -225,7 +225,7 @@ def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_pat
 
 
 def test_a_file_that_said_something_else_before_the_preview_is_kept(editor: Editor, tmp_path: Path) -> None:
-    """Written by another program, which KiCad did not notice: its save replaces that file, so a copy stays beside."""
+    """Written by another program, unnoticed by KiCad: its save replaces that file, so a copy stays next to it."""
     editor.unsaved = editor.content()
     foreign = editor.content() + b"\n\n"
     editor.path.write_bytes(foreign)

@@ -33,7 +33,7 @@ SMALL = ROOT / "fixtures/boards/default_stackup/default_stackup.kicad_pcb"
 
 @dataclass
 class Serving:
-    """Stands for a session: answers, refuses, remembers what it was asked."""
+    """Stands for a session: answers, refuses, remembers its calls."""
 
     asked: list[str] = field(default_factory=list)
 
@@ -273,7 +273,7 @@ class Played:
         return str(hash(self.text))
 
     def quick_digest(self) -> str:
-        """The fingerprint of what is cheap to ask for: here of the first line."""
+        """The fingerprint of what is cheap to fetch: here of the first line."""
         return str(hash(self.text.splitlines()[0]))
 
     def select(self, uuids: Sequence[str], layer: str | None = None) -> int:
@@ -399,7 +399,7 @@ def test_a_click_selects_the_items_of_all_members_and_one_of_a_member(
 
 
 def test_the_layer_of_a_finding_is_on_top_while_it_is_looked_at(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A finding of several layers, and the end, give the user's own back; one that the user chose meanwhile stays."""
+    """A finding of several layers, and the end, give the user's own back; one that the user chose since stays."""
     worked(monkeypatch, RESULT, None)
     board.items = {"a", "b", "c"}
     one = made(board)
@@ -448,7 +448,7 @@ def test_items_that_are_gone_say_that_the_board_was_changed(board: Played, monke
 
 
 def test_a_change_is_seen_at_the_next_look(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the editor, in the settings beside the board, and no more after another check."""
+    """In the editor, in the settings next to the board, and no more after another check."""
     worked(monkeypatch, RESULT, None)
     one = made(board)
     one.check()
@@ -473,7 +473,7 @@ def test_a_large_board_is_compared_by_what_is_cheap_and_says_so(board: Played, m
     assert idle(one)["large"] is True
 
     whole, board.text = board.text, board.text + b" "
-    assert one.act("look", {})["stale"] is False  # the last line is not asked for
+    assert one.act("look", {})["stale"] is False  # the last line is not requested
     board.text = b"another " + whole
     assert one.act("look", {})["stale"] is True
     board.text = whole[1:]
@@ -504,7 +504,7 @@ def test_a_file_that_another_program_wrote_is_said_and_one_that_kicad_saved_is_n
 
 
 def test_a_new_board_in_the_editor_is_another_one(board: Played) -> None:
-    """It has no file, and saving it is not what the page of another board asks for."""
+    """It has no file, and saving it is not what the page of another board needs."""
 
     def connect(patience_s: float) -> Played:
         raise NeverSavedError("the board", "has never been saved", "save it (Ctrl+S), then press the button again")
@@ -531,7 +531,7 @@ def test_another_board_in_the_editor_is_not_touched(board: Played, monkeypatch: 
 
 @pytest.mark.slow
 def test_a_kicad_that_never_answers_holds_up_nothing(board: Played) -> None:
-    """The question ends by itself, the next one is told that the first still waits."""
+    """The question ends by itself, the next one learns that the first still waits."""
     stuck = threading.Event()
 
     def connect(patience_s: float) -> Played:
@@ -547,7 +547,7 @@ def test_a_kicad_that_never_answers_holds_up_nothing(board: Played) -> None:
 
 
 def test_a_click_before_the_first_report_is_told_to_wait(board: Played) -> None:
-    """The page cannot send one; a stranger might."""
+    """The page cannot send one; another program might."""
     with pytest.raises(KicadError, match="wait for the check"):
         made(board).act("select", {"finding": "f-K1"})
     with pytest.raises(KicadError):
@@ -615,7 +615,7 @@ def test_a_check_can_be_stopped(board: Played) -> None:
 
 
 def test_a_killed_kicad_is_known_by_its_socket(tmp_path: Path) -> None:
-    """Its file stays behind; nobody serves it."""
+    """Its file stays behind; no process serves it."""
     import socket
 
     address = f"ipc://{tmp_path}/k.sock"
@@ -700,7 +700,7 @@ def test_an_unknown_workload_is_refused(board: Played) -> None:
 
 
 def test_settings_are_written_once(board: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Never over somebody's file, never without a workload."""
+    """Never over a user's file, never without a workload."""
     worked(monkeypatch, RESULT, None)
     one = made(board)
     with pytest.raises(StackwrightError, match="no workload is chosen"):

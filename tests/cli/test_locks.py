@@ -47,7 +47,7 @@ def pins(lock: str) -> list[Pin]:
 
 
 def asked(*groups: str) -> list[Requirement]:
-    """Return what pyproject.toml asks for, to build, to run and in these extras."""
+    """Return what pyproject.toml requires, to build, to run and in these extras."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = data["project"]["optional-dependencies"]
     wanted = [*data["build-system"]["requires"], *data["project"]["dependencies"]]

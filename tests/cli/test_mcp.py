@@ -121,7 +121,7 @@ def test_the_server_shows_its_tools_and_refuses_in_one_line(folder: Path) -> Non
 
 
 def test_every_question_of_the_file_names_a_tool() -> None:
-    """And each tool is asked at least once."""
+    """And each tool is called at least once."""
     assert {question["tool"] for question in QUESTIONS} == set(questions())
 
 
@@ -187,7 +187,7 @@ def test_an_answer_is_never_longer_than_it_may_be(rows: int, text: int) -> None:
 
 
 def test_what_was_cut_is_reached_as_the_answer_says() -> None:
-    """Asking as told, again and again, brings every entry once."""
+    """Following the instructions, again and again, brings every entry once."""
     document = {"rows": [{"number": number, "text": "x" * 90} for number in range(500)]}
     seen: list[int] = []
     first = 0
@@ -202,7 +202,7 @@ def test_what_was_cut_is_reached_as_the_answer_says() -> None:
 
 
 def test_a_part_is_named_by_a_pointer() -> None:
-    """With `/` and `~` in names written as JSON pointers write them; a wrong one is told what there is."""
+    """With `/` and `~` in names written as JSON pointers write them; a wrong one gets a list of what there is."""
     document = {"a/b": [{"~": 5}], "rows": []}
     assert bounded(document, "/a~1b/0/~0") == {"answer": 5}
     for at, why in (("row", 'did you mean "rows"'), ("rows/0", "it is empty"), ("a~1b/7", "entries 0 to 0")):

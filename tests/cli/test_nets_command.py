@@ -1,4 +1,4 @@
-"""`stackwright nets`: what every net was taken for, and everything about one; text that fits, JSON that is complete."""
+"""`stackwright nets`: what every net was assigned to, and everything about one; text that fits, complete JSON."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_what_a_link_does_not_go_through_is_told(tmp_path: Path) -> None:
 
 
 def test_a_declaration_that_passes_a_net_by_is_told_too(tmp_path: Path) -> None:
-    """What was looked at and did not count stands beside what did."""
+    """What was looked at and did not count stands next to what did."""
     path = everything(tmp_path, declared=True)
 
     chosen = told(path, "/PCIE0_TX0_P").readings[0]

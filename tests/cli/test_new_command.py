@@ -1,4 +1,4 @@
-"""`stackwright new`: a board that nobody has drawn yet, in four files or none, and without a fault to our own check."""
+"""`stackwright new`: a board without a layout, in four files or none, and without a fault to our own check."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_four_files_hold_what_the_plan_says(plan: Path, target: Path) -> None:
 
 
 def test_the_requirement_stands_in_the_rules_as_a_comment(plan: Path, target: Path) -> None:
-    """Whoever reads the rules in KiCad's editor sees what each is for."""
+    """A reader of the rules in KiCad's editor sees what each is for."""
     new_board(target, NewRequest("edge", plan=plan))
     lines = target.with_suffix(".kicad_dru").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "(version 1)"
@@ -161,7 +161,7 @@ def test_our_own_check_finds_no_fault(plan: Path, target: Path, capsys: pytest.C
 def test_facts_are_stale_as_soon_as_the_stackup_changes(
     plan: Path, target: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Somebody thickens a core in KiCad: the report says so, and what was declared is unknown again."""
+    """A user thickens a core in KiCad: the report says so, and what was declared is unknown again."""
     new_board(target, NewRequest("edge", plan=plan))
     assert not any("stale" in note for note in check_board(target).notes)
     assert foil_of(target, "In2.Cu").value is FoilGrade.RTF
@@ -417,7 +417,7 @@ REMARKS = {"board.fab.dielectric_standard", "board.fab.average_dielectric_standa
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", profile_names())
 def test_every_profile_gives_a_board_in_which_nothing_fails(profile: str, target: Path) -> None:
-    """Fit, or not proven for want of nets, planes and an outline; classes, rules and facts hold for this stackup."""
+    """Fit, or not proven lacking nets, planes and an outline; classes, rules and facts hold for this stackup."""
     assert run(["new", "--profile", profile, str(target)]) == 0
     report = check_board(target)
     assert report.headline in (Headline.FIT, Headline.NOT_PROVEN)
@@ -476,7 +476,7 @@ def test_what_the_user_asks_for_is_built(target: Path) -> None:
 
 
 def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody states the power planes and the drill: the page says what was taken, and that it was assumed."""
+    """Power planes and drill are not stated: the page says what was taken, and that it was assumed."""
     new_board(target, NewRequest("edge"))
     out = capsys.readouterr().out
     assert "none: no interface is known; name what it carries, e.g. --interface pcie5" in out
@@ -497,7 +497,7 @@ def test_what_was_assumed_is_said(target: Path, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_goals_that_cannot_be_met_write_nothing(arguments: list[str], said: str, target: Path) -> None:
-    """One line with the option or the goals that fight, and an empty folder."""
+    """One line with the option or the goals that conflict, and an empty folder."""
     with pytest.raises(StackwrightError) as caught:
         run(["new", "--profile", "edge", *arguments, str(target)])
     assert said in str(caught.value)

@@ -33,7 +33,7 @@ SOLVED = PlannedRule(
 
 
 def checked(folder: Path, width_mm: float, gap_mm: float, rule: PlannedRule | None = SOLVED) -> Report:
-    """A pair of 55 mm above a plane, routed so, with the rule beside the board."""
+    """A pair of 55 mm above a plane, routed so, with the rule next to the board."""
     folder.mkdir()
     rules = replace_rules(None, [] if rule is None else [rule]).decode()
     nets = ("/PCIE_TX0_P", "/PCIE_TX0_N")

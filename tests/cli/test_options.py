@@ -164,7 +164,7 @@ def test_quiet_shows_the_headline_and_full_is_the_former_all(read: Read) -> None
 def test_a_page_for_a_terminal_goes_to_a_file_of_its_own(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody reads HTML there; the file is named after the board, and `--open` shows it."""
+    """HTML is not read there; the file is named after the board, and `--open` shows it."""
     shown = tmp_path / "shown"
     opener = tmp_path / "opener"
     opener.write_text(f'#!/bin/sh\necho "$1" > "{shown}"\n', encoding="utf-8")
@@ -208,7 +208,7 @@ def test_one_check_reads_each_file_once(read: Read, tmp_path: Path) -> None:
         if is_watching and event == "open" and str(arguments[0]).startswith(str(folder)):
             opened.append(Path(str(arguments[0])).name)
 
-    sys.addaudithook(watch)  # cannot be taken away again, so it is told to look away
+    sys.addaudithook(watch)  # cannot be removed again, so it is switched off
     out = read("check", str(folder))
     is_watching = False
 

@@ -140,7 +140,7 @@ def test_a_board_on_another_drive_has_its_whole_path_as_name(tmp_path: Path, mon
 
 @pytest.mark.parametrize("name", [f"{NFC}.kicad_pcb", f"hw/{NFD}.kicad_pcb", f"C:/hw/{NFD}.kicad_pcb"])
 def test_a_suppression_for_a_board_holds_in_either_form(report: Report, name: str) -> None:
-    """Somebody wrote `board` on one system, and another one checks."""
+    """`board` was written on one system, and is checked on another."""
     there = report.model_copy(update={"board": report.board.model_copy(update={"path": name})})
     for written in (NFC, NFD):
         one = Suppression(key=report.findings[0].key, board=f"{written}.kicad_pcb", reason="r", owner="o")
@@ -251,7 +251,7 @@ def test_a_report_never_replaces_an_input_under_another_name(tmp_path: Path) -> 
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], list[int]]:
-    """Let the first so many moves fail with a number of Windows'; returns the pauses that were made."""
+    """Let the first moves fail with a number of Windows'; returns the pauses that were made."""
 
     def hold(times: int, number: int) -> list[int]:
         pauses: list[int] = []
@@ -287,7 +287,7 @@ def test_a_file_that_is_held_for_a_moment_is_written(
 def test_a_file_that_stays_open_elsewhere_is_one_line_and_the_old_one(
     tmp_path: Path, held: Callable[[int, int], list[int]]
 ) -> None:
-    """Windows lets nobody replace it; nothing is left beside it."""
+    """Windows lets no program replace it; nothing is left next to it."""
     file = tmp_path / "r.json"
     file.write_bytes(b"old")
     held(99, 32)
@@ -386,7 +386,7 @@ def test_a_program_without_any_streams_can_be_prepared(monkeypatch: pytest.Monke
 
 
 def test_the_button_needs_no_error_stream(tmp_path: Path) -> None:
-    """KiCad starts it with pythonw.exe on Windows, which has none where nobody listens: it ends, it does not break."""
+    """KiCad starts it with pythonw.exe on Windows, which has no console: it ends, it does not break."""
     shutil.copyfile(ROOT / "plugin" / "kicad_addon" / "main.py", tmp_path / "main.py")
     program = (
         "import runpy, sys; sys.modules['kipy'] = sys.stderr = None; runpy.run_path('main.py', run_name='__main__')"

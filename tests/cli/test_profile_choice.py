@@ -1,4 +1,4 @@
-"""From workload, model and precision to a board: the documents' own figures, their gaps and contradictions shown."""
+"""From workload, model and precision to a board: the documents' own values, their gaps and contradictions shown."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def begin(words: list[str]) -> tuple[subprocess.Popen[bytes], int]:
         import pty
 
-        out = (tmp_path.parent / "out").open("wb")  # no pipe: nobody reads it meanwhile
+        out = (tmp_path.parent / "out").open("wb")  # no pipe: it is not read in the meantime
         mine, theirs = pty.openpty()
         folders = os.pathsep.join([str(ROOT), str(ROOT / "plugin")])
         process = subprocess.Popen(

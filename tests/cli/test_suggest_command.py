@@ -109,7 +109,7 @@ def test_what_the_fab_is_to_be_asked_is_on_the_page_and_the_rest_is_counted(caps
 
 
 def test_goals_that_fight_give_exit_code_1_and_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    """Twenty-four layers with 2 oz planes in a card cannot be built: it says so, what fights, and what would help."""
+    """24 layers with 2 oz planes in a card cannot be built: it says so, what conflicts, and what would help."""
     words = ["suggest", "--profile", "inference-pcie", "--layers", "24", "--power-oz", "2", "--laminate", "Megtron 6"]
     assert run(words) == 1
     out = capsys.readouterr().out
@@ -130,7 +130,7 @@ def test_a_low_tg_is_mended_by_the_rows_that_have_it(tmp_path: Path, capsys: pyt
 
 
 def test_a_rough_foil_is_mended_by_a_foil(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a board with ED foil on one fast layer only the foil of that layer changes, in the settings alone."""
+    """Of a board with ED foil on one high-speed layer only the foil of that layer changes, in the settings alone."""
     board, plan = copied("training_b200_ed_foil", tmp_path), tmp_path / "a.stackwright-plan.toml"
     before = board.read_bytes()
     assert run(["suggest", str(board), "--limit", "1", "--plan", str(plan)]) == 0
@@ -141,7 +141,7 @@ def test_a_rough_foil_is_mended_by_a_foil(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_board_that_fits_needs_no_change(capsys: pytest.CaptureFixture[str]) -> None:
-    """A board without a fault is told so first."""
+    """Of a board without a fault that comes first."""
     assert run(["suggest", str(BOARDS / "inference_pcie_gen5_fit"), "--limit", "1"]) == 0
     assert "nothing has to change" in capsys.readouterr().out
 
@@ -165,7 +165,7 @@ def test_an_option_that_makes_no_sense_is_refused_with_a_cure(words: list[str], 
 
 
 def test_a_change_that_helps_in_part_has_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Too few layers stay too few; what the rows can mend is written by --pick 0, and applied it passes."""
+    """Too few layers stay too few; what the rows can fix is written by --pick 0, and applied it passes."""
     board, plan = copied("edge_unmirrored_copper", tmp_path), tmp_path / "a.stackwright-plan.toml"
     words = ["suggest", str(board), "--profile", "inference", "--limit", "1", "--pick", "0", "--plan", str(plan)]
     assert run(words) == 0

@@ -70,7 +70,7 @@ def test_a_stub_takes_the_power_at_its_resonance(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said_and_makes_no_file(tmp_path: Path) -> None:
-    """Of a board without a stackup no figure comes."""
+    """Of a board without a stackup no value comes."""
     told = run_here("touchstone", NO_STACKUP, "--output", "links", cwd=tmp_path)
     assert told.code in (1, 2)
     assert "not known" in told.out or "no routed link" in told.err

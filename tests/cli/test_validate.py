@@ -61,7 +61,7 @@ def test_a_wrong_reference_is_off(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_json_follows_its_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every kind of row is written as the published schema says, and the figures are consistent."""
+    """Every kind of row is written as the published schema says, and the values are consistent."""
     path = table(
         tmp_path / "mine.csv",
         COHN,
@@ -223,7 +223,7 @@ def test_a_table_with_a_bad_cell_is_compared_and_says_what_it_left_out(
     ],
 )
 def test_a_file_that_is_no_file_of_cases_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
-    """Empty, binary, broken or foreign files give one line, never a traceback."""
+    """Empty, binary, broken or unrelated files give one line, never a traceback."""
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(CaseFileError) as caught:
@@ -232,7 +232,7 @@ def test_a_file_that_is_no_file_of_cases_is_refused(tmp_path: Path, name: str, c
 
 
 def test_a_short_row_and_a_long_one(tmp_path: Path) -> None:
-    """A row that ends before its value is skipped as empty; cells beyond the last column are nobody's."""
+    """A row that ends before its value is skipped as empty; cells beyond the last column are ignored."""
     path = tmp_path / "rows.csv"
     path.write_text("geometry,parameters,quantity,value_ohm\nstripline,{},Z0\n", encoding="utf-8")
     assert [case.skipped for case in read_cases(path)] == ["cannot be read: row 2, column value_ohm: is empty"]

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"stackup_lib": ROOT, "drc_rules": ROOT, "stackwright": ROOT / "plugin"}
 MOST_MODULES = 20
-"""In one folder, beside its `__init__`; a family of rules has a module for each rule."""
+"""In one folder, next to its `__init__`; a family of rules has a module for each rule."""
 
 
 @cache

@@ -69,7 +69,7 @@ def guards(tree: Path, *names: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_a_written_rule_is_accepted_once_it_is_filled_in(tree: Path) -> None:
-    """Three files are touched and the honesty page is made again; each TODO lies in one of them."""
+    """Three files are touched and the honesty page is made again; each TODO is in one of them."""
     before = contents(tree)
     made = run(tree, "plugin/dev/new_rule.py", "stackup", "excess-layer-count")
     assert made.returncode == 0, made.stderr
@@ -120,7 +120,7 @@ def test_what_cannot_be_a_rule_is_refused(family: str, name: str, profile: str, 
 
 
 def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
-    """Neither the rule nor the clause comes on top of a case file that somebody has begun."""
+    """Neither the rule nor the clause comes on top of a case file that was begun."""
     new = planned("stackup", "odd-new-defect", "board")
     for path in (new.rule_file, new.profile_file):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

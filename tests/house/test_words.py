@@ -1,4 +1,4 @@
-"""The field's words: nothing that users read says a thing in words of our own.
+"""The field's words: nothing that users read says a thing in private words.
 
 Another place to look at is one line in `SOURCES`: `strings("plugin/stackwright")` for the string literals of a folder,
 `pages("CHANGELOG.md")` or `pages("plugin/docs/*.md")` for text files.

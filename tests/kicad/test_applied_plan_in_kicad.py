@@ -50,7 +50,7 @@ def edited(card: Path, *swaps: tuple[str, str], extra: str = "") -> Path:
 
 
 def test_kicad_saves_the_applied_stackup_as_planned(card: Path, kicad_cli: KicadCli) -> None:
-    """After KiCad has read and written the board, it states the plan's rows, Dk and Df that nobody knows included."""
+    """After KiCad has read and written the board, it states the plan's rows, Unknown Dk and Df included."""
     path = edited(
         card,
         (
@@ -91,7 +91,7 @@ def test_kicads_design_rule_check_holds_the_plans_width(card: Path, kicad_cli: K
 
 
 def test_layers_are_added_to_an_unrouted_board(tmp_path: Path, kicad_cli: KicadCli) -> None:
-    """Two layers become four where nothing lies on them yet; KiCad keeps layers, types and thicknesses."""
+    """Two layers become four where nothing is on them yet; KiCad keeps layers, types and thicknesses."""
     board = build({"copper_layers": 2, "stackup": 'F.Cu 0.035\ncore 1.5 "370HR"\nB.Cu 0.035'}, tmp_path, "board")
     plan = tmp_path / "four.stackwright-plan.toml"
     plan.write_text(

@@ -168,7 +168,7 @@ def test_the_same_items_under_custom_design_rules(rules: str, tmp_path: Path, ki
 
 
 def test_severities_and_exclusions_of_the_project_hold(tmp_path: Path, kicad_cli: KicadCli) -> None:
-    """What KiCad ignores, or the user excluded there, is not told."""
+    """What KiCad ignores, or the user excluded there, is not reported."""
     path = write(MiniBoard.model_validate({**BOARD, "severities": {"via_diameter": "ignore"}}), tmp_path, "b")
     before = agree(path, kicad_cli)
     assert "via_diameter" not in before

@@ -114,7 +114,7 @@ def findings_by_command(board: Path) -> str:
 
 
 def test_a_click_checks_the_board_and_opens_the_report(editor: Editor, board_file: Path) -> None:
-    """The report lies in the user's cache, not in the project, and says what is wrong."""
+    """The report is in the user's cache, not in the project, and says what is wrong."""
     page = report_of(editor)
 
     assert editor.addresses()[-1].startswith("http://127.0.0.1:")
@@ -147,7 +147,7 @@ def test_the_report_is_shown_by_a_browser(editor: Editor) -> None:
 def test_every_finding_has_a_marker_in_the_drc_window(
     editor: Editor, kicad: KiCad, board_file: Path, tmp_path: Path
 ) -> None:
-    """As many as there are errors and warnings; a picture of the window is kept beside the other temporary files."""
+    """As many as there are errors and warnings; a picture of the window is kept next to the other temporary files."""
     findings = json.loads(findings_by_button(editor))
     ids = remembered(editor, board_file)
 
@@ -211,7 +211,7 @@ def _items_of(editor: Editor) -> list[KIID]:
 
 
 def test_a_kicad_that_does_not_answer_is_one_line(editor: Editor) -> None:
-    """Board Setup, opened by another program, stops it from answering until somebody closes the window."""
+    """Board Setup, opened by another program, stops it from answering until the window is closed."""
     _run_action(editor, "pcbnew.EditorControl.boardSetup")
     with no_hang():
         said = _said_by_the_action(editor)

@@ -18,7 +18,7 @@ from tests.support.kicad_boards import board_text, kicad_layout
 
 FIXTURES = Path(make_boards.__file__).parent / "boards"
 BIG = 10_000_000
-"""Bytes from which a board is left to those who ask for it with `-m bench`: sexpdata takes minutes."""
+"""Bytes from which a board is left to runs with `-m bench`: sexpdata takes minutes."""
 
 Plain = list["str | Plain"]
 

@@ -1,6 +1,6 @@
 """The live page with a real KiCad 10 and a real browser: what is clicked in one happens in the other.
 
-The button itself, in KiCad's own environment, is pressed in `test_button.py`; here its action is started beside KiCad.
+The button itself, in KiCad's own environment, is pressed in `test_button.py`; here its action is started next to KiCad.
 Pictures are kept in the folder that STACKWRIGHT_PICTURES names.
 """
 
@@ -157,7 +157,7 @@ def test_a_click_on_a_finding_selects_its_items_and_moves_the_canvas(
 def test_the_layer_of_a_finding_comes_on_top_and_the_users_comes_back(
     tab: Tab, kicad: KiCad, editor: Editor, folder: Path, pictures: Path
 ) -> None:
-    """A finding that lies on one layer brings it on top; one on several gives back the layer that was active."""
+    """A finding that is on one layer brings it on top; one on several gives back the layer that was active."""
     from kipy.proto.board.board_types_pb2 import BoardLayer
 
     board, edge = kicad.get_board(), BoardLayer.Value("BL_Edge_Cuts")

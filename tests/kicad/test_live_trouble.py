@@ -206,7 +206,7 @@ def test_a_board_that_kicad_saved_was_changed_and_one_that_another_program_wrote
 def test_a_click_and_a_check_while_drc_runs_are_answered(
     tab: Tab, editor: Editor, kicad: KiCad, pictures: Path
 ) -> None:
-    """KiCad answers nothing meanwhile: the page says so or waits, with progress, and afterwards all is as before."""
+    """KiCad does not answer: the page says so or waits, with progress, and afterwards all is as before."""
     board = kicad.get_board()
     made = crossing_tracks(kicad)
     kicad.run_action("pcbnew.DRCTool.runDRC")
@@ -315,7 +315,7 @@ def test_a_second_kicad_has_a_page_of_its_own_and_may_be_killed_during_a_check(
 
 
 def test_a_board_that_was_closed_is_said(tab: Tab, editor: Editor, kicad: KiCad, pictures: Path) -> None:
-    """For a new one, which has no file yet: the page asks for its own board, not for the new one to be saved."""
+    """For a new one, which has no file yet: the page needs its own board, not for the new one to be saved."""
     from kipy.errors import ConnectionError as NoAnswer
 
     kicad.get_board().save()  # type: ignore[no-untyped-call]

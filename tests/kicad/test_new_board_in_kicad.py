@@ -35,7 +35,7 @@ KICADS = b'\t(generator "pcbnew")\n\t(generator_version "10.0")\n'
 
 
 def begun(folder: Path, form: str | None = "oam", neck_mm: float | None = None) -> Path:
-    """A new board of six layers with everything beside it."""
+    """A new board of six layers with everything next to it."""
     plan = folder / "six.stackwright-plan.toml"
     necks = SIX_LAYERS.replace("tolerance_mm = 0.002", f"neck_mm = {neck_mm}") if neck_mm else SIX_LAYERS
     plan.write_text(necks, encoding="utf-8")
@@ -46,7 +46,7 @@ def begun(folder: Path, form: str | None = "oam", neck_mm: float | None = None) 
 
 
 def deep(count: int) -> PlannedStackup:
-    """So many copper layers between prepregs and cores, and masks."""
+    """Copper layers between prepregs and cores, and masks."""
     mask = PlannedRow(kind=LayerKind.MASK, plies=(Ply(thickness_mm=0.0152, dk=3.5, material="LPI"),))
     rows = [mask]
     for i in range(count):
@@ -140,7 +140,7 @@ def test_kicad_reports_what_only_our_rules_forbid(tmp_path: Path, kicad_cli: Kic
 
 @pytest.mark.parametrize("form", forms())
 def test_kicads_check_has_no_violation(form: str, tmp_path: Path, kicad_cli: KicadCli) -> None:
-    """Of no kind and no severity, for any form factor, with project and design rules beside the board."""
+    """Of no kind and no severity, for any form factor, with project and design rules next to the board."""
     assert all_violations(begun(tmp_path, form), kicad_cli) == []
 
 

@@ -32,7 +32,7 @@ MASK = PlannedRow(kind=LayerKind.MASK, plies=(Ply(thickness_mm=0.02, material="E
 
 
 def plan(count: int, most_plies: int = 3) -> PlannedStackup:
-    """Copper of 35 and 17.5 um, dielectrics of one to so many plies with awkward numbers, mask outside."""
+    """Copper of 35 and 17.5 um, dielectrics of one to several plies with awkward numbers, mask outside."""
     rows: list[PlannedRow] = [MASK]
     for i in range(count):
         if i:

@@ -1,4 +1,4 @@
-"""Losses of links on KiCad's own demo boards, each figure against one that was worked out by hand."""
+"""Losses of links on KiCad's own demo boards, each value against one that was worked out by hand."""
 
 from __future__ import annotations
 

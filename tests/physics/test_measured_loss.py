@@ -283,7 +283,7 @@ def test_beyond_the_stated_range_the_model_reads_low_and_says_so() -> None:
 
 
 def test_enig_is_an_interval_and_no_figure() -> None:
-    """Nickel at its typical figures misses by up to 39 %: its conductivity and permeability are not known better."""
+    """Nickel at its typical values misses by up to 39 %: its conductivity and permeability are not known better."""
     enig = in_range("ASTRA-ENIG")
     bare = {p.frequency_ghz: p for p in in_range("ASTRA-Copper")}
     assert len(enig) == 6

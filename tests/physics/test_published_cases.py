@@ -113,7 +113,7 @@ SUSPECTS = {"SI-OSL-6": (13.744, 13.809), "SI-OSL-9": (31.650, 31.700), "SI-OCP-
 def test_where_boundary_elements_disagree_the_published_value_is_ours(
     case_id: str, elsewhere_and_ours: tuple[float, float]
 ) -> None:
-    """Copper close to a plane: a figure computed elsewhere is further from the Polar engine than ours, converged."""
+    """Copper close to a plane: a value computed elsewhere is further from the Polar engine than ours, converged."""
     elsewhere, ours = elsewhere_and_ours
     entry = ENTRIES[case_id]
     solution = solve(section_of_case(entry["geometry"], entry["parameters_mm"]), 1e-6)

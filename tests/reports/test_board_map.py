@@ -110,7 +110,7 @@ def test_more_corners_than_the_page_has_room_for_get_a_coarser_grid(
 def test_segments_that_are_left_out_are_the_shortest_and_counted(
     card: CheckUp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is missing from a picture is said beside it."""
+    """What is missing from a picture is said next to it."""
     lengths = np.sort(card.context.board.tracks.length_mm)
     monkeypatch.setattr(drawing, "MOST_TRACKS", 10)
     found = drawn(card)

@@ -53,7 +53,7 @@ def test_a_worst_case_without_bound_is_an_arrow_and_does_not_squeeze_the_rest() 
 
 
 def test_without_a_share_there_is_no_limit() -> None:
-    """Nobody's number is drawn."""
+    """No unstated number is drawn."""
     svg = budget_bars([link(share_db=None, allowances=())], "b1-")
     assert "may lose 6" not in svg
     assert not re.findall(r'class="limit" d="M[\d.]+ 31v', svg)

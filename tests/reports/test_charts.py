@@ -230,7 +230,7 @@ def test_parts_are_stacked_up_to_the_total() -> None:
 
 
 def test_without_a_share_nothing_may_be_lost_nor_is_it_said() -> None:
-    """Nobody's number is drawn."""
+    """No unstated number is drawn."""
     svg = loss_chart(curve(row=link(share_db=None, allowances=())), "c-", "p-")
     assert 'class="limit"' not in svg
     assert "may lose" not in svg
@@ -258,7 +258,7 @@ def test_a_worst_case_without_bound_leaves_the_drawing_and_says_so() -> None:
 
 
 def test_a_resonance_is_hatched_and_named(stubs: tuple[LossCurve, ...]) -> None:
-    """No figure of the total stands beyond it."""
+    """No value of the total stands beyond it."""
     svg = loss_chart(stubs[0], "c-", "p-")
     assert ">a stub resonates</text>" in svg
     assert 'class="unbound"' in svg
@@ -320,7 +320,7 @@ def test_the_nominal_impedance_is_the_one_of_the_table(card: CheckUp, card_chart
 
 
 def test_the_curve_holds_all_of_the_production_and_the_band_its_share(card_charts: Charts) -> None:
-    """The area under the curve is one; between the bounds, summed up by hand, it is the share that is told."""
+    """The area under the curve is one; between the bounds, summed up by hand, it is the share that is reported."""
     target = only(card_charts)
     low, high = target.band_ohm
     assert (low, high) == pytest.approx((80.75, 89.25))
@@ -355,7 +355,7 @@ def test_the_hatched_area_is_the_share_outside(card_charts: Charts) -> None:
 
 
 def test_a_line_that_is_never_inside_is_hatched_all_over_and_its_range_not_said_twice(card_charts: Charts) -> None:
-    """20 ohm off, and no doubt of the model mends that."""
+    """20 ohm off, and no doubt of the model fixes that."""
     line = only(card_charts).lines[0].model_copy(update={"inside": Interval(low=0.0, nominal=0.001, high=0.002)})
     target = only(card_charts).model_copy(update={"lines": (line,), "target_ohm": 120.0})
     svg = spread_chart(target, "s-")
@@ -404,7 +404,7 @@ def test_charts_are_computed_for_pages_alone(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_page_has_every_chart_with_its_figures_and_what_is_assumed(card: CheckUp, card_charts: Charts) -> None:
-    """Ids are its own, every reference leads somewhere, and the figures stand beside the drawing."""
+    """Ids are its own, every reference leads somewhere, and the values stand next to the drawing."""
     page = Page(render([Checked(card.report, None, "0", charts=card_charts)] * 2))
 
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]

@@ -221,7 +221,7 @@ def test_every_link_within_the_pages_leads_somewhere(site: Site) -> None:
 
 @pytest.mark.slow
 def test_every_page_is_reached_from_the_first(site: Site) -> None:
-    """Nothing is written that nobody can find."""
+    """Nothing is written that cannot be found."""
     reached, open_ = {"index.html"}, ["index.html"]
     while open_:
         name = open_.pop()
@@ -238,7 +238,7 @@ def test_every_page_is_reached_from_the_first(site: Site) -> None:
 
 
 def test_links_to_the_web_are_well_formed(site: Site) -> None:
-    """Whether somebody answers there is not asked: tests use no network."""
+    """Whether a server answers there is not tested: tests use no network."""
     addresses = {a for page in site.pages.values() for a in page.links if urlsplit(a).scheme or urlsplit(a).netloc}
     assert {document.url for document in documents().values() if document.url} <= addresses
     for address in addresses:
@@ -249,7 +249,7 @@ def test_links_to_the_web_are_well_formed(site: Site) -> None:
 
 
 def test_the_pages_fetch_nothing_from_the_web(site: Site) -> None:
-    """Reading the documentation tells nobody."""
+    """Reading the documentation sends nothing."""
     fetched = {address for page in site.pages.values() for address in page.fetched}
     assert fetched
     assert [a for a in fetched if urlsplit(a).scheme not in ("", "data") or urlsplit(a).netloc] == []
@@ -280,7 +280,7 @@ def test_the_pages_keep_nobody_out(site: Site, tmp_path: Path) -> None:
     with driven(tmp_path) as tab:
         for name in LOOKED_AT:
             opened(tab, site.folder / name)
-        assert tab.console == []  # before axe-core asks for style sheets, which a page without a server may not
+        assert tab.console == []  # before axe-core fetches style sheets, which a page without a server may not
         for scheme in ("light", "dark"):
             tab.prefer(scheme)
             for name in LOOKED_AT:
@@ -333,7 +333,7 @@ def test_pages_of_former_times_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_two_pages_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One would silently take the other's place; and a page beside the index might be somebody's own."""
+    """One would silently take the other's place; and a page next to the index might be a user's own."""
     for names in (("rules/A", "rules/A"), ("alone",)):
         monkeypatch.setattr("docs.pages.all_pages", lambda names=names: (Page(name, "") for name in names))
         with pytest.raises(ValueError, match="written twice, or outside"):
@@ -342,7 +342,7 @@ def test_two_pages_of_one_name_are_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_wrong_pages_are_told(tmp_path: Path) -> None:
-    """A link that leads nowhere fails the build: the check of the pages can fail."""
+    """A broken link fails the build: the check of the pages can fail."""
     (tmp_path / "index.md").write_text("# Wrong\n\n[nowhere](nowhere.md)\n", encoding="utf-8")
     (tmp_path / "conf.py").write_text("extensions = ['myst_parser']\n", encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", str(tmp_path), str(tmp_path / "built")]

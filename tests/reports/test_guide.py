@@ -98,7 +98,7 @@ def test_texts_use_the_words_of_the_field() -> None:
 
 
 def test_symptoms_are_messages_of_the_program() -> None:
-    """What is quoted in a heading of the troubleshooting page is what somebody reads, and may search for."""
+    """What is quoted in a heading of the troubleshooting page is what a user reads, and may search for."""
     folders = (ROOT / "stackup_lib", ROOT / "drc_rules", ROOT / "plugin" / "stackwright")
     source = "\n".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.py"))
     headings = re.findall("^### (.*)", (GUIDE / "troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE)

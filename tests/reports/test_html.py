@@ -115,7 +115,7 @@ def test_it_says_everything_that_a_design_review_asks(lossy: Report) -> None:
 
 
 def test_it_shows_the_loss_of_every_link_and_the_df_that_the_worst_needs(lossy: Report) -> None:
-    """By interface beside the Df of the requirement's row, and link by link; what is not known says why."""
+    """By interface next to the Df of the requirement's row, and link by link; what is not known says why."""
     text = page_of(lossy).text
 
     first = lossy.losses[0]
@@ -140,7 +140,7 @@ def test_clauses_stand_by_verdict_in_the_order_of_precedence() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["default_stackup", "training_b200_lossy_prepreg"])
 def test_the_filter_counts_every_clause(name: str) -> None:
-    """The numbers beside the check boxes add up to the clauses of the report."""
+    """The numbers next to the check boxes add up to the clauses of the report."""
     checked = report_of(name, profile="training")
     text = page_of(checked).text
 

@@ -70,7 +70,7 @@ def test_what_jenkins_refuses_is_told(fault: str, whole: str) -> None:
 
 
 def test_a_pass_on_a_guess_says_so_in_the_output_of_its_case(tmp_path: Path) -> None:
-    """The case has passed; what it rests on and what would make it sure stand beside it, and no other is doubted."""
+    """The case has passed; what it rests on and what would make it sure stand next to it, and no other is doubted."""
     report = checked(tmp_path, GUESSED, renamed("/PCIE5_TX0_P", "/PCIE5_TX0_N"))
     guessed = {f"{v.clause.id}: {v.clause.title}": v for v in report.verdicts if v.is_guess and v.has_rule}
     assert guessed

@@ -37,7 +37,7 @@ def page_of(board: Path, stackup: str | None, suffix: str = "html") -> tuple[int
 
 
 def test_the_rows_of_the_ordered_stackup_stand_next_to_the_boards(board: Path) -> None:
-    """Figures of both by row, as the fab's list of 2025-05-09 has them; equal copper is not marked."""
+    """Values of both by row, as the fab's list of 2025-05-09 has them; equal copper is not marked."""
     code, text, _ = page_of(board, "JLC061611-7628A")
     words = " ".join("".join(Page(text).words).split())
     assert code == 0

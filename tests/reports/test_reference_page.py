@@ -50,7 +50,7 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def up_to(value: float) -> str:
-    """Round an error up to one figure, so that it is a bound: other machines differ in the last digit of it."""
+    """Round an error up to one digit, so that it is a bound: other machines differ in the last digit of it."""
     for digits in range(1, 9):
         if value >= 10**-digits:
             step = 10.0**-digits
@@ -105,7 +105,7 @@ def exact_table() -> str:
 
 
 def loss_limit_table() -> str:
-    """Skin-effect figures."""
+    """Skin-effect values."""
     found = list(validate(read_cases(REFERENCE / "loss_cases.toml"), 0.5))
     names = {"Z": "impedance", "R_signal": "crowding on the trace", "R_return": "crowding on the return path"}
     rows = []

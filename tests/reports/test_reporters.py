@@ -327,7 +327,7 @@ def test_text_and_page_show_the_copper_in_tables() -> None:
 
 
 def test_text_and_page_show_the_worst_link_of_each_interface_and_what_it_would_need() -> None:
-    """The share without the package, starred as that is assumed; the Df beside the one that is asked for."""
+    """The share without the package, starred as that is assumed; the Df next to the one that is required."""
     made = report(losses=(LOSS, UNROUTED, SHARELESS))
     plain = text.page(made, verbose=True, clauses=True).text()
     lines = [" ".join(line.split()) for line in plain.splitlines()]
@@ -447,7 +447,7 @@ def test_the_clause_table_goes_from_failed_to_passed() -> None:
 
 
 def test_without_a_profile_there_is_no_clause_table() -> None:
-    """Nobody asked for clauses."""
+    """No clauses were requested."""
     assert "Requirements of" not in text.page(report(profile=None, form=None), verbose=True).text()
 
 

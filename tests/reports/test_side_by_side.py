@@ -1,4 +1,4 @@
-"""Boards and stackups beside one another: the page of a diff, stackups to choose from, the scorecard of workloads."""
+"""Boards and stackups next to one another: the page of a diff, stackups to choose from, the scorecard of workloads."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_two_columns_stand_at_equal_heights_and_every_difference_has_a_sign() ->
 
 
 def test_what_came_for_what_went_stands_beside_it() -> None:
-    """Boards of other layers: copper beside copper, each marked as what it is, and nothing twice."""
+    """Boards of other layers: copper next to copper, each marked as what it is, and nothing twice."""
     old = view(copper("F.Cu"), prepreg("dielectric 1", "A"), copper("B.Cu", thickness_mm=0.03))
     new = view(
         copper("F.Cu", thickness_mm=0.035),
@@ -251,7 +251,7 @@ def test_a_step_is_the_one_between_the_figures_that_are_shown(
 
 @pytest.mark.slow
 def test_why_a_figure_is_not_known_is_said_once_with_its_layers() -> None:
-    """Two layers beside the same dielectric make one line."""
+    """Two layers next to the same dielectric make one line."""
     first = diff_of(FIT, LOSSY).lines[0]
     effects = [
         first.model_copy(update={"layer": layer, "after": LineState(problem="Df is not known")})
@@ -423,7 +423,7 @@ def row_named(profile: str) -> Fitness:
 
 @pytest.mark.slow
 def test_the_scorecard_counts_what_the_verdicts_say() -> None:
-    """Every workload has a row, in the order of fitness; its figures are those of its clauses."""
+    """Every workload has a row, in the order of fitness; its values are those of its clauses."""
     rows = scorecard(fitness(), {})
 
     assert [one.profile for one in rows] == [one.profile for one in fitness().rows]
@@ -522,7 +522,7 @@ def test_what_a_report_in_full_holds_comes_back_from_a_process_of_its_own() -> N
 
 @pytest.mark.slow
 def test_ohms_before_and_after_a_change_are_those_of_both_stackups() -> None:
-    """A change that moves lines has them in a table, and a far one is pointed out in words."""
+    """A change that moves lines has them in a table, and a far one is pointed out as text."""
     found = full_of(LOW_TG).stackups
     assert found is not None
     effect = diff_of(FIT, LOSSY).lines[0]

@@ -295,7 +295,7 @@ def test_a_hostile_name_keeps_its_cell_in_every_table(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["=1+1", "+3V3", "-5V", "@SUM(A1)", "  =1+1", "\t=1+1", "\n=1+1", "\uff1d1+1"])
 def test_no_cell_is_a_formula(text: str) -> None:
-    """A spreadsheet shows the name; opening the table of a stranger's board runs nothing."""
+    """A spreadsheet shows the name; opening the table of an unknown board runs nothing."""
     parsed = list(csv.reader(io.StringIO(tables.csv_text(hostile_view(text)))))
 
     cells = [cell for row in parsed[1:] for cell in row if cell]

@@ -1,6 +1,6 @@
-"""Boards, projects, settings and profiles of somebody who means harm: they stay data.
+"""Boards, projects, settings and profiles of an attacker: they stay data.
 
-What a single report does with a hostile name is tested beside each report; this is the way from files to the screen.
+What a single report does with a hostile name is tested next to each report; this is the way from files to the screen.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def hostile_files(name: str) -> dict[str, bytes]:
 
 
 def _toml(listed: str) -> str:
-    """A JSON list as TOML, which asks for control characters to be escaped."""
+    """A JSON list as TOML, which wants control characters escaped."""
     return "".join(c if c >= " " and c != "\x7f" and not "\x80" <= c < "\xa0" else f"\\u{ord(c):04x}" for c in listed)
 
 
@@ -201,7 +201,7 @@ SECRET = "hunter2hunter2"  # noqa: S105 - what must not be seen
 def test_a_link_to_a_secret_shows_nothing_of_it(
     link: str, secret: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A repository may hold links to files of whoever checks it; no message quotes what lies there."""
+    """A repository may hold links to files of the user who checks it; no message quotes what lies there."""
     outside, folder = tmp_path / "secret", tmp_path / "repository"
     outside.write_text(secret, encoding="utf-8")
     folder.mkdir()
@@ -232,7 +232,7 @@ def test_a_link_to_a_device_is_refused(link: str, tmp_path: Path, capsys: pytest
 
 
 def test_nothing_in_the_folder_of_a_board_is_imported(tmp_path: Path) -> None:
-    """Modules beside a board are not run, nor are hooks of tests or of the interpreter."""
+    """Modules next to a board are not run, nor are hooks of tests or of the interpreter."""
     board = tmp_path / "board.kicad_pcb"
     board.write_text(board_text(), encoding="utf-8")
     for module in ("json", "numpy", "sexpdata", "tomllib", "sitecustomize", "usercustomize", "conftest", "stackwright"):
@@ -374,7 +374,7 @@ def _git(folder: Path, *arguments: str) -> None:
     ["--upload-pack=touch ran", "--output=ran", "-o", "--exec=touch ran", "-Otouch ran", "HEAD --output=ran"],
 )
 def test_a_revision_is_never_an_option_of_git(revision: str, repository: Path) -> None:
-    """What begins with a dash is no commit, and git is not asked."""
+    """What begins with a dash is no commit, and git is not run."""
     assert not is_revision(revision, repository)
     with pytest.raises(GitError, match="is no commit"), board_at(revision, repository / "board.kicad_pcb"):
         pass
@@ -383,7 +383,7 @@ def test_a_revision_is_never_an_option_of_git(revision: str, repository: Path) -
 
 @needs_new_git
 def test_a_repository_inside_the_repository_names_no_program(repository: Path) -> None:
-    """A bare repository among the files, whose settings name a program, is not taken for the one that is checked."""
+    """A bare repository among the files, whose settings name a program, does not count as the one that is checked."""
     bare = repository / "hw"
     (bare / "refs").mkdir(parents=True)
     (bare / "objects").mkdir()

@@ -28,7 +28,7 @@ MESH = 0.02
 """A rail is solved on triangles, to bounds a few percent apart: copper that lies otherwise gets other triangles."""
 
 GRID = 0.005
-"""The way back of a rail is solved on a grid from the lower left corner: a mirror puts its coarse cells elsewhere."""
+"""The ground return is solved on a grid from the lower left corner: a mirror puts its coarse cells elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def card() -> Case:
 
 
 def failing(case: Case, families: tuple[str, ...], *, by_all_rules: bool) -> Failing:
-    """Return what fails, or is remarked, in these families of rules; the other rules run where that is asked."""
+    """Return what fails, or is remarked, in these families of rules; the other rules run on request."""
     outcome = case.judged() if by_all_rules else case.judged(families)
     verdicts = {v.clause.id: v for v in outcome.verdicts if v.has_rule and v.code.startswith(families)}
     found: set[tuple[str, tuple[str, ...]]] = {
@@ -94,7 +94,7 @@ def with_core(thickness_mm: float) -> Case:
 
 @functools.cache
 def with_thermal_vias(on_a_side: int) -> Case:
-    """A part of 4 W on a square pad of 3.4 mm, with so many vias on each side of it.
+    """A part of 4 W on a square pad of 3.4 mm, with a number of vias on each side of it.
 
     One via alone is above the limit even to the nearest plane, which is what a failure rests on.
     """
@@ -164,7 +164,7 @@ B.Cu 0.035
 
 @functools.cache
 def dk_judged(material: str, dk: float) -> tuple[Verdict, frozenset[str]]:
-    """Verdict and keys of MAT005 on two rows of a material, beside one that is right."""
+    """Verdict and keys of MAT005 on two rows of a material, next to one that is right."""
     board = MiniBoard.model_validate({"stackup": SIX_ROWS.format(material=material, dk=dk)})
     path = write(board, Path(tempfile.mkdtemp()), "board")
     report = check_board(path, overrides=Overrides(select=("MAT005",)))

@@ -448,7 +448,7 @@ def typed_options() -> Iterator[tuple[str, str, str]]:
 def test_every_option_with_what_cannot_be(
     name: str, folder: Path, sound: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No number that cannot be is taken for one, and no text that is typed reaches the terminal as it is."""
+    """No number that cannot be is treated as one, and no text that is typed reaches the terminal as it is."""
     wrong: dict[str, object] = {}
     argv = next(one for one in EVERY.values() if one[0] == name)
     there = {"plan.toml": sound["plan.toml"]} if name == "new" else sound

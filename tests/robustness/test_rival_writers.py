@@ -1,4 +1,4 @@
-"""Several writers of one board, one of them killed: nothing is lost, and whoever comes too late says so."""
+"""Several writers of one board, one of them killed: nothing is lost, and the one that comes too late says so."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_where_folders_cannot_be_locked_a_file_is_and_it_does_not_stay(
 
 
 class FakeMsvcrt(types.ModuleType):
-    """Locks a byte of a file as Windows does: one handle at a time; whoever asks for the byte meanwhile is refused."""
+    """Locks a byte of a file as Windows does: one handle at a time; another that takes the byte is refused."""
 
     LK_NBLCK, LK_UNLCK = 2, 0
 

@@ -1,4 +1,4 @@
-"""Whoever is killed, whatever the disk refuses: what was there is there, or what was wanted, and never half of it."""
+"""When a process is killed or the disk refuses, the old content is there, or the new one, and never half of it."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ def test_without_hard_links_a_new_file_is_written_all_the_same(tmp_path: Path, m
 
 
 def changed(board: Board) -> Plan:
-    """A plan that asks for another thickness of the first dielectric; on a board without a stackup for a new one."""
+    """A plan that requires another thickness of the first dielectric; on a board without a stackup for a new one."""
     try:
         plan = plan_of(board, Config())
     except ConfigError:

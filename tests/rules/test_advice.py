@@ -1,4 +1,4 @@
-"""Commands in fixes run as printed; sources are of the interface that is named; nobody is asked for what is there."""
+"""Commands in fixes run as printed; sources are of the named interface; nothing that is there is asked again."""
 
 from __future__ import annotations
 

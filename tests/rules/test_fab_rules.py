@@ -45,7 +45,7 @@ def test_a_better_tier_never_makes_less(name: LimitName) -> None:
 
 
 def test_a_better_tier_builds_thicker_and_larger_boards() -> None:
-    """Greatest thickness and size grow with the tier; no document gives the best fabs' size."""
+    """Largest thickness and size grow with the tier; no document gives the best fabs' size."""
     thickness = [limit_of("thickness_mm", tier) or 0.0 for tier in (Tier.STANDARD, Tier.ADVANCED, Tier.BEST)]
 
     assert thickness == sorted(thickness)
@@ -62,7 +62,7 @@ def test_the_own_fab_states_tracks_by_copper_weight() -> None:
 
 
 def test_a_placeholder_of_the_own_fab_declares_nothing() -> None:
-    """What init writes and nobody fills in is as good as absent."""
+    """What init writes and is not filled in is as good as absent."""
     assert parse_config('[fab]\nring_mm = "?"\n').fab == FabDeclaration()
 
 
@@ -131,7 +131,7 @@ def test_an_arc_of_known_radius_has_the_height_of_its_sagitta() -> None:
 
 
 def test_a_laminate_may_expand_as_copper_does() -> None:
-    """So the least bow of the interval is none, and the greatest is never a certainty."""
+    """So the minimum bow of the interval is none, and the maximum is never certain."""
     bow = copper_bow_pct([BowSheet(0.07, 1.0), BowSheet(0.4), BowSheet(0.0175, 0.0)], 300)
 
     assert bow.low == 0.0

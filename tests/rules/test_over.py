@@ -1,4 +1,4 @@
-"""What rules are asked about: plies beside fast layers, and what is said where there are none."""
+"""What rules apply to: plies next to high-speed layers, and what is said where there are none."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_hybrid_build_is_judged_only_where_a_fast_layer_touches_it(tmp_path: P
 
 
 def test_without_a_fast_layer_no_ply_is_asked_for(tmp_path: Path) -> None:
-    """A slow board whose stackup nobody has entered: nothing applies, so nothing is missing; all plies are."""
+    """A slow board without a stackup: nothing applies, so nothing is missing; all plies are."""
     slow = context(tmp_path, stackup="default", copper_layers=4)
 
     assert list(fast_plies(slow, ANY)) == []

@@ -78,7 +78,7 @@ def test_a_rougher_foil_is_taken_for_worse_than_nominal(tmp_path: Path) -> None:
 
 
 def test_without_a_workload_or_a_generation_nothing_is_demanded(tmp_path: Path) -> None:
-    """What nobody has said may need all of it."""
+    """What is not stated may need all of it."""
     vague = '[[interface]]\nis = "?"\nnets = ["/PCIE_*"]\n'
 
     assert demands(context(tmp_path / "a", profile=None)) is None
@@ -102,7 +102,7 @@ def test_better_materials_cost_more() -> None:
 
 
 def ultra_low(text: str) -> str:
-    """Give the plies beside the fast layers a better laminate, and the package less of the share."""
+    """Give the plies next to the high-speed layers a better laminate, and the package less of the share."""
     rows = (f'[declared.dielectric."dielectric {row}"]\nmaterial = "R-5785(N)"\n' for row in (1, 2, 3, 13, 14, 15))
     return text.replace("package_loss_db = 3", "package_loss_db = 1") + "".join(rows)
 
@@ -127,7 +127,7 @@ DEARER: dict[str, tuple[Callable[[str], str], dict[str, str]]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DEARER)
 def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
-    """The PCIe card is no dearer than it needs to be; one fact at a time is changed in its settings."""
+    """The PCIe card is no more expensive than it needs to be; one fact at a time is changed in its settings."""
     folder = Path(__file__).parents[2] / "fixtures" / "boards" / "inference_pcie_gen5_fit"
     board = read_board(folder / "inference_pcie_gen5_fit.kicad_pcb")
     text = (folder / "stackwright.toml").read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ def test_what_is_made_dearer_in_a_fit_board_is_told(name: str) -> None:
 
 @pytest.mark.slow
 def test_lighter_copper_that_is_advised_keeps_every_rail_within_its_limits(tmp_path: Path) -> None:
-    """What OVR004 says of a rail, done: the drop there and back then surely passes, and is no more than was told."""
+    """What OVR004 says of a rail, done: the drop out and back then surely passes, and is no more than was reported."""
     told = 0
     for loaded in all_cases():
         if loaded.defect != "heavy_copper" or not loaded.case.finds:

@@ -88,7 +88,7 @@ def test_a_declared_sink_shortens_the_way_and_one_that_is_not_there_is_asked_for
 
 
 def test_only_holes_that_reach_the_sink_lead_to_it(tmp_path: Path) -> None:
-    """Blind vias to In1 end there; six through vias beside three blind ones are six."""
+    """Blind vias to In1 end there; six through vias next to three blind ones are six."""
     blind: dict[str, object] = {"kind": "blind", "span": ["F.Cu", "In1.Cu"]}
     shallow = [{**vias(), **blind}]
     mixed = path_of(context(tmp_path / "m", vias=[vias(6), {**vias(3, at_mm=[18.9, 16.1]), **blind}]))

@@ -1,4 +1,4 @@
-"""One test for a whole table: every row is tried, and all rows that fail are told together."""
+"""One test for a whole table: every row is tried, and all rows that fail are reported together."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Campaign:
         self.peak_kb = max(self.peak_kb, peak_kb)
 
     def keep(self, target: Target, seed: str, data: bytes, room: Path, broken: BaseException) -> None:
-        """Keep what broke, once per place."""
+        """Keep what crashed, once per place."""
         ours = [f for f in traceback.extract_tb(broken.__traceback__) if "/site-packages/" not in f.filename]
         place = f"{Path(ours[-1].filename).name}:{ours[-1].name}" if ours else ""
         what = f"{target.name}-{type(broken).__name__}-{place.replace(':', '-').replace('.py', '')}"
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=TIMEOUT_S)
     args = parser.parse_args()
     if args.table:
-        print(table(args.table))  # noqa: T201 - what was asked for
+        print(table(args.table))  # noqa: T201 - what was requested
         return
     signal.signal(signal.SIGPROF, _hang)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))

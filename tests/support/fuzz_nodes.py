@@ -58,7 +58,7 @@ COPPER = re.compile(rb'"?(?:F|B|In\d+)\.Cu"?')
 ANGLES = (b"0", b"45", b"90", b"135", b"180", b"270", b"-90", b"30", b"359.9")
 POINTS = (b"xy", b"start", b"mid", b"end", b"center", b"at")
 EXTREMES = (b"0.000001", b"0.0001", b"0.001", b"50", b"500", b"2000", b"99999", b"1000000")
-"""Lengths that nobody draws, and that a file may hold nevertheless."""
+"""Unusual lengths that a file may hold nevertheless."""
 FACTORS = (0.01, 0.1, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 10.0)
 STEPS = (0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 2.54, 10.0)
 
@@ -325,7 +325,7 @@ def _behind_words(chance: random.Random, home: Node) -> int:
 
 
 def _from_elsewhere(chance: random.Random, board: Node, known: Lexicon) -> None:
-    """A node of another board takes the place of one of its kind, or stands beside it."""
+    """A node of another board takes the place of one of its kind, or stands next to it."""
     around, node = _one(chance, board)
     stock = known.nodes.get((head(node), head(around)))
     if stock:
@@ -436,7 +436,7 @@ def _nets(chance: random.Random, board: Node, known: Lexicon) -> None:
 
 
 def _layers(chance: random.Random, board: Node, _known: Lexicon) -> None:
-    """Two copper layers change their names everywhere, or one object lies on another layer of the board."""
+    """Two copper layers change their names everywhere, or one object is on another layer of the board."""
     copper = sorted(
         {
             word

@@ -418,7 +418,7 @@ class _Elements(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at one element."""
-        if (tag, attrs) == ("link", [("rel", "icon"), ("href", "data:,")]):  # says that there is no icon to ask for
+        if (tag, attrs) == ("link", [("rel", "icon"), ("href", "data:,")]):  # says that there is no icon to fetch
             return
         loads = any(key in ("src", "srcset", "data", "action") or key.startswith("on") for key, _ in attrs)
         leads = [value for key, value in attrs if key in ("href", "xlink:href") and value and not _LINK.match(value)]

@@ -62,7 +62,7 @@ def fixture_boards() -> tuple[dict[str, bytes], ...]:
 
 
 def whole_check(_: bytes, folder: Path, chance: Random) -> bool:
-    """Take a board, damage it or what lies beside it, and check it; returns whether it could be."""
+    """Take a board, damage it or what lies next to it, and check it; returns whether it could be."""
     for path in folder.iterdir():
         path.unlink()
     files = dict(chance.choice(fixture_boards() if chance.random() < FIXTURE_SHARE else mini_boards()))
@@ -84,7 +84,7 @@ def known() -> Lexicon:
 
 
 def mutated_files(chance: Random) -> dict[str, bytes]:
-    """Take a board, mutate its tree, and now and then lay another board's settings or project beside it."""
+    """Take a board, mutate its tree, and now and then lay another board's settings or project next to it."""
     if chance.random() < FIXTURE_SHARE_OF_NODES:
         files = dict(chance.choice(fixture_boards()))
     else:  # sorted by size: small ones more often
@@ -97,7 +97,7 @@ def mutated_files(chance: Random) -> dict[str, bytes]:
 
 
 def whole_mutated_check(_: bytes, folder: Path, chance: Random) -> bool:
-    """Check a mutated board as somebody types it; returns whether it could be checked."""
+    """Check a mutated board by the command line; returns whether it could be checked."""
     for path in folder.iterdir():
         path.unlink()
     for name, data in mutated_files(chance).items():
@@ -185,7 +185,7 @@ def run_check(folder: Path, typed: list[str], formats: tuple[str, ...]) -> bool:
 
 
 def _one_reason(errors: list[str], code: int) -> None:
-    """Fail unless the error stream is one line of reason for exit code 2, and no rule broke."""
+    """Fail unless the error stream is one line of reason for exit code 2, and no rule crashed."""
     said = "\n".join(errors)
     promise(
         kept=not any(word in said for word in (" broke (", "internal error", "Traceback")),

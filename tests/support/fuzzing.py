@@ -151,7 +151,7 @@ def _insert(chance: random.Random, parts: list[bytes], _: Sequence[bytes]) -> No
 
 
 def _splice(chance: random.Random, parts: list[bytes], others: Sequence[bytes]) -> None:
-    """A list of another file takes the place of one here, or stands beside it."""
+    """A list of another file takes the place of one here, or stands next to it."""
     other = (list(tokens(chance.choice(others))) if others else []) or parts
     start, end = _group(chance, other)
     piece = other[start:end]

@@ -1,7 +1,7 @@
 """Reads the judged findings: `fixtures/expected/judged/<board>.toml`, one file per demo board of KiCad's.
 
 A judgement is true, false or arguable, with evidence that another engineer can check, and the findings that it is
-about. A board may bring settings of its own beside the usual ones.
+about. A board may bring settings of its own next to the usual ones.
 """
 
 from __future__ import annotations

@@ -47,12 +47,12 @@ class Saying:
 
 
 WAY_BACK = frozenset({"drop_mv", "back_mv", "resistance_mohm", "loss_w"})
-"""Of a rail: what rests on the way back through ground, which is solved on a grid that no mirror leaves as it is."""
+"""Of a rail: what rests on the ground return, which is solved on a grid that a mirror changes."""
 
 LEFT_OUT = frozenset(
     {"uuid", "line", "every", "key", "objects", "offset", "source", "share_source", "how_to_give", "cure"}
 )
-"""Ids, rows and lines belong to the file; the rest are constants beside what is compared."""
+"""Ids, rows and lines belong to the file; the rest are constants next to what is compared."""
 
 BACK = "rail back"
 
@@ -79,7 +79,7 @@ def judge(variant: Variant, config: str) -> Judgement:
 
 
 def _parts(kind: str, leaves: tuple[Leaf, ...]) -> Iterator[tuple[str, tuple[Leaf, ...]]]:
-    """Yield a record, that of a rail in two: there, and what the way back has a part in."""
+    """Yield a record, that of a rail in two: supply path, and what the ground return has a part in."""
     if kind != "rail":
         yield kind, leaves
         return
@@ -151,7 +151,7 @@ def differences(
         one: of the original.
         other: of the variant.
         within: share of the larger by which numbers may differ, or so much in their own unit.
-        back_within: the same for the way back of rails, where that is more.
+        back_within: the same for the ground return of rails, where that is more.
         without: leaves that the change may alter, by the head of their path.
         in_order: False compares the words of a record as a heap: what is above comes first, and was turned over.
     """

@@ -347,7 +347,7 @@ def _shoelace(x: Floats, y: Floats) -> float:
 def _nets(found: Comparison, board: Board, facts: Facts) -> None:
     """Names, and of every net its classes in order and the sizes that hold.
 
-    Where nobody states a size, KiCad has one of its own and we have none.
+    Where no size is stated, KiCad has one of its own and we have none.
     """
     found.rows("nets", [(n,) for n in board.nets], [(n,) for n in facts["nets"]])
     ours: list[Row] = []

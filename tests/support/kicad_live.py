@@ -1,4 +1,4 @@
-"""The button's action beside a real KiCad 10, and its page in a real browser, for the tests of the live page."""
+"""The button's action next to a real KiCad 10, and its page in a real browser, for the tests of the live page."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _has_pcbnew(command: Sequence[str]) -> bool:
 
 
 def kicads_facts(board: Path) -> Facts:
-    """Return what `pcbnew` finds in a board; the files beside it are KiCad's to change, so give it a copy."""
+    """Return what `pcbnew` finds in a board; the files next to it are KiCad's to change, so give it a copy."""
     command = kicad_python()
     assert command is not None
     folder = board.parent / "kicad"

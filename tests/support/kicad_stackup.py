@@ -25,7 +25,7 @@ def our_stackup(stackup: Stackup) -> Iterator[Row]:
 
 
 def kicads_stackup(settings: str) -> Iterator[Row]:
-    """Yield the same from a file; KiCad writes 1 or 0 for a permittivity that nobody gave, 0 for a loss tangent."""
+    """Yield the same from a file; KiCad writes 1 or 0 for a permittivity that is not given, 0 for a loss tangent."""
     tree = sexpdata.loads(settings, nil=None, true=None)
     stackup = _lists(_lists(tree, "setup")[0], "stackup")[0]
     yield from (_row(row) for row in _lists(stackup, "layer"))

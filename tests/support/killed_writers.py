@@ -1,4 +1,4 @@
-"""Kills a writer before every single line of Python that it runs, and looks at what lies in the folder afterwards.
+"""Kills a writer before every single line of Python that it runs, and looks at what is in the folder afterwards.
 
 Run as a program with a scenario's name and a step; prints as JSON how often it killed and everything that was wrong.
 Each trial is a fork that kills itself with SIGKILL, so nothing of it is tidied up.
@@ -104,7 +104,7 @@ def is_killed(scenario: Callable[[Path], None], folder: Path, line: int) -> bool
 
 
 def wrong(folder: Path) -> list[str]:
-    """What must not lie in the folder after a kill: half a file, a missing one, a stranger."""
+    """What must not lie in the folder after a kill: half a file, a missing one, an unknown one."""
     found = []
     for name in "ab":
         content = (folder / f"{name}.kicad_dru").read_bytes() if (folder / f"{name}.kicad_dru").exists() else None

@@ -31,7 +31,7 @@ def renamed(odd: str) -> bytes:
 
 
 def of_layers(count: int) -> bytes:
-    """A board with so many copper layers, in the table and in the stackup."""
+    """A board with `count` copper layers, in the table and in the stackup."""
     inner = [f"In{n}.Cu" for n in range(1, count - 1)]
     names = ["F.Cu", *inner, "B.Cu"]
     table = "".join(f'({n} "{name}" signal)' for n, name in enumerate(names))
@@ -96,7 +96,7 @@ def odd_boards() -> dict[str, bytes]:
 
 
 def cut_boards(pieces: int) -> dict[str, bytes]:
-    """The sound board cut off at so many places."""
+    """The sound board cut off at a number of places."""
     whole = SOUND.encode()
     at = [len(whole) * piece // pieces for piece in range(1, pieces)]
     return {f"cut off at {place}": whole[:place] for place in at}

@@ -1,4 +1,4 @@
-"""Files beside a board that cannot be, one fault each: settings, project, rules, plan, table, cases, baseline."""
+"""Files next to a board that cannot be, one fault each: settings, project, rules, plan, table, cases, baseline."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _answer(key: object, check: Callable[[], CheckUp]) -> CheckUp:
 
 
 def _files_of(board: Path) -> list[Path]:
-    """The board and what may be read beside it: project, rules, settings and profiles of one's own."""
+    """The board and what may be read next to it: project, rules, settings and profiles of one's own."""
     return sorted([*(one for one in board.parent.glob(f"{board.stem}.kicad_*")), *board.parent.glob("*.toml")])
 
 

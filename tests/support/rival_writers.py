@@ -214,7 +214,7 @@ def void(_: object) -> None:
 
 
 def wrong(folder: Path, ends: list[int], written: str, *, replaced: bool) -> list[str]:
-    """What must not be: two winners or none, a mixture, a backup of anything but the old content, a stranger."""
+    """What must not be: two winners or none, a mixture, a backup of anything but the old content, an unknown file."""
     if sorted(ends) != [WON] + [LOST] * (len(ends) - 1):
         return [f"the writers ended with {ends}"]
     files = {f"{name}.kicad_dru" for name in written}
@@ -255,7 +255,7 @@ def race(rivals: list[Rival]) -> list[int]:
 
 
 def main(name: str, writers: int, rounds: int) -> None:
-    """Let so many writers meet so many times."""
+    """Let a number of writers meet a number of times."""
     problems: list[str] = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "project"

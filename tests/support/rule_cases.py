@@ -3,7 +3,7 @@
 A case is `why`, a mini-board (on top of a `base` of the same file), and what the rule `finds`: one piece of each
 finding's title, in any order, `$` for its end; an empty list: the rule stays quiet. `verdicts` maps clause ids to their
 verdict. What it `says` are pieces of why and fix, what it `lacks` pieces of the facts that are missing and of how to
-give them; `measured` are the numbers beside the limit. Of each finding, in the order of `finds`: its whole `titles`,
+give them; `measured` are the numbers next to the limit. Of each finding, in the order of `finds`: its whole `titles`,
 `severities`, `limits`, `objects` (by which it is known again) and `places`, as `layer net x,y`; whatever has a uuid is
 an `item`. A limit without a value is "none". `confidence` is that of the findings, else of the decided clauses.
 """

@@ -1,6 +1,6 @@
 """Breaks one fact of a parsed board, or of its files, and tells which clauses turn.
 
-A clause's state is its verdict and the keys of its findings: a second finding beside an old one is a turn as well.
+A clause's state is its verdict and the keys of its findings: a second finding next to an old one is a turn as well.
 """
 
 from __future__ import annotations

@@ -386,7 +386,7 @@ def audit(
         volts: between power planes and what faces them.
         drill_mm: smallest through hole.
         coverage: share of copper that every layer keeps; by default by what the layer is for.
-        lines: lines of fast interfaces.
+        lines: lines of high-speed interfaces.
     """
     board = Audit(candidate, outline_mm, bga_pitch_mm, volts, drill_mm, coverage, lines)
     return [fault for rule in RULES for fault in rule(board)]
@@ -533,7 +533,7 @@ def tg_difference(board: Audit) -> Iterator[Fault]:
 
 
 def outer_laminate(board: Audit) -> Iterator[Fault]:
-    """A fast line on an outer layer needs the fast laminate below it."""
+    """A high-speed line on an outer layer needs the high-speed laminate below it."""
     rows = board.candidate.rows
     used = {line.layer for line in board.lines}
     for outer, gap in zip(_outer(rows), (board.gaps[0], board.gaps[-1]), strict=True):
@@ -699,7 +699,7 @@ def _outer(rows: Sequence[CandidateRow]) -> tuple[CandidateRow, CandidateRow]:
 
 
 def _fast_laminates(candidate: CandidateStackup) -> set[str]:
-    """Return the families next to fast layers; without such layers the one of the lowest Df."""
+    """Return the families next to high-speed layers; without such layers the one of the lowest Df."""
     rows = candidate.rows
     around = {
         rows[k].laminate

@@ -26,4 +26,4 @@ In4.Cu 0.02
 prepreg 0.10 "R-5670(N)" dk=3.4
 B.Cu 0.03
 """
-"""1.24 mm of Megtron 6, its depths told apart by dielectrics of 0.1 to 0.4 mm."""
+"""1.24 mm of Megtron 6, its depths distinguished by dielectrics of 0.1 to 0.4 mm."""

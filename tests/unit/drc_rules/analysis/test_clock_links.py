@@ -28,7 +28,7 @@ def part(reference: str, nets: Sequence[str], at: float) -> dict[str, object]:
 
 
 def target(folder: Path, clock: str, *parts: Sequence[str], config: str = "") -> NetTarget:
-    """What is asked of a clock on a board with such parts."""
+    """The target of a clock on a board with such parts."""
     made = {"size_mm": [80, 60], "parts": [part(f"J{n}", nets, 10 * n + 5) for n, nets in enumerate(parts)]}
     board = read_board(write(MiniBoard.model_validate(made), folder, "board"))
     ctx = prepare(board, parse_config(config), Overrides())[0]
@@ -103,7 +103,7 @@ def test_a_clock_of_a_family_without_lanes_takes_what_its_generations_agree_on(t
 
 
 def test_a_clock_that_may_serve_either_keeps_its_own(tmp_path: Path) -> None:
-    """Two families, one part, no name: nobody knows."""
+    """Two families, one part, no name: not known."""
     ours = clock("REFCLK0")
 
     found = target(tmp_path, ours[0], [*ours, *PCIE, *ETH], config=GEN5 + LAN)

@@ -50,7 +50,7 @@ def trace(first_mm: float, second_mm: float, gap_mm: float | None, layer: int = 
 
 @pytest.mark.parametrize(("length_mm", "counts"), [(1.5, False), (2.0, False), (2.01, True)])
 def test_a_line_counts_from_a_breakout_at_each_end_on(length_mm: float, counts: bool) -> None:
-    """1 mm at the driver and 1 mm at the receiver are forgiven, and no more."""
+    """1 mm at the driver and 1 mm at the receiver are ignored, and no more."""
     assert bool(list(counted((single(length_mm),)))) is counts
 
 

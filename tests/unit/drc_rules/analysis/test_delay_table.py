@@ -1,4 +1,4 @@
-"""The delay of links from end to end, against a 3-D solution and against figures worked out by hand."""
+"""The delay of links from end to end, against a 3-D solution and against values worked out by hand."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_rings_are_the_narrower_side_and_plated_pins_count_among_the_drilled(tmp
 
 
 def test_a_placeholder_for_a_diameter_has_no_ring_and_is_asked_for(tmp_path: Path) -> None:
-    """One via of three says 0.049 mm, which nothing drills; 0.05 mm is taken as meant."""
+    """One via of three says 0.049 mm, which nothing drills; 0.05 mm is treated as meant."""
     board = context(tmp_path, vias=[via(10), via(12, drill_mm=0.049, size_mm=0.4), via(14, drill_mm=0.05)]).board
     (holes,) = hole_sets(board)
 
@@ -133,7 +133,7 @@ def of(*families: str) -> CandidateStackup:
     ],
 )
 def test_a_laminate_whose_tg_is_the_limit_stays(family: str, limit: TgLimit) -> None:
-    """Nothing is swapped, and nothing is told; without a limit neither."""
+    """Nothing is swapped, and nothing is reported; without a limit neither."""
     current = of(family, family, family)
 
     assert with_tg(current, limit) == (current, ())
@@ -147,7 +147,7 @@ def test_a_laminate_whose_tg_is_the_limit_stays(family: str, limit: TgLimit) -> 
         ("Megtron 6", TgLimit(min_c=186)),  # its 210 C by DMA is another thing
         ("IT-968", TgLimit(min_c=150, method=TgMethod.DMA)),  # TMA stands in for DSC, not for DMA
         ("FR4", TgLimit(min_c=150)),  # of no known Tg
-        ("", TgLimit(min_c=150)),  # nobody knows what it is
+        ("", TgLimit(min_c=150)),  # an unknown laminate
     ],
 )
 def test_a_row_of_too_low_or_unknown_tg_is_swapped_for_one_as_thick(low: str, limit: TgLimit) -> None:
@@ -167,7 +167,7 @@ def test_a_row_of_too_low_or_unknown_tg_is_swapped_for_one_as_thick(low: str, li
 
 
 def test_a_family_that_the_stackup_holds_comes_before_a_cheaper_one() -> None:
-    """FR408HR of 190 C lies on both sides: the core of unknown Tg becomes FR408HR, not 370HR."""
+    """FR408HR of 190 C is on both sides: the core of unknown Tg becomes FR408HR, not 370HR."""
     lifted, words = with_tg(of("FR408HR", "FR4", "FR408HR"), TgLimit(min_c=170))
 
     assert [row.laminate for row in lifted.dielectrics] == ["FR408HR"] * 3

@@ -1,4 +1,4 @@
-"""Holes as the rules group them: which are alike, how deep they are, which are drilled out, what lies beside."""
+"""Holes as the rules group them: which are alike, how deep they are, which are drilled out, what lies next to them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_without_a_stackup_only_holes_wide_enough_for_twice_the_thickness_are_de
 
 
 def test_a_stackup_of_other_layers_tells_no_depth(tmp_path: Path) -> None:
-    """Six layers in the list, four in the stackup: nobody knows where a hole ends."""
+    """Six layers in the list, four in the stackup: it is not known where a hole ends."""
     four = "\n".join([*SIX_LAYERS.strip().splitlines()[:6], "B.Cu 0.03"])
     ctx = context(tmp_path, stackup=four, copper_layers=6, vias=[via(10)])
 
@@ -195,13 +195,13 @@ def test_pads_beside_a_drill_are_those_of_other_nets_with_copper_on_its_layers(t
     assert wider == [(0.2, "/B"), (round(1.4 * 2**0.5 - 0.8 - 0.25, 6), "/C")]
 
 
-# --- copper of other nets beside holes ---
+# --- copper of other nets next to holes ---
 
 
 def test_copper_beside_a_hole_counts_on_the_layers_it_goes_through_up_to_a_quarter_millimetre(tmp_path: Path) -> None:
     """A hole of 0.2 mm, 0.44 mm from the middle of a track of 0.2 mm: 0.24 mm, on whichever side; 0.26 mm is beyond.
 
-    A blind via that ends on In1 has nothing beside it on In2; a pin's hole goes through all layers.
+    A blind via that ends on In1 has nothing next to it on In2; a pin's hole goes through all layers.
     """
     upright = [{"net": "/T", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[10, 5], [10, 15]]}]
     level = [{"net": "/U", "layer": "In2.Cu", "width_mm": 0.2, "path_mm": [[20, 10], [30, 10]]}]

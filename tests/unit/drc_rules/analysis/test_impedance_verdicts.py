@@ -136,7 +136,7 @@ def test_no_passed_line_prints_a_nominal_value_beyond_its_limit() -> None:
 
 @pytest.mark.parametrize("board", ["inference_pcie_gen5_fit", "edge_jetson_carrier_fit", "training_b200_fit"])
 def test_boards_within_tolerance_stay_fit(board: str) -> None:
-    """Nothing is asked of a board whose lines nominally meet their targets."""
+    """Nothing is reported for a board whose lines nominally meet their targets."""
     report = check_board(BOARDS / board / f"{board}.kicad_pcb")
 
     assert report.headline is Headline.FIT

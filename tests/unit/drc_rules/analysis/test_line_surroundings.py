@@ -47,7 +47,7 @@ def test_the_foil_of_the_plane_beside_a_microstrip_counts(layer: str, index: int
 
 
 def test_an_undeclared_foil_is_told_and_a_declared_one_is_not(tmp_path: Path) -> None:
-    """The loss of a trace on In2, whose foil nobody states, then HVLP."""
+    """The loss of a trace on In2, whose foil is not stated, then HVLP."""
     (tmp_path / "stated").mkdir()
     foil = FOIL.format(layer="In2.Cu", foil="HVLP")
 

@@ -90,7 +90,7 @@ def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
 
 
 def test_only_the_path_from_end_to_end_counts(tmp_path: Path) -> None:
-    """A branch of 20 mm that leads nowhere is not in the way."""
+    """An open branch of 20 mm is not in the way."""
     run = {"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2}
     tracks = [{**run, "path_mm": [[5, 10], [105, 10]]}, {**run, "path_mm": [[50, 10], [50, 30]]}]
 
@@ -147,7 +147,7 @@ def test_the_df_that_is_needed_closes_the_link(tmp_path: Path) -> None:
 
 
 def test_a_card_takes_the_share_of_an_add_in_card_and_others_have_to_say(tmp_path: Path) -> None:
-    """The form factor decides; without it nobody knows role of this board it is."""
+    """The form factor decides; without it the role of the board is not known."""
     card = share_of(context(tmp_path / "card", form="pcie-card"), interface("pcie5"), None)
 
     assert card is not None
@@ -222,7 +222,7 @@ def confidence_of_the_share(ctx: Context) -> Confidence:
 
 
 def test_a_df_that_is_hardly_known_does_not_matter_where_twice_the_loss_fits(tmp_path: Path) -> None:
-    """No figure of the laminate reaches 16 GHz; a share of 60 dB holds twice the dielectric loss."""
+    """No value of the laminate reaches 16 GHz; a share of 60 dB holds twice the dielectric loss."""
     ctx = context(tmp_path, config=AMPLE, stackup=FR4)
 
     losses = LinkLosses(ctx).of("pcie5", declared=True)
@@ -241,7 +241,7 @@ def test_a_doubtful_way_stays_doubtful_whatever_the_share(tmp_path: Path) -> Non
 
 
 def test_confidence_does_not_depend_on_who_asked_first(tmp_path: Path) -> None:
-    """A line that was solved for its impedance before rests on the same facts when its loss is asked for."""
+    """A line that was solved for its impedance before rests on the same facts when its loss is required."""
     first, second = context(tmp_path / "a"), context(tmp_path / "b")
     link = only_link(second)
     Lines(first).solved(*link.stretches[0].key[:3], link.stretches[0].key[3])

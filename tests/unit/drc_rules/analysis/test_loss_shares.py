@@ -1,4 +1,4 @@
-"""Which share of a loss budget is a board's, what is asked where nobody says so, and what a link's loss rests on."""
+"""A board's share of a loss budget, what the user has to state where none is published, and the facts behind a loss."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_what_is_assumed_of_a_share_leaves_an_interval_for_the_copper(tmp_path: 
 
 
 def test_a_role_without_a_published_share_is_none_and_a_role_of_another_family_is_asked_again(tmp_path: Path) -> None:
-    """Nobody publishes what a system board of Gen6 may lose; a "host" is a board of USB4, not of PCIe."""
+    """It is not published what a system board of Gen6 may lose; a "host" is a board of USB4, not of PCIe."""
     ctx = context(tmp_path)
     system, host = (parse_config(f'{PCIE5}role = "{role}"').interface[0] for role in ("system", "host"))
 
@@ -121,11 +121,11 @@ def test_the_form_is_the_declared_one_else_the_workloads(tmp_path: Path) -> None
     assert [form.name if form else None for form in own] == ["oam", "pcie-card"]
 
 
-# --- what is asked ---
+# --- what the user has to state ---
 
 
 def test_a_proposed_table_keeps_what_was_said_and_asks_for_one_more(tmp_path: Path) -> None:
-    """The role and the package stay; the key that is asked for is not said twice; inferred nets are named."""
+    """The role and the package stay; the key that is required is not said twice; inferred nets are named."""
     ctx = context(tmp_path)
     row = parse_config(f'{PCIE5}role = "system"\npackage_loss_db = 2.5\n').interface[0]
     asked = 'role = "?"  # add_in_card, system'

@@ -85,7 +85,7 @@ def test_a_board_routed_to_the_longest_legal_length_loses_its_share(tmp_path: Pa
 
 
 def test_a_board_of_the_df_that_is_named_loses_its_share(tmp_path: Path) -> None:
-    """Declared for the plies beside the line, the Df that the table names leaves a margin of nothing."""
+    """Declared for the plies next to the line, the Df that the table names leaves a margin of nothing."""
 
     def of(df: float) -> str:
         rows = (f'[declared.dielectric."dielectric {k}"]\ndf = {df:.6f}\nat_ghz = 16' for k in (1, 2, 3))
@@ -123,7 +123,7 @@ def test_declaring_the_foil_that_is_named_closes_the_link_and_the_next_rougher_d
 
 
 def test_the_df_that_is_needed_stands_beside_the_one_that_is_asked_at_its_frequency(tmp_path: Path) -> None:
-    """The row of NVLink 4 asks for 0.003, which is compared at 10 GHz."""
+    """The row of NVLink 4 requires 0.003, which is compared at 10 GHz."""
     interface = 'is = "nvlink4"\nboard_loss_db = 9'
     report = checked(tmp_path, interface, profile="training")
     row = only(report)
@@ -157,7 +157,7 @@ def test_what_is_asked_for_keeps_what_is_declared(tmp_path: Path) -> None:
 
 
 def test_a_link_whose_board_is_not_known_is_told_without_a_share(tmp_path: Path) -> None:
-    """PCIe Gen5 has two shares, and nobody has said which board this is."""
+    """PCIe Gen5 has two shares, and it is not stated which board this is."""
     report = checked(tmp_path, 'is = "pcie5"')
     row = only(report)
 
@@ -183,7 +183,7 @@ def test_without_a_fast_serial_link_there_is_no_table(tmp_path: Path, interface:
 
 
 def test_a_profile_that_brings_an_interface_asks_for_its_share_although_nets_are_only_named(tmp_path: Path) -> None:
-    """By their names the nets are NVLink; the B200 baseboard says which. Without a workload nothing is asked."""
+    """By their names the nets are NVLink; the B200 baseboard says which. Without a workload nothing is required."""
     pads = [
         {"number": str(k), "net": net, "at_mm": [0, 0.3 * k], "size_mm": [0.2, 0.2]}
         for k, net in enumerate(("/NVLINK0_TX0_P", "/NVLINK0_TX0_N"))

@@ -1,4 +1,4 @@
-"""Skew within pairs: tracks, vias and packages, each against a figure worked out by hand."""
+"""Skew within pairs: tracks, vias and packages, each against a value worked out by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No ohm is withheld: every routed pair is told with its impedance, judged or not, and why not."""
+"""No ohm is withheld: every routed pair is reported with its impedance, judged or not, and why not."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_pair_without_tracks_has_no_row(tmp_path: Path) -> None:
 
 
 def test_geometries_that_nothing_judges_are_solved_as_far_as_is_allowed(tmp_path: Path) -> None:
-    """Of a large board none, unless they are asked for; what a rule has solved is told all the same."""
+    """Of a large board none, unless requested; what a rule has solved is reported all the same."""
     path = board(
         tmp_path,
         pair(("/PCIE_TX0_P", "/PCIE_TX0_N"), 10),
@@ -124,7 +124,7 @@ def test_geometries_that_nothing_judges_are_solved_as_far_as_is_allowed(tmp_path
 
 
 def test_every_reader_gets_the_pairs(tmp_path: Path) -> None:
-    """Text, JSON, Markdown and page; what is judged stands where all is asked for."""
+    """Text, JSON, Markdown and page; what is judged is there where all is requested."""
     report = check_up(board(tmp_path, pair(("/PCIE_TX0_P", "/PCIE_TX0_N"), 10), pair(USB, 20, end_mm=30))).report
     checked = Checked(report, None, "0")
     ohm = f"{only(report.pairs[0]).impedance_ohm:.1f} ohm"

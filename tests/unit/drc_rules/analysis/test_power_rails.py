@@ -303,7 +303,7 @@ class Raster:
         self.rows.append(np.column_stack([one, two, np.full(len(one), siemens)]))
 
     def cells(self, layer: int, area: shapely.Geometry) -> np.ndarray:
-        """Nodes whose middle lies in an area."""
+        """Nodes whose middle is in an area."""
         inside = shapely.contains_xy(area, self.x, self.y) & (self.node[layer] >= 0)
         return np.asarray(self.node[layer][inside])
 

@@ -1,4 +1,4 @@
-"""Declared rails and their way back: which pads are its ends, whose current counts, and what is told of it."""
+"""Declared rails and their way back: which pads are its ends, whose current counts, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rail(lines: str, net: str = "+5V", volts: float = 5.0) -> str:
 
 
 def test_both_ways_of_a_rail_add_up(tmp_path: Path) -> None:
-    """38 mm of 4 mm there and back: 9.5 squares each, at 2 A; the table tells both."""
+    """38 mm of 4 mm out and back: 9.5 squares each, at 2 A; the table tells both."""
     context = context_of(tmp_path, rail('current_a = 2\nfrom = ["J1"]\nto = ["U1"]'))
     (row,) = rail_rows(context)
     one_way = 2 * 9.5 * OUTER_OHM * 1000
@@ -71,7 +71,7 @@ def test_both_ways_of_a_rail_add_up(tmp_path: Path) -> None:
 
 
 def test_a_way_back_that_nobody_knows_is_told_and_not_taken_for_nothing(tmp_path: Path) -> None:
-    """U2 has no ground pad: the drop is that of the way there, and the table says what is missing."""
+    """U2 has no ground pad: the drop is that of the supply path, and the table says what is missing."""
     context = context_of(
         tmp_path, rail('current_a = 2\nfrom = ["J1"]\nto = ["U2"]'), part("U2", 30, ["+5V", "OUT", "EN"], y=15)
     )
@@ -103,7 +103,7 @@ def test_the_worst_load_is_that_of_both_ways_together(tmp_path: Path) -> None:
 
 
 def test_a_shunt_and_an_inductor_lead_to_what_drives_them(tmp_path: Path) -> None:
-    """R1 and L1 in series; Q1 drives L1: its ground pads are the end of the way back, which is inferred."""
+    """R1 and L1 in series; Q1 drives L1: its ground pads are the end of the ground return, which is inferred."""
     shunt = {
         "reference": "R1",
         "at_mm": [8, 15],

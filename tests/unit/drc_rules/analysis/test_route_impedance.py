@@ -1,4 +1,4 @@
-"""Impedance along the route: what is weighted, what is forgiven, what is told apart, held to hand-made mini-boards."""
+"""Impedance along the route: what is weighted, ignored and distinguished, on hand-made mini-boards."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_worst_section_is_the_one_farthest_from_the_target(tmp_path: Path) -
 
 @pytest.mark.parametrize(("neck_mm", "forgiven_mm"), [(1.9, 1.9), (2.1, 0.0)])
 def test_a_neck_counts_from_two_breakouts_on(tmp_path: Path, neck_mm: float, forgiven_mm: float) -> None:
-    """At 16 GHz a tenth of a wavelength is 0.94 mm, so 1 mm at each end is forgiven."""
+    """At 16 GHz a tenth of a wavelength is 0.94 mm, so 1 mm at each end is ignored."""
     row = only(checked(tmp_path, pairs=[pair(5, 35, 0.174), pair(35, 35 + neck_mm, 0.08)]))
 
     assert row.forgiven_up_to_mm == pytest.approx(1.0)
@@ -105,7 +105,7 @@ def test_what_runs_apart_and_which_gaps_are_used_is_told(tmp_path: Path) -> None
 
 
 def test_without_a_dk_there_is_a_row_that_says_what_is_missing(tmp_path: Path) -> None:
-    """No number is made up, and the length is still told."""
+    """No number is made up, and the length is still reported."""
     unknown = (
         STACKUP.replace(" dk=4.0 df=0.02", "").replace("370HR 2116", "Unobtainium").replace("370HR", "Unobtainium")
     )
@@ -153,7 +153,7 @@ def test_both_sides_of_a_coupling_capacitor_are_one_link(tmp_path: Path) -> None
 def test_of_one_target_the_farthest_off_stands_first_and_what_is_not_known_last(tmp_path: Path) -> None:
     """Wider is lower: 0.4 mm are farther below 50 ohm than 0.22 and 0.18 mm, over a plane 0.1 mm away.
 
-    A line over a laminate of which nobody knows the Dk has no impedance.
+    A line over a laminate of unknown Dk has no impedance.
     """
     config = '[[impedance]]\nohm = 50\nkind = "single"\nnets = ["/S*"]\n'
     widths = {"/S1": 0.18, "/S2": 0.4, "/S3": 0.22}

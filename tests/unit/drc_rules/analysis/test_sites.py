@@ -53,7 +53,7 @@ def mini(folder: Path, extra: str = GROUNDS, *, config: str = "") -> Context:
 
 
 def test_copper_sinks_into_the_sheet_that_it_touches(tmp_path: Path) -> None:
-    """In3 lies on a core, under two sheets of prepreg: the lower, of 0.12 mm, takes its 0.015 mm."""
+    """In3 is on a core, under two sheets of prepreg: the lower, of 0.12 mm, takes its 0.015 mm."""
     site = board_site(mini(tmp_path, 'planes = { "In2.Cu" = "GND", "In4.Cu" = "GND" }\n'), 3).site
 
     assert [round(layer.thickness_mm, 6) for layer in site.section(0.1).layers] == [0.3, 0.135, 0.08]
@@ -130,7 +130,7 @@ def test_named_reference_layers_win_over_filled_copper(tmp_path: Path) -> None:
 
 
 def test_without_any_plane_the_reference_is_the_missing_fact(tmp_path: Path) -> None:
-    """Nothing is guessed: it asks for --reference."""
+    """Nothing is guessed: it requires `--reference`."""
     with pytest.raises(MissingFact, match=r"reference plane of F\.Cu"):
         board_site(mini(tmp_path, ""), 0)
 
@@ -143,7 +143,7 @@ def test_a_declared_dk_wins_over_the_files_and_the_files_over_the_catalogue(tmp_
 
 
 def test_a_missing_dk_and_laminate_are_asked_for(tmp_path: Path) -> None:
-    """No Dk in the file and a material that nobody knows: not verifiable, with the lines to write."""
+    """No Dk in the file and an unknown material: not verifiable, with the lines to write."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', 'core 0.20 "Unobtainium"')
     board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
     ctx = prepare(board, parse_config(""), Overrides())[0]

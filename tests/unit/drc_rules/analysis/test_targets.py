@@ -90,7 +90,7 @@ def context(
     said: tuple[str, ...] = (),
     pair: str = "PCIE",
 ) -> Context:
-    """A small board with a pair and a single line, ready to be asked."""
+    """A small board with a pair and a single line, complete for its test."""
     tracks = [
         {"net": net, "layer": "F.Cu", "path_mm": [[5, y], [40, y]]}
         for net, y in ((f"/{pair}_TX0_P", 10), (f"/{pair}_TX0_N", 10.3), ("/X", 20))
@@ -107,7 +107,7 @@ def context(
 
 
 def test_the_interface_asks_where_nobody_else_does(tmp_path: Path) -> None:
-    """PCIe of any generation is 85 ohm; a single net without a role is asked nothing."""
+    """PCIe of any generation is 85 ohm; a single net without a role has no target."""
     found = targets(tmp_path)
 
     assert found["/PCIE_TX0_P"].startswith("85 differential: PCI Express")
@@ -168,7 +168,7 @@ def test_a_rule_that_names_only_a_number_is_read_as_a_class_is(tmp_path: Path) -
 
 
 def test_a_generation_asks_for_its_own_impedance_and_without_one_only_what_all_agree_on(tmp_path: Path) -> None:
-    """NVLink 4 is 100 ohm to 5 %, NVLink 5 85 ohm: of an NVLink of which nobody knows, nothing is asked."""
+    """NVLink 4 is 100 ohm to 5 %, NVLink 5 85 ohm: an NVLink of unknown generation has no target."""
     table = '[[interface]]\nis = "{}"\nnets = ["/NVLINK*"]\n'
     fourth, fifth = (
         asked_of(context(tmp_path / one, pair="NVLINK", config=table.format(one)))["/NVLINK_TX0_P"]
@@ -211,7 +211,7 @@ def test_the_command_line_wins_over_the_settings(tmp_path: Path) -> None:
     ],
 )
 def test_an_impedance_of_the_command_line_reads_as_it_is_said(text: str, ohm: float, kind: str) -> None:
-    """The kind follows from the number where nobody says it; nets may hold an equals sign."""
+    """The kind follows from the number where it is not stated; nets may hold an equals sign."""
     said = impedance_said(text)
 
     assert (said.ohm, said.kind, said.nets) == (ohm, kind, (text.rpartition("=")[0].strip(),))
@@ -234,17 +234,17 @@ def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> Non
     assert notes == ('--impedance "USB*" matches no net class and no net of this board',)
 
 
-# --- what is forgiven, and how far off a line may be ---
+# --- what is ignored, and how far off a line may be ---
 
 
 def net_targets(folder: Path, config: str, *, pair: str = "PCIE", single_class: str = "SLOW") -> dict[str, NetTarget]:
-    """What is asked of each net, as the rules see it."""
+    """The target of each net, as the rules see it."""
     ctx = context(folder, config=config, pair=pair, single_class=single_class)
     return {ctx.board.nets[net]: target for target, nets in ctx.get(nets_by_target).items() for net in nets}
 
 
 def test_tolerance_and_what_is_too_short_to_count_are_the_generations(tmp_path: Path) -> None:
-    """Gen5 asks for 5 %; a tenth of a wave on Dk 4 at 16 GHz is 0.94 mm, but no breakout is shorter than 1 mm."""
+    """Gen5 requires 5 %; a tenth of a wave on Dk 4 at 16 GHz is 0.94 mm, but no breakout is shorter than 1 mm."""
     found = net_targets(tmp_path, '[[interface]]\nis = "pcie5"\nnets = ["/PCIE*"]\n')["/PCIE_TX0_P"]
 
     assert (found.title, found.ohm, found.tolerance_pct, found.nyquist_ghz) == ("PCIe Gen5", 85.0, 5.0, 16.0)
@@ -253,7 +253,7 @@ def test_tolerance_and_what_is_too_short_to_count_are_the_generations(tmp_path: 
 
 
 def test_without_a_generation_the_slowest_of_the_family_decides_what_is_too_short(tmp_path: Path) -> None:
-    """PCIe Gen1 at 1.25 GHz: 12 mm; nobody states a tolerance, so it is the usual 10 %, and no error is made of it."""
+    """PCIe Gen1 at 1.25 GHz: 12 mm; no tolerance is stated, so it is the usual 10 %, and no error is made of it."""
     found = net_targets(tmp_path, "")["/PCIE_TX0_P"]
 
     assert (found.title, found.ohm, found.tolerance_pct, found.nyquist_ghz) == ("PCI Express", 85.0, 10.0, None)

@@ -1,4 +1,4 @@
-"""Heat through the board: the physics of a via array, hot parts and their pads, and what settings say of them."""
+"""Heat through the board: the physics of a via array, high-power components, their pads and their settings."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_hole_as_large_as_its_cell_needs_no_spreading() -> None:
 
 
 def test_an_array_is_its_barrels_side_by_side() -> None:
-    """At its best, 9 vias of 0.3 mm under 3.4 mm square lie beside 0.7 W/mK of laminate."""
+    """At its best, 9 vias of 0.3 mm under 3.4 mm square are in parallel with 0.7 W/mK of laminate."""
     barrel = ThermalBarrel(0.3, 1.53, "none")
     found = array_k_per_w([barrel] * 9, 3.4**2, 0.035)
     laminate = 0.7 * (3.4**2 - 9 * math.pi * 0.15**2) / 1530
@@ -157,7 +157,7 @@ def test_a_turned_pad_holds_the_vias_that_lie_in_it(tmp_path: Path) -> None:
 
 
 def test_fill_comes_from_the_settings_then_the_via_then_the_board(tmp_path: Path) -> None:
-    """The board's own default is less sure: nobody may ever have looked at it; older files say nothing."""
+    """The board's own default is less sure: it may never have been looked at; older files say nothing."""
     follows = only(context(tmp_path / "a")).holes[0].filled
     own = only(context(tmp_path / "b", vias=[{**NINE, "filled": True, "capped": True}])).holes[0].filled
     said = only(context(tmp_path / "c", config=HOT + 'via_fill = "none"\n', vias=[{**NINE, "filled": True}])).holes[0]
@@ -231,7 +231,7 @@ def test_a_placeholder_declares_nothing() -> None:
 
 
 def test_heat_goes_through_the_board_unless_the_lid_is_cooled() -> None:
-    """All of it by default; under a cold plate what is said, or nobody knows."""
+    """All of it by default; under a cold plate what is stated, or not known."""
     tables = '[[hot_part]]\nrefs = ["U1"]\npower_w = 9\n{}\n'
     parts = [parse_config(tables.format(line)).hot_part[0] for line in ("", 'cooling = "cold plate"', "board_w = 2")]
 

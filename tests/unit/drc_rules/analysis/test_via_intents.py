@@ -1,4 +1,4 @@
-"""The vias that classes and design rules ask for, conditions as trees, and rules that never act."""
+"""The vias that classes and design rules require, conditions as trees, and rules that never act."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_each_size_comes_from_the_first_class_that_states_it(tmp_path: Path) -> 
 
 
 def test_every_bound_comes_from_the_last_rule_that_states_it(tmp_path: Path) -> None:
-    """The later rule takes least and preferred, the greatest of the earlier one stays."""
+    """The later rule takes least and preferred, the largest of the earlier one stays."""
     rules = """(rule "a" (constraint hole_size (min 0.3mm) (max 0.5mm)))
 (rule "b" (condition "A.Type == 'Via'") (constraint hole_size (min 0.15mm) (opt 0.25mm)))"""
     found = via(tmp_path, rules)
@@ -158,7 +158,7 @@ def test_every_bound_comes_from_the_last_rule_that_states_it(tmp_path: Path) -> 
 
 
 def test_the_router_places_no_less_than_board_setup_allows(tmp_path: Path) -> None:
-    """Asked for 0.15/0.05 mm, with 0.2/0.1 mm as the least."""
+    """Requested 0.15/0.05 mm, with 0.2/0.1 mm as the least."""
     found = via(tmp_path, "", {"name": "FAST", "nets": ["/CLK"], "via_diameter_mm": 0.15, "via_drill_mm": 0.05})
 
     assert found.asked_mm == (0.15, 0.05)
@@ -166,7 +166,7 @@ def test_the_router_places_no_less_than_board_setup_allows(tmp_path: Path) -> No
 
 
 def test_a_project_that_goes_during_the_check_breaks_no_rule(tmp_path: Path) -> None:
-    """It is read once, with the board: somebody may save or remove it before the rules are done."""
+    """It is read once, with the board: another program may save or remove it before the rules are done."""
     path = board_with(tmp_path, {"name": "FAST", "nets": ["/CLK"], "via_diameter_mm": 0.15, "via_drill_mm": 0.05})
     found = []
     for is_there in (True, False):
@@ -320,7 +320,7 @@ def reach(text: str) -> tuple[str, str]:
     ],
 )
 def test_what_may_be_true_is_not_called_idle(text: str) -> None:
-    """Names that are there, functions that nobody looks into, and what cannot be followed."""
+    """Names that are there, functions that are not evaluated, and what cannot be followed."""
     assert reach(text) == ("", "")
 
 

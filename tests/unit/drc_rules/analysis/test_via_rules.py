@@ -41,7 +41,7 @@ PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 
 
 def context(folder: Path, **board: object) -> Context:
-    """A board of six layers, 1.24 mm thick, ready to be asked."""
+    """A board of six layers, 1.24 mm thick, complete for its test."""
     text = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "planes": {"In3.Cu": "GND"}, **board}
     path = write(MiniBoard.model_validate(text), folder, "board")
     return prepare(read_board(path), find_config(path, None), Overrides())[0]
@@ -149,7 +149,7 @@ def test_a_fill_uses_a_hole_only_where_it_touches_its_pad_or_without_a_pad_its_b
 
 
 def test_a_plated_pad_is_used_by_a_fill_at_its_narrow_side_only_when_it_touches(tmp_path: Path) -> None:
-    """0.9 by 1.7 mm: 0.5 mm beside the middle no fill touches it, though that is within half its length."""
+    """0.9 by 1.7 mm: 0.5 mm next to the middle no fill touches it, though that is within half its length."""
     pad = {"net": "/A", "kind": "through", "shape": "oval", "size_mm": [0.9, 1.7], "drill_mm": 0.5}
     ctx = context(
         tmp_path,
@@ -198,7 +198,7 @@ def test_the_table_proposes_a_drill_and_the_layer_that_needs_none(tmp_path: Path
 
 
 def test_the_table_lists_what_the_file_asks_for(tmp_path: Path) -> None:
-    """A native drill of 0.5 mm to In3: at most 0.52 mm are left, and nothing is proposed beside it."""
+    """A native drill of 0.5 mm to In3: at most 0.52 mm are left, and nothing is proposed in addition."""
     drill = {"size_mm": 0.5, "from": "B.Cu", "must_cut": "In3.Cu"}
     table = backdrill_table(context(tmp_path, **pair("In1.Cu", backdrill=drill)))
 
@@ -266,7 +266,7 @@ def micro(top: str, bottom: str, x_mm: float, kind: str = "micro") -> dict[str, 
 def test_build_ups_are_read_off_the_microvias(
     tmp_path: Path, spans: list[tuple[str, str, float]], name: str, cycles: int, levels: list[int]
 ) -> None:
-    """Class, presses and stacks of a six-layer board; a hole between the two middle layers is the core's own.
+    """Class, lamination cycles and stacks of a six-layer board; a hole between the two middle layers is the core's own.
 
     The core of 2-N-2 has two layers here, which a laminate maker has pressed; a skip via passes both levels at once.
     """

@@ -259,7 +259,7 @@ def test_a_board_that_kicad_saved_again_has_the_same_keys(tmp_path: Path, name: 
 
 
 def git(folder: Path, *arguments: str) -> None:
-    """Run git as nobody in particular."""
+    """Run git without a user's settings."""
     who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 

@@ -155,7 +155,7 @@ def test_the_worst_of_all_objects_is_the_clauses(context: Context) -> None:
 
 
 def test_a_remark_does_not_fail_a_clause(context: Context) -> None:
-    """It is information beside a pass."""
+    """It is information in addition to a pass."""
     one = rule(lambda _c, _l, _o: iter((draft(fails=False),)))
 
     outcome = run(context, [clause()], [one], [one])
@@ -409,7 +409,7 @@ def test_what_to_do_is_never_pasted_as_a_setting() -> None:
 
 
 def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: Path) -> None:
-    """Errors come before warnings; what has failed, or has no rule yet, asks nothing; a workload is asked for first."""
+    """Errors come before warnings; what has failed, or has no rule yet, asks nothing; a workload is required first."""
     wanted = {"t.warning": "tg_c", "t.error": "foil", "t.failed": "material"}
 
     def check(_ctx: Context, of: Clause, subject: object) -> Iterator[DraftFinding]:

@@ -1,4 +1,4 @@
-"""The line of a finding is the one where a person would begin to mend it."""
+"""The line of a finding is the one where a person would begin to fix it."""
 
 from __future__ import annotations
 

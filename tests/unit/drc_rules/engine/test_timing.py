@@ -16,7 +16,7 @@ from stackwright.run.watched import ProgressLine, shares_of, timing_lines, watch
 
 
 class Clock:
-    """A clock that moves when it is told to."""
+    """A clock that moves on request."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -118,7 +118,7 @@ def test_text_shows_the_timing_on_the_error_stream(board: Path, capsys: pytest.C
 def test_work_that_takes_long_says_on_a_terminal_what_it_is_at(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Only once the patience has ended; then the board's name and the stretch that runs."""
+    """Only once the patience has ended; then the board's name and the step that runs."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     patience = ProgressLine("card.kicad_pcb")
     patience.tell("reading")
@@ -143,7 +143,7 @@ def test_quick_work_says_nothing_on_a_terminal_either(
 
 
 def test_nothing_is_said_into_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """However long it takes: nobody waits for it there."""
+    """However long it takes: no user waits for it there."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     with watched("card.kicad_pcb") as watch, stretch("solving"):
         assert watch.tell is None

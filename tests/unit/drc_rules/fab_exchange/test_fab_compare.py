@@ -1,4 +1,4 @@
-"""What a comparison with a fab's figures comes to: accepted, different, or not to be told."""
+"""What a comparison with a fab's values comes to: accepted, different, or open."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def matched(folder: Path, rows: list[FabRow]) -> Matched:
 
 
 def said(found: Matched, row: int) -> dict[str, str]:
-    """What is said of each figure of a row."""
+    """What is said of each value of a row."""
     return {one.what: one.outcome.value for one in found.layers[row].figures}
 
 
@@ -124,7 +124,7 @@ def test_a_table_that_says_the_same_is_accepted_and_builds_the_same_board(tmp_pa
 
 
 def test_what_the_fab_builds_otherwise_is_told_and_built_so(tmp_path: Path) -> None:
-    """A Dk of 3.8, a core where the board has a prepreg, another thickness; a Df whose frequency nobody states."""
+    """A Dk of 3.8, a core where the board has a prepreg, another thickness; a Df without a stated frequency."""
     found = matched(
         tmp_path,
         fab_rows(pp1={"dk": 3.8, "df": 0.018}, core={"thickness_mm": 0.9}, pp2={"kind": "core"}),

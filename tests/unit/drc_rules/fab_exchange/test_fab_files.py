@@ -193,7 +193,7 @@ def test_no_damage_to_a_file_leads_to_anything_but_one_line(data: st.DataObject)
 
 
 def test_text_of_a_pdf_without_its_columns_is_read_by_what_values_can_be() -> None:
-    """The same sheet with single blanks has the same rows; a remark says that columns were told by their values."""
+    """The same sheet with single blanks has the same rows; a remark says that columns were reported by their values."""
     aligned = TABLES / "hillside_pasted_from_pdf.txt"
     flat = "\n".join(" ".join(line.split()) for line in aligned.read_text(encoding="utf-8").splitlines())
     found, known = read_fab_table(flat, "mail"), stackup(aligned.name)

@@ -1,4 +1,4 @@
-"""What nobody has stated is never passed by the families IMP, LOS, VIA and NET; each verdict says what to supply."""
+"""What is not stated is never passed by the families IMP, LOS, VIA and NET; each verdict says what to supply."""
 
 from __future__ import annotations
 

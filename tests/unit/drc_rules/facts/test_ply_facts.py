@@ -1,4 +1,4 @@
-"""What is known of a ply, and from whom; and the lines that choose nets whose generation nobody has said."""
+"""What is known of a ply, and from whom; and the lines that choose nets of unknown generation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def core(folder: Path, declared: str = "", *, material: str = "370HR") -> Dielec
 
 
 def test_the_class_of_a_ply_is_its_laminates(tmp_path: Path) -> None:
-    """370HR as the catalogue has it; of what nobody knows there is none, with the line to write."""
+    """370HR as the catalogue has it; of an unknown one there is none, with the line to write."""
     (tmp_path / "unknown").mkdir()
     laminate = catalogue().get("370HR")
 

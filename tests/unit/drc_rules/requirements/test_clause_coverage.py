@@ -97,7 +97,7 @@ def bad(layers: int, total_mm: float, interfaces: list[str]) -> dict[str, object
 
 
 def built_up(*, is_any_layer: bool) -> dict[str, object]:
-    """A BGA of 0.5 mm pitch: over 2-N-2 staggered microvias, or beside a stack through all layers; drilled vias."""
+    """A BGA of 0.5 mm pitch: over 2-N-2 staggered microvias, or next to a stack through all layers; drilled vias."""
     names = ["F.Cu", *(f"In{i}.Cu" for i in range(1, 7)), "B.Cu"]
     spans = range(7) if is_any_layer else (0, 1, 5, 6)
     vias: list[dict[str, object]] = [
@@ -196,7 +196,7 @@ def test_every_clause_of_a_profile_can_fail_and_can_pass(
 
     never_fails = sorted(clause for clause, seen in found.items() if Verdict.FAILED not in seen)
     never_passes = sorted(clause for clause, seen in found.items() if Verdict.PASSED not in seen)
-    # "no backdrill is needed" asks for nothing: it is never applicable.
+    # "no backdrill is needed" requires nothing: it is never applicable.
     assert [c for c in never_fails if found[c] != {Verdict.NOT_APPLICABLE}] == []
     assert [c for c in never_passes if found[c] != {Verdict.NOT_APPLICABLE}] == []
     assert {c.id for c in load_profile(profile).clauses if c.kind in KINDS} <= set(found)
@@ -204,7 +204,7 @@ def test_every_clause_of_a_profile_can_fail_and_can_pass(
 
 @pytest.mark.parametrize("form", sorted(name for name, form in forms().items() if nominal_mm(form)))
 def test_the_thickness_of_a_form_can_fail_and_can_pass(form: str, tmp_path: Path) -> None:
-    """Nominal passes where the form asks for a thickness at all; one more millimetre fails."""
+    """Nominal passes where the form requires a thickness at all; one more millimetre fails."""
     nominal = nominal_mm(forms()[form]) or 0.0
     seen: dict[str, list[Verdict]] = {}
     for total in (nominal, nominal + 1.0):

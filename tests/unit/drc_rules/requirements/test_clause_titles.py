@@ -62,7 +62,7 @@ def test_a_number_in_a_title_is_that_of_the_limit() -> None:
 
 
 def test_a_title_is_a_short_requirement() -> None:
-    """It reads beside "passed" and "failed" alike: no sentence, no full stop."""
+    """It reads next to "passed" and "failed" alike: no sentence, no full stop."""
     own = [clause.title for clause in clauses() if not is_inherited(clause.title) and not clause.id.startswith("form.")]
     assert len(own) > 150
     assert [title for title in own if len(title) > LONGEST or title.endswith(".")] == []

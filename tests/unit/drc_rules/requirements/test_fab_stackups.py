@@ -1,4 +1,4 @@
-"""Named stackups of fabs: complete, dated, sane as far as they are not listed as misfits, and read by nobody else."""
+"""Named stackups of fabs: complete, dated, sane unless listed as misfits, and read by no other module."""
 
 from __future__ import annotations
 

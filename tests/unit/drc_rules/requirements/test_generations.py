@@ -107,14 +107,14 @@ def test_gen6_is_asked_what_gen5_is_in_inference() -> None:
 
 
 def test_c2c_and_slow_links_inherit_nothing() -> None:
-    """NVLink-C2C stands last in its family and is slower than NVLink 4; Gen4 is asked no backdrill."""
+    """NVLink-C2C stands last in its family and is slower than NVLink 4; Gen4 requires no backdrill."""
     assert interface("nvlink-c2c").clauses("training") == ()
     assert [c for c in interface("pcie4").clauses("training") if c.severity is Severity.ERROR] == []
     assert "training.stub.pcie5" not in {c.id for c in interface("pcie5").clauses("training")}
 
 
 def test_a_future_generation_inherits_by_construction() -> None:
-    """A PCIe Gen8 without a row of its own is asked what Gen7 is; one that names a faster link is refused."""
+    """A PCIe Gen8 without a row of its own has the requirements of Gen7; one that names a faster link is refused."""
     pcie = family("pcie")
     gen7 = pcie.interfaces[-1]
     gen8 = gen7.model_copy(
@@ -146,7 +146,7 @@ STACKUP = "\n".join(
 
 @functools.cache
 def judged(one: str, profile: str) -> dict[str, list[ClauseVerdict]]:
-    """Verdicts by kind on a board of 370HR with standard foil and no backdrill, asked for at +-15 %."""
+    """Verdicts by kind on a board of 370HR with standard foil and no backdrill, requested at +-15 %."""
     nets = [f"/X_TX0_{sign}" for sign in "PN"]
     role = 'role = "add_in_card"' if one in ("pcie5", "pcie6") else ""
     board = {
@@ -201,7 +201,7 @@ def undecided(one: str, profile: str) -> set[str]:
 def test_what_fails_as_one_generation_fails_as_the_next(step: tuple[Interface, Interface], profile: str) -> None:
     """The same board: an error clause that failed does not pass, nor vanish, as a faster link.
 
-    Of a faster link no document may state the board's share of its loss: then it is asked for.
+    Of a faster link no document may state the board's share of its loss: then the user has to state it.
     """
     slower, faster = step
 

@@ -1,4 +1,4 @@
-"""Interfaces as data, and which net is taken for which: declared, else inferred with less confidence."""
+"""Interfaces as data, and which net is assigned to which: declared, else inferred with less confidence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def assigned(board: Board, config: str = "", expected: Mapping[str, str] | None 
 
 
 def taken(board: Board, found: Assignment) -> dict[str, tuple[str, str | None]]:
-    """Net name -> (family, interface) for every net that was taken for something."""
+    """Net name -> (family, interface) for every net that was assigned."""
     return {
         net: (role.family, role.interface)
         for net, role in zip(board.nets, found.roles, strict=True)
@@ -92,7 +92,7 @@ def test_computed_stubs_follow_the_quarter_wave(one: Interface) -> None:
 
 @each(one=ALL)
 def test_every_sourced_number_names_a_known_document_and_exists(one: Interface) -> None:
-    """A source for a number that is not there, or in a document that nobody knows, is a slip."""
+    """A source for a number that is not there, or in an unknown document, is a slip."""
     assert set(one.sources.values()) <= set(documents())
     for place in one.sources:
         field, _, topology = place.partition(".")
@@ -149,7 +149,7 @@ def test_nvlink_5_says_why_its_target_is_not_the_one_of_its_tolerance_row() -> N
 
 
 def test_the_foil_of_pcie_gen5_cites_the_column_that_speaks_of_it() -> None:
-    """LP to VLP stands in the inference column; in training the profile's recommendation for all fast links holds."""
+    """LP to VLP is in the inference column; in training the profile recommends for all high-speed links."""
     (row,) = [c for c in interface("pcie5").clauses("inference") if c.kind == "foil"]
     training = {c.id: c for c in assemble(load_profile("training"), None, ["pcie5"], []).clauses}
 
@@ -307,7 +307,7 @@ def test_ordinary_names_are_no_fast_nets(net: str) -> None:
     [("/LANE_RX0_N", None), ("/LANE0_TX_P", None), ("/LANES.A_P", None), ("/LAN0_TRD1_P", "base-t")],
 )
 def test_a_lane_is_no_lan(net: str, found: str | None) -> None:
-    """Lanes are of any serial link: taken for Ethernet they would be held to 100 ohm."""
+    """Lanes are of any serial link: treated as Ethernet they would be held to 100 ohm."""
     assert family_by_name(net) == found
 
 
@@ -419,7 +419,7 @@ def test_wildcards_choose_over_the_whole_name(board_with: MakeBoard) -> None:
 def test_nets_are_named_by_the_fewest_starts_that_take_no_other(
     wanted: list[str], others: list[str], line: str, board_with: MakeBoard
 ) -> None:
-    """What a user is asked to paste chooses exactly the nets that were meant."""
+    """The lines that a user has to paste choose exactly the nets that were meant."""
     board = board_with(*wanted, *others)
 
     assert nets_line(board, [board.net_index[name] for name in wanted]) == line
@@ -533,7 +533,7 @@ def test_a_generation_that_a_name_spells_out_beats_the_profile(board_with: MakeB
 
 
 def test_usb_2_of_a_usb_3_port_is_usb_2(board_with: MakeBoard) -> None:
-    """`USB3.D+` in a class for USB 2.0, beside the port's fast pairs."""
+    """`USB3.D+` in a class for USB 2.0, next to the port's high-speed pairs."""
     board = board_with("/USB3.TX+", "/USB3.TX-", **{"90Ohm-diff_USB_2.0": ["/USB3.D+", "/USB3.D-"]})
 
     found = assigned(board)
@@ -543,7 +543,7 @@ def test_usb_2_of_a_usb_3_port_is_usb_2(board_with: MakeBoard) -> None:
 
 
 def test_a_name_is_believed_more_than_a_class_that_lumps(board_with: MakeBoard) -> None:
-    """The slow pair of a port in the class of its fast pairs is still the slow pair; two voices make it unsure."""
+    """The slow pair of a port in the class of its high-speed pairs is still slow; two sources make it unsure."""
     board = board_with(**{"90Ohm-diff_USB3": [*pair("/USB3_TX"), "/USB3_D+", "/USB3_D-"]})
 
     found = assigned(board)
@@ -561,7 +561,7 @@ def test_half_a_pair_is_no_pair(board_with: MakeBoard) -> None:
 
 
 def test_a_board_without_interfaces_has_none(board_with: MakeBoard) -> None:
-    """An ordinary board is not told that it is fast."""
+    """An ordinary board is not reported as high-speed."""
     board = board_with("GND", "+3V3", "/LED1", "Net-(R1-Pad2)", "/MOSI")
 
     found = assigned(board)

@@ -76,7 +76,7 @@ def test_an_alias_is_a_workload_with_the_interfaces_of_its_boards(name: str) -> 
     ],
 )
 def test_least_layer_count_by_type_of_board(name: str, least: int) -> None:
-    """The type of board's own figure takes the place of the workload's."""
+    """The type of board's own value takes the place of the workload's."""
     counts = [c for c in clauses_of(name).values() if c.kind == "layer_count" and c.severity is Severity.ERROR]
     assert [c.limit.min for c in counts] == [least]
 
@@ -106,7 +106,7 @@ def test_a_pcie_card_of_many_layers_is_a_remark_then_a_warning() -> None:
 
 
 def test_a_board_type_drops_the_general_preference() -> None:
-    """An H100 baseboard of 20 layers is as it should be; the general figure of 24 does not warn there."""
+    """An H100 baseboard of 20 layers is as it should be; the general value of 24 does not warn there."""
     assert "training.layers.preferred" in clauses_of("training")
     assert "training.layers.preferred" not in clauses_of("training-h100")
 
@@ -269,7 +269,7 @@ def test_a_broken_profile_is_one_clear_line(tmp_path: Path, text: str, message: 
 
 
 def test_without_a_workload_only_the_board_itself_is_judged() -> None:
-    """Nothing is demanded that nobody asked for, whatever interfaces are there."""
+    """Nothing is demanded without a source, whatever interfaces are there."""
     found = assemble(None, None, ["pcie5", "nvlink5"], ["pcie"])
     assert found.open_questions == ()
     assert {c.id.split(".")[0] for c in found.clauses} == {"board"}
@@ -372,7 +372,7 @@ def test_forms_that_documents_name_are_there() -> None:
 
 @pytest.mark.parametrize("name", profile_names())
 def test_the_form_of_a_profile_exists(name: str) -> None:
-    """A profile that names a form names one of ours; none has dimensions that nobody published."""
+    """A profile that names a form names one of ours; none has unpublished dimensions."""
     form = load_profile(name).form
     if form is not None:
         assert load_form(form)
@@ -393,7 +393,7 @@ def test_track_and_space_grow_with_copper_and_shrink_with_the_tier() -> None:
 
 
 def test_track_and_space_as_fabs_print_them() -> None:
-    """1 oz: 5 mil standard, 0.1 mm at Multi-CB, 3.5 mil at Optima; no row for what nobody states."""
+    """1 oz: 5 mil standard, 0.1 mm at Multi-CB, 3.5 mil at Optima; no row for what is not stated."""
     row = track_space(1)
     assert row is not None
     assert (row.standard_mm, row.advanced_mm, row.best_mm) == (0.127, 0.100, 0.089)

@@ -55,7 +55,7 @@ CLAUSES = all_clauses()
 
 
 def test_every_row_of_the_requirements_is_mapped_and_no_other() -> None:
-    """A row that nobody thought of is a gap; a key that is no row is a slip."""
+    """A row without a decision is a gap; a key that is no row is a slip."""
     assert sorted(requirement_rows()) == sorted(EXPECTED)
 
 
@@ -75,7 +75,7 @@ def test_every_clause_that_a_row_names_exists(key: str) -> None:
 
 
 def test_every_requirement_clause_stands_in_some_row() -> None:
-    """A clause that no document row asks for would be our own invention; likewise one that cites one of the texts."""
+    """A clause that no document row requires would be our own invention; likewise one that cites one of the texts."""
     patterns = [pattern for row in requirement_rows().values() for pattern in row.clauses]
     demanded = [
         cid
@@ -86,7 +86,7 @@ def test_every_requirement_clause_stands_in_some_row() -> None:
 
 
 def test_a_clause_without_a_row_has_a_source_of_its_own() -> None:
-    """Document and what stands in it: a limit that cites nothing at all is nobody's."""
+    """Document and what stands in it: a limit that cites nothing at all has no source."""
     patterns = [pattern for row in requirement_rows().values() for pattern in row.clauses]
     own = [c for cid, same in CLAUSES.items() if not reached(patterns, cid) for c in same]
     assert own
@@ -109,7 +109,7 @@ def test_every_line_of_a_text_is_accounted_for_once(key: str) -> None:
 
 @each(key=[key for key in EXPECTED if not key.startswith(("4.", "5.1."))])
 def test_every_row_comes_from_some_line(key: str) -> None:
-    """A row that no text asks for would be our own; sections 4 and 5.1 are, and say so."""
+    """A row that no text requires would be our own; sections 4 and 5.1 are, and say so."""
     assert places_of(key)
 
 

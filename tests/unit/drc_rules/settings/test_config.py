@@ -184,7 +184,7 @@ def test_text_variables_hold_to_the_ranges_of_the_settings(written: str, tmp_pat
 
 
 def test_a_foil_that_nobody_knows_is_told(tmp_path: Path) -> None:
-    """It declares nothing, and the user who wrote it would be asked for it again without a word."""
+    """It declares nothing, and the user who wrote it would be asked again without a word."""
     text = '[declared]\nfoil = "HVLP9"\n[declared.copper."F.Cu"]\nfoil = "smooth"\n'
     text += '[declared.copper."B.Cu"]\nfoil = "HVLP2"\n'
 

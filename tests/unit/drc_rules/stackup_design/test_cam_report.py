@@ -1,4 +1,4 @@
-"""CAM report: each value against the limit that fabs build to, asked just outside of it and not just inside."""
+"""CAM report: each value against the limit that fabs build to, a question just outside of it and not just inside."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def items(candidate: CandidateStackup, topic: str, goals: Goals = PLAIN, form: F
 
 
 def asked(candidate: CandidateStackup, topic: str, goals: Goals = PLAIN, form: Form | None = None) -> list[CamItem]:
-    """Those that the fab is to be asked."""
+    """Those that the fab has to confirm."""
     return [one for one in items(candidate, topic, goals, form) if one.asks]
 
 

@@ -59,7 +59,7 @@ def test_a_laminate_is_named_where_it_meets_every_clause_by_name_class_or_df() -
 
 
 def test_the_smoothest_foil_that_is_asked_for_decides() -> None:
-    """RTF, VLP and LP: VLP; a foil clause without a grade asks for none."""
+    """RTF, VLP and LP: VLP; a foil clause without a grade requires none."""
     foils = [clause("foil", at_least=grade) for grade in ("RTF", "VLP", "LP")]
 
     found = materials_for([*foils, clause("foil"), clause("tg_min", min=180)])
@@ -94,7 +94,7 @@ def test_a_cards_lines_have_its_share_less_the_package() -> None:
 
 
 def test_without_a_form_factor_no_share_of_several_is_taken() -> None:
-    """A card's or the system board's: nobody says which, so loss only ranks."""
+    """A card's or the system board's: it is not stated which, so loss only ranks."""
     found = lines_for(("pcie5",), None, None, GoalChoices(longest_mm={"pcie5": 100}))
 
     assert found.goals[0].loss_budget_db is None
@@ -153,7 +153,7 @@ def test_every_fast_family_takes_two_layers_and_nvlink_what_its_clause_says() ->
 
 
 def test_the_greatest_minimum_of_a_kind_is_taken_and_those_without_one_are_not() -> None:
-    """A B200 baseboard asks for 24 layers; nothing asks for a least number of a kind that nobody states."""
+    """A B200 baseboard requires 24 layers; nothing requires a minimum number of a kind without a source."""
     found = selection_for("training-b200", None)
 
     greatest = found.greatest("layer_count")

@@ -45,7 +45,7 @@ def candidate(board: str) -> CandidateStackup:
 
 
 def test_b200_goals_are_the_numbers_of_its_clauses() -> None:
-    """A B200 baseboard asks for 24 layers, 2 oz planes, Df 0.002 at 10 GHz or Megtron 7, VLP foil, 0.125 mm stubs."""
+    """A B200 baseboard requires 24 layers, 2 oz planes, Df 0.002 at 10 GHz or Megtron 7, VLP foil, 0.125 mm stubs."""
     goals = goals_of("training-b200").goals
     assert (goals.layer_count, goals.power_copper_oz, goals.max_stub_mm) == (24, 2.0, 0.125)
     assert goals.df_limit is not None and (goals.df_limit.max, goals.df_limit.at_ghz) == (0.002, 10.0)
@@ -87,7 +87,7 @@ def test_outer_links_are_the_users_to_decide() -> None:
 @pytest.mark.slow
 @each(form=[None, *sorted(forms())], profile=profile_names())
 def test_every_profile_in_every_form_gives_goals_that_can_be_laid_out(profile: str, form: str | None) -> None:
-    """Any profile in any form gives layers that fit their number, and a source beside each goal."""
+    """Any profile in any form gives layers that fit their number, and a source next to each goal."""
     found = goals_of(profile, form)
     assert orders(found.goals)
     assert all(reason.source and reason.value for reason in found.reasons)
@@ -121,7 +121,7 @@ def test_a_choice_that_breaks_an_error_clause_is_refused_with_the_clause() -> No
 
 
 def test_a_card_takes_its_thickness_from_the_form_factor() -> None:
-    """A PCIe card is 1.42 to 1.73 mm thick, whoever asks for it."""
+    """A PCIe card is 1.42 to 1.73 mm thick, whichever clause requires it."""
     goals = goals_of("inference-pcie").goals
     assert goals.thickness_mm is not None
     low = goals.thickness_mm * (1 - goals.thickness_tolerance)
@@ -138,7 +138,7 @@ def test_a_length_brings_the_boards_share_of_the_loss() -> None:
 
 
 def test_a_length_of_an_interface_that_is_not_there_is_an_error() -> None:
-    """A length for NVLink on a PCIe card is a mistake, not a wish."""
+    """A length for NVLink on a PCIe card is a mistake, not a preference."""
     with pytest.raises(ConfigError, match="does not carry"):
         goals_of("inference-pcie", longest_mm={"nvlink5": 100})
 
@@ -185,7 +185,7 @@ def test_the_judge_finds_what_the_check_finds(board: str, profile: str, clause: 
 
 
 def test_a_foil_that_nobody_declares_is_not_met() -> None:
-    """A candidate without a foil grade on its fast layers cannot pass the clause that asks for one."""
+    """A candidate without a foil grade on its high-speed layers cannot pass the clause that requires one."""
     stands = candidate("inference_pcie_gen5_fit")
     rows = tuple(row.model_copy(update={"foil": ""}) for row in stands.rows)
     judged = goals_of("inference-pcie").judge(stands.model_copy(update={"rows": rows}))
@@ -204,7 +204,7 @@ def test_a_board_gives_its_own_numbers() -> None:
 
 
 def test_the_generation_of_a_boards_nets_can_be_said() -> None:
-    """Without settings nobody says which PCIe it is; named with the goals, its routed nets are of that generation."""
+    """Without settings the PCIe generation is unknown; named with the goals, its routed nets are of that generation."""
     path = BOARDS / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
     board = read_board(path)
     unsaid = project_of(board, Config(), Overrides())

@@ -58,13 +58,13 @@ def is_outside(of: Outline, x: float, y: float) -> bool | None:
         ([*SIDES, [(0, 0), (-5, -5)]], (70, 5), None),  # three lines meet at a corner
         ([], (5, 5), None),
         ([[(5, 5)]], (5, 5), None),
-        ([[(5, 5), (9, 5), (5, 5)]], (5, 5), None),  # there and back encloses nothing
+        ([[(5, 5), (9, 5), (5, 5)]], (5, 5), None),  # out and back encloses nothing
     ],
 )
 def test_a_point_is_outside_only_where_closed_chains_leave_no_doubt(
     lines: list[Line], at: tuple[float, float], expected: bool | None
 ) -> None:
-    """None: the outline is open, and nobody can tell."""
+    """None: the outline is open, so it is not known."""
     assert is_outside(outline(*lines), *at) is expected
 
 
@@ -80,7 +80,7 @@ def test_a_ring_that_crosses_itself_encloses_both_of_its_parts() -> None:
 @pytest.mark.parametrize(
     ("vias", "outside"),
     [
-        ([(30, 30), (50, 30)], set()),  # most of the copper lies in it: the ring is a frame around the board
+        ([(30, 30), (50, 30)], set()),  # most of the copper is in it: the ring is a frame around the board
         ([(3, 3), (50, 30)], {"N1"}),  # no more than half: it is a cut-out
     ],
 )

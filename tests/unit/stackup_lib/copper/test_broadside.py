@@ -54,7 +54,7 @@ def test_two_tracks_over_the_same_stretch_count_once(tmp_path: Path) -> None:
 
 
 def test_partners_do_not_count(tmp_path: Path) -> None:
-    """Of the two tracks on the neighbour one is the partner."""
+    """Of the two tracks on the neighbour one is the complement."""
     board = crossed(tmp_path, {"path_mm": [[15, 10], [15, 30]]}, {"net": "/P", "path_mm": [[5, 20], [45, 20]]})
 
     assert met(board, "/P") == pytest.approx(0.7, abs=1e-6)

@@ -40,7 +40,7 @@ def test_a_straight_pair_has_its_drawn_gap_all_along(tmp_path: Path) -> None:
 
 
 def test_where_one_trace_swings_out_the_gap_grows_and_it_is_alone(tmp_path: Path) -> None:
-    """0.27 mm between centres, then 1.27; the cross-over piece has no parallel partner."""
+    """0.27 mm between centres, then 1.27; the cross-over piece has no parallel complement."""
     board = mini(
         tmp_path,
         """tracks = [

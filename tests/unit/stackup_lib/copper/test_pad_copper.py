@@ -36,7 +36,7 @@ def test_a_pad_counts_by_its_shape(tmp_path: Path, shape: str, size_mm: tuple[fl
 
 
 def test_vias_and_plated_pads_have_lands_and_what_lies_in_its_own_fill_is_counted_there(tmp_path: Path) -> None:
-    """Of two vias of 0.6 mm one lies in a fill of its net; a hole without plating has no copper."""
+    """Of two vias of 0.6 mm one is in a fill of its net; a hole without plating has no copper."""
     holes = [
         {"number": "1", "net": "/B", "kind": "through", "size_mm": [1, 1]},
         {"number": "", "kind": "non_plated", "size_mm": [3, 3], "at_mm": [10, 0], "drill_mm": 3},

@@ -117,7 +117,7 @@ def test_pads_lie_where_they_are_turned_and_shifted_to(tmp_path: Path) -> None:
 
 
 def test_arcs_are_measured_along_their_bend(tmp_path: Path) -> None:
-    """Two concentric arcs of 1.0 and 1.25 mm leave 0.15 mm, a track beside the bulge what is left of its distance."""
+    """Two concentric arcs of 1.0 and 1.25 mm leave 0.15 mm, a track next to the bulge what is left of its distance."""
     board = built(tmp_path, tracks=[track("/A", 0, 0, 1, 1), track("/B", 0, 0, 1, 1), track("/C", 0, 0, 1, 1)])
     half = np.sqrt(0.5)
     new = {
@@ -186,7 +186,7 @@ def test_the_distance_of_straight_lines_is_the_one_that_shapely_measures() -> No
 
 
 def test_between_fills_and_to_fills_it_is_measured_to_the_nearest_edge(tmp_path: Path) -> None:
-    """A via and a pad beside a plane, and two planes side by side."""
+    """A via and a pad next to a plane, and two planes side by side."""
     board = built(
         tmp_path,
         vias=[{"net": "/V", "at_mm": [10, 10], "size_mm": 0.4, "drill_mm": 0.2}],

@@ -1,4 +1,4 @@
-"""Fills that do not match the routing: what lies in them is found, and nothing that rests on them is decided."""
+"""Fills that do not match the routing: what is in them is found, and nothing that rests on them is decided."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HOLDS_ALL_THE_SAME = {"VIA006", "VIA009", "FAB015", "SKW002"}
 
 
 class Watched:
-    """The zones of a board that remember whether anybody asked for their fills."""
+    """The zones of a board that remember whether their fills were read."""
 
     def __init__(self, board: Board) -> None:
         self._zones, self.asked = board.zones, False
@@ -115,7 +115,7 @@ def mini(folder: Path, **table: object) -> Board:
 
 
 def found(board: Board, *, to_the_rim: bool = False) -> list[tuple[str, str, str, str]]:
-    """What lies in fills: by its middle and its ends, or also what only reaches into one with its side."""
+    """What is in fills: by its middle and its ends, or also what only reaches into one with its side."""
     copper, none = CopperMap(board), (0.0,) * board.layer_count
     rows = SpaceFinder(copper, none, PostFills(copper, 0.0, none)).foreign if to_the_rim else copper.foreign
     names = [layer.name for layer in board.copper_layers]
@@ -188,7 +188,7 @@ def test_fills_made_as_the_board_is_routed_hold_nothing_else(tmp_path: Path) -> 
 
 
 def test_a_track_whose_side_alone_reaches_into_a_fill_makes_the_fills_old_too(tmp_path: Path) -> None:
-    """Neither end lies in it: it is found among the spaces, and what was decided by fills before that is taken back."""
+    """Neither end is in it: it is found among the spaces, and what was decided by fills before that is undone."""
     reads = {rule.code for rule in all_rules() if rule.reads_fills}
     table = {
         "size_mm": [60, 40],

@@ -50,7 +50,7 @@ def test_without_sharing_the_work_is_done_here_and_only_when_it_is_asked_for() -
 
 @forks
 def test_a_copy_works_and_its_answer_comes_back() -> None:
-    """Large answers too: nobody waits for a pipe to be emptied."""
+    """Large answers too: no process waits for a pipe to be emptied."""
     with sharing_cores():
         answer = BackgroundTask(lambda: (os.getpid(), b"x" * 10_000_000))
         assert answer.is_running
@@ -207,7 +207,7 @@ def test_what_nobody_took_is_left_when_the_tray_is_closed() -> None:
 
 @forks
 def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
-    """Whoever is free takes the next."""
+    """The next free process takes the next."""
     tray = WorkQueue(200)
 
     def take() -> list[int]:
@@ -228,7 +228,7 @@ def test_two_processes_share_the_pieces_and_none_is_done_twice() -> None:
 
 
 def test_without_a_pipe_there_is_nothing_to_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many open files: whoever shares work has to see what was not done."""
+    """Too many open files: the process that shares work has to see what was not done."""
 
     def refused() -> tuple[int, int]:
         raise OSError(24, "Too many open files")

@@ -1,4 +1,4 @@
-"""Whoever works for a check ends with it: a check that is ended, or killed, leaves nothing running."""
+"""Workers of a check end with it: a check that is ended, or killed, leaves nothing running."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ with sharing_cores():
 
 
 def started(*command: str, words: int) -> subprocess.Popen[bytes]:
-    """Start a Python program; return it when so many of its processes have said that they work."""
+    """Start a Python program; return it when as many of its processes as `words` have said that they work."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "plugin")))
     process = subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths}, cwd=ROOT
@@ -115,7 +115,7 @@ def test_a_check_of_many_boards_that_is_ended_leaves_nothing_running(tmp_path: P
 
 @posix
 def test_the_worker_behind_kicads_page_ends_with_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The session is killed, so that nobody stops its worker; here the session's end of the pipe closes."""
+    """The session is killed, so that it cannot stop its worker; here the session's end of the pipe closes."""
     monkeypatch.setattr(jobs, "WORKER", "tests.support.idle_worker")
     said: list[object] = []
     job = jobs.start({"kind": "check"}, b"", lambda *answer: said.append(answer))

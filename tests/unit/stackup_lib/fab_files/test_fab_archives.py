@@ -1,4 +1,4 @@
-"""Archives from strangers: read in memory, within bounds, or refused in one line."""
+"""Archives of unknown origin: read in memory, within bounds, or refused in one line."""
 
 from __future__ import annotations
 

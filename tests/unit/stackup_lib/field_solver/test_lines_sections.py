@@ -71,7 +71,7 @@ def test_copper_between_core_and_prepreg_lies_in_the_prepreg() -> None:
 
 
 def test_a_wall_through_two_layers_is_cut_where_they_meet() -> None:
-    """Each part of the wall carries the permittivity beside it."""
+    """Each part of the wall carries the permittivity next to it."""
     section = shapes.embedded_microstrip(
         width_mm=0.1, thickness_mm=0.04, layers_below=[(0.1, 4.5)], layers_above=[(0.02, 3.5)]
     )
@@ -80,7 +80,7 @@ def test_a_wall_through_two_layers_is_cut_where_they_meet() -> None:
 
 
 def test_symmetry_is_seen() -> None:
-    """Pairs beside one another and strips above one another are their own mirror image; shifted ones are not."""
+    """Pairs next to one another and strips above one another are their own mirror image; shifted ones are not."""
     pair: dict[str, Any] = {"width_mm": 0.1, "gap_mm": 0.1, "thickness_mm": 0.02}
     layers: dict[str, Any] = {"layers_below": [(0.2, 4.0)], "layers_above": [(0.2, 4.0)]}
     assert is_symmetric(shapes.stripline(**pair, **layers))
@@ -134,7 +134,7 @@ def test_a_line_without_a_reference_is_refused() -> None:
 
 
 def test_mask_on_an_inner_layer_is_refused() -> None:
-    """Solder mask lies on the outer face only."""
+    """Solder mask is on the outer face only."""
     strip = Strip(base_width_mm=0.1, top_width_mm=0.1, thickness_mm=0.02, bottom_mm=0.05)
     mask = Mask(er=3.8, on_laminate_mm=0.03, on_trace_mm=0.015)
     with pytest.raises(GeometryError, match="not on the outer face"):

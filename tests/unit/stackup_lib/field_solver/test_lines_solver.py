@@ -285,7 +285,7 @@ def test_series_and_closed_forms_agree_at_every_distance(
     views = [View(centre + half * away * direction, normals, -2.0)]
     found = effect(views, centre=centre, half=half, order=order)
     zeta = away * direction
-    # asked of twelve functions at once, the far ones recur backward, which loses no digits
+    # computed for twelve functions at once, the far ones recur backward, which loses no digits
     if normals is None:
         exact = potential_moments(zeta, half, 12)[:order]
     else:

@@ -29,7 +29,7 @@ def solved(number: int) -> Perturbation:
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{c['id']}-{c['mode']}" for c in CASES])
 def test_every_exact_resistance_is_met_within_the_estimate(number: int) -> None:
-    """Trace, return path and total within 0.05 %, a tenth of what is asked, and within the estimate."""
+    """Trace, return path and total within 0.05 %, a tenth of what is required, and within the estimate."""
     case, found = CASES[number], solved(number)
     crowding = found.crowding
 
@@ -124,7 +124,7 @@ def test_a_layer_cut_in_two_of_the_same_dielectric_shares_its_part() -> None:
 
 @pytest.mark.slow
 def test_coplanar_ground_takes_crowding_from_the_plane_and_open_bottoms_hold_a_share() -> None:
-    """Near ground beside the trace carries loss; a half space below holds half the field of a thin trace."""
+    """Near ground next to the trace carries loss; a half space below holds half the field of a thin trace."""
     far, near = (
         shapes.coplanar(width_mm=0.3, ground_gap_mm=g, thickness_mm=0.035, layers_below=[(0.2, 4.4)])
         for g in (2.0, 0.1)

@@ -20,7 +20,7 @@ from stackup_lib.transmission_lines.materials.dielectric_models import wideband_
 def test_dispersion_of_a_measured_microstrip() -> None:
     """The eps_eff of a 3.0 x 1.55 mm line on FR-4 was measured to rise from 3.32 to 3.53 between 2 and 10 GHz.
 
-    Its Dk (4.421, Df 0.0167 at 1 GHz) falls meanwhile; 82 % of the capacitance is in the substrate.
+    Its Dk (4.421, Df 0.0167 at 1 GHz) falls over that range; 82 % of the capacitance is in the substrate.
     """
     fr4 = wideband_debye(4.421, 0.0167, 1.0, lower_corner_ghz=1e-6, upper_corner_ghz=1000)
     eps = []

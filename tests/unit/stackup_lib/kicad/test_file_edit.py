@@ -142,7 +142,7 @@ def test_a_project_is_held_by_every_editor_of_its_files(tmp_path: Path) -> None:
 
 
 def test_a_link_stays_a_link(board: Path, tmp_path: Path) -> None:
-    """The file that it points to changes, its backup lies there; a lock beside the file or beside the link counts."""
+    """The file that it points to changes, its backup is there; a lock next to the file or next to the link counts."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     link = folder / "linked.kicad_pcb"
@@ -212,7 +212,7 @@ def three(board: Path) -> list[FileEdit]:
 
 
 def test_files_that_change_together(three: list[FileEdit], board: Path) -> None:
-    """All are written, and the former ones lie beside them."""
+    """All are written, and the former ones lie next to them."""
     written = apply_together(three)
     assert [edit.path.read_bytes() for edit in three] == [edit.new for edit in three]
     assert [w.backup.read_bytes() if w.backup else None for w in written] == [OLD, None, b"{}"]
@@ -406,7 +406,7 @@ def test_a_kill_at_any_moment_leaves_one_of_the_contents(board: Path, tmp_path: 
 
 
 def test_what_a_killed_writer_left_is_taken_away_later(board: Path) -> None:
-    """A temporary file of hours ago goes with the next write; a young one may be somebody's work."""
+    """A temporary file of hours ago goes with the next write; a young one may belong to a running process."""
     old, young = (board.with_name(f".stackwright-{name}-board.kicad_pcb.tmp") for name in ("old", "young"))
     for file in (old, young):
         file.write_bytes(b"half")

@@ -344,7 +344,7 @@ def test_newer_files_are_read_with_a_warning(tmp_path: Path) -> None:
 
 
 def test_live_text_takes_the_place_of_the_file(tmp_path: Path) -> None:
-    """The text of a running KiCad is read although the file does not exist; its project is still found beside it."""
+    """The text of a running KiCad is read although the file does not exist; its project is still found next to it."""
     (tmp_path / "live.kicad_pro").write_text('{"text_variables": {"A": "1"}}')
     board = read_board(tmp_path / "live.kicad_pcb", text=board_text().encode())
     assert len(board.tracks) == 3

@@ -108,7 +108,7 @@ def test_what_kicad_rejects_is_found_with_its_line(tail: str, line: int, word: s
     ],
 )
 def test_values_that_kicad_takes_are_no_fault(constraint: str) -> None:
-    """A rule beside each of them acted in KiCad 10.0.6."""
+    """A rule next to each of them acted in KiCad 10.0.6."""
     assert parse_design_rules(f'(version 1)\n{SENTINEL}(rule "a" (constraint {constraint}))\n').fault is None
 
 
@@ -118,7 +118,7 @@ def of_rule(clause: str) -> DesignRules:
     return parse_design_rules(text, None, ["GNDPLANE"])
 
 
-# Each of these was put beside a rule that acts alone, and KiCad 10.0.6 was asked what acts then.
+# Each of these was put next to a rule that acts alone, and KiCad 10.0.6 showed what acts then.
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_what_kicad_accepts_is_no_fault(tail: str) -> None:
 
 
 def test_a_file_without_a_version_is_a_fault() -> None:
-    """KiCad asks for the version first."""
+    """KiCad reads the version first."""
     fault = parse_design_rules(SENTINEL).fault
     assert fault is not None
     assert "(version 1)" in fault.what
@@ -276,12 +276,12 @@ TRACK = TrackOfNet(net="/USB_D+", classes=("90Ohm-diff_USB",), layer="In1.Cu", i
     ],
 )
 def test_a_condition_is_true_false_or_open(condition: str | None, expected: bool | None) -> None:
-    """What cannot be told for the whole net stays open, and decides only where the rest does not."""
+    """What is not known for the whole net stays open, and decides only where the rest does not."""
     assert holds(condition, TRACK) is expected
 
 
 def test_of_several_classes_each_and_their_joined_name_fit() -> None:
-    """As KiCad 10 compares; a real one is asked in the tests against it."""
+    """As KiCad 10 compares; the tests against KiCad use a real one."""
     track = TrackOfNet(net="A", classes=("fast", "wide", "Default"), layer="F.Cu")
     assert holds("A.NetClass == 'fast'", track) is True
     assert holds("A.NetClass == 'Default'", track) is True

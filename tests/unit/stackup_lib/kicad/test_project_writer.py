@@ -1,4 +1,4 @@
-"""Net classes into a project's bytes: what is not asked for stays, and a second time changes nothing."""
+"""Net classes into a project's bytes: what is not in the plan stays, and a second time changes nothing."""
 
 from __future__ import annotations
 

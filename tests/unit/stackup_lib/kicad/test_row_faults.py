@@ -35,7 +35,7 @@ mask 0.015 dk=3.5
 LOSS_CASES = Path("fixtures/rules/loss/excess_link_loss.toml")
 CONFIG = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 F_CU, IN2 = ("F.Cu", 0.1, 0.2), ("In2.Cu", 0.08, 0.2)
-"""Pairs that are off target: on a row that cannot be, that is nobody's fault yet."""
+"""Pairs that are off target: on a row that cannot be, that is not counted yet."""
 
 UPPER = 'F.Cu 0.035\nprepreg 0.1 "370HR 2116" dk=4.0'
 FAULTS = {
@@ -104,7 +104,7 @@ def test_lines_that_do_not_touch_the_row_are_judged_as_before(fault: str, tmp_pa
 
 @pytest.mark.parametrize("sheet_mm", [0.401, 0.42, 0.6, 0.8, 0.801])
 def test_no_width_is_advised_on_a_prepreg_thicker_than_a_sheet(sheet_mm: float, tmp_path: Path) -> None:
-    """From the limit of one sheet on: the row is named once, and no width beside it."""
+    """From the limit of one sheet on: the row is named once, and no width next to it."""
     report = check(tmp_path, GOOD.replace("prepreg 0.13", f"prepreg {sheet_mm}"), IN2)
 
     assert [found.code for found in report.findings if found.code in ("STK015", "IMP002")] == ["STK015"]
@@ -112,7 +112,7 @@ def test_no_width_is_advised_on_a_prepreg_thicker_than_a_sheet(sheet_mm: float, 
 
 
 def test_sheets_that_are_entered_one_by_one_are_a_height(tmp_path: Path) -> None:
-    """The cure that STK015 names: three sheets of 0.2 mm are 0.6 mm."""
+    """The fix that STK015 names: three sheets of 0.2 mm are 0.6 mm."""
     sheet = '"370HR 7628" dk=4.0 df=0.02'
     sheets = f"prepreg 0.2 {sheet}\nprepreg+ 0.2 {sheet}\nprepreg+ 0.2 {sheet}"
     stackup = GOOD.replace('prepreg 0.13 "370HR 2116" dk=4.0 df=0.02', sheets)

@@ -1,4 +1,4 @@
-"""Design rules that a later one replaces, mistakes in them, who asks for a via, and the drill of a suggestion."""
+"""Design rules that a later one replaces, mistakes in them, the source of a via, and the drill of a suggestion."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def with_row(plan: PlannedStackup, name: str, *plies: Ply, kind: LayerKind | Non
 
 
 def layered(count: int) -> PlannedStackup:
-    """A plan of so many copper layers, cores and prepregs by turns."""
+    """A plan of `count` copper layers, cores and prepregs by turns."""
     rows: list[PlannedRow] = []
     for i in range(count):
         if i:

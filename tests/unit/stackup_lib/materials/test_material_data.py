@@ -41,14 +41,14 @@ TABLES = [
 DATA_FILES = [*laminate_files(), "names.toml", *TABLES]
 
 DK_GOOD_TO = 0.06
-"""What Dk over frequency is good to: two figures printed to one decimal are off by 3 %, two methods by another 3 %."""
+"""What Dk over frequency is good to: two values printed to one decimal are off by 3 %, two methods by another 3 %."""
 
 ALIKE = (
     {"KB-6165", "KB-6165F", "KB-6167F"},  # one resin with another filler; each sheet says so
     {"N4000-13", "N4000-13 EP"},  # the second is the first for lead-free soldering
     {"RO4350B", "VT-870"},  # made to take the other's place
 )
-"""Families whose sheets state the same figures; any other two that agree in all would be a slip of the copyist."""
+"""Families whose sheets state the same values; any other two that agree in all would be a slip of the copyist."""
 
 
 def points_of(laminate: Laminate) -> list[DielectricPoint]:
@@ -82,7 +82,7 @@ def test_every_figure_is_plausible(laminate: Laminate) -> None:
 
 @each(laminate=LAMINATES)
 def test_every_row_is_sourced_and_graded_and_engineering_gives_no_product_figures(laminate: Laminate) -> None:
-    """A product's figure rests on a document of its maker; knowledge without one carries identity and class only."""
+    """A product's value rests on a document of its maker; knowledge without one carries identity and class only."""
     for source in sources_of(laminate):
         assert len(source.text) > 10
         assert source.grade in Grade
@@ -148,7 +148,7 @@ def test_typical_df_never_falls_by_more_than_a_rounding_step_with_frequency(lami
 
 
 def every_series(laminate: Laminate) -> list[list[DielectricPoint]]:
-    """Figures of one laminate that belong together, each by rising frequency."""
+    """Values of one laminate that belong together, each by rising frequency."""
     together = [[p for p in laminate.points if p.typical], *(list(c.points) for c in laminate.constructions)]
     stated = [[p for p in points if p.frequency_ghz is not None] for points in together]
     return [sorted(points, key=lambda p: p.frequency_ghz or 0.0) for points in stated]
@@ -251,7 +251,7 @@ def test_every_number_stands_in_a_table_that_names_its_source(name: str) -> None
 
 @each(foil=foils())
 def test_every_foil_has_a_roughness_that_hangs_together(foil: Foil) -> None:
-    """The least Rz is below the greatest, a nominal one not above it; Rq 0.2 to 4 um; a figure names its method."""
+    """The least Rz is below the largest, a nominal one not above it; Rq 0.2 to 4 um; a value names its method."""
     low, high = foil.rz_um
     assert low is not None or high is not None
     assert low is None or high is None or low <= high

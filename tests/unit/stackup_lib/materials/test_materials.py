@@ -1,4 +1,4 @@
-"""The material catalogue: what people type is resolved honestly, and a figure has frequency, source and confidence."""
+"""The material catalogue: what people type is resolved honestly, and a value has frequency, source and confidence."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_people_type_becomes_family_style_and_resin(
     ],
 )
 def test_a_glass_style_alone_names_no_laminate(text: str, styles: tuple[str, ...], resin: float | None) -> None:
-    """Style and resin content are understood, the family stays unknown, and no figure comes out."""
+    """Style and resin content are understood, the family stays unknown, and no value comes out."""
     match = catalogue().find(text)
 
     assert (match.status, match.laminate, match.styles, match.resin_content_pct) == ("style only", None, styles, resin)
@@ -193,7 +193,7 @@ def test_a_name_that_may_mean_several_laminates_is_not_resolved(text: str, among
     ],
 )
 def test_an_unknown_name_stays_unknown_and_suggests_what_may_be_meant(text: str, nearest: str | None) -> None:
-    """Neither a typo nor a suffix that we do not know is taken for a neighbour, and nothing becomes FR4."""
+    """Neither a typo nor a suffix that we do not know counts as a neighbour, and nothing becomes FR4."""
     match = catalogue().find(text)
 
     assert (match.status, match.laminate) == ("unknown", None)
@@ -206,7 +206,7 @@ def test_an_unknown_name_stays_unknown_and_suggests_what_may_be_meant(text: str,
 
 
 def test_megtron_6e_is_megtron_6_only_by_a_declared_assumption() -> None:
-    """No Panasonic document knows the name; the match says so, and figures are no surer than the assumption."""
+    """No Panasonic document knows the name; the match says so, and values are no surer than the assumption."""
     match = catalogue().find("Megtron 6E")
 
     assert match.laminate is laminate("Megtron 6")
@@ -217,7 +217,7 @@ def test_megtron_6e_is_megtron_6_only_by_a_declared_assumption() -> None:
 
 
 def test_a_bare_m6_is_taken_with_low_confidence_and_a_note() -> None:
-    """M6 is a market tier too, so every figure that follows is of low confidence."""
+    """M6 is a market tier too, so every value that follows is of low confidence."""
     match = catalogue().find("M6")
 
     assert match.confidence is Confidence.LOW
@@ -245,7 +245,7 @@ def test_words_that_are_not_understood_cost_confidence() -> None:
     )
 )
 def test_any_text_gets_an_honest_answer(text: str) -> None:
-    """Nothing raises; a laminate comes only with "found" or "generic", and whoever gets none is told why."""
+    """Nothing raises; a laminate comes only with "found" or "generic", and where there is none the reason is given."""
     match = catalogue().find(text)
 
     assert (match.laminate is not None) == (match.status in ("found", "generic"))
@@ -354,7 +354,7 @@ def test_the_spread_over_constructions_is_available_and_contains_the_typical_val
 
 
 def test_df_far_beyond_the_measured_range_is_unknown() -> None:
-    """NP-155F is specified at 1 GHz: the figure serves to 2 GHz with less confidence, and says nothing at 10."""
+    """NP-155F is specified at 1 GHz: the value serves to 2 GHz with less confidence, and says nothing at 10."""
     sheet = laminate("NP-155F")
 
     assert sheet.df_at(1).confidence is Confidence.MEDIUM
@@ -470,7 +470,7 @@ def test_confidence_follows_how_the_figure_was_read() -> None:
 
 
 def test_loss_classes_are_ordered_from_standard_to_super_ultra_low() -> None:
-    """The order in which requirements ask for "at least"."""
+    """The order in which requirements say "at least"."""
     by_name = sorted(LossClass, key=lambda c: c.label)
     labels = [c.label for c in sorted(by_name)]
 
@@ -548,7 +548,7 @@ def test_importing_the_package_reads_no_data() -> None:
     ],
 )
 def test_a_declared_foil_is_known_by_its_grade(text: str, grade: FoilGrade) -> None:
-    """Whatever the spelling, and with a weight beside it."""
+    """Whatever the spelling, and with a weight next to it."""
     match = find_foil(text)
 
     assert (match.status, match.grade) == ("found", grade)
@@ -693,7 +693,7 @@ def test_the_glass_grades_of_megtron_7_have_their_own_figures() -> None:
 
 
 def test_every_document_of_a_laminate_is_listed_once() -> None:
-    """Its sources are those of its figures, each with number, date or page where the document states one."""
+    """Its sources are those of its values, each with number, date or page where the document states one."""
     tu_872 = catalogue().find("TU-872 LK").laminate
     assert tu_872 is not None
     assert [str(s) for s in tu_872.sources] == ["TUC, TU-872 LK data sheet DS1801019B, 31 January 2018 (transcribed)"]
@@ -735,7 +735,7 @@ def test_kinds_of_glass_are_known_from_the_highest_dk_down() -> None:
 
 
 def test_hvlp_grades_have_a_roughness_each() -> None:
-    """None is rougher than the grade before it; HVLP4 has the ceiling of HVLP3 for want of a maker's figure."""
+    """None is rougher than the grade before it; HVLP4 has the ceiling of HVLP3 without a maker's value."""
     highest = [find_foil(name).rz_um[1] for name in ("HVLP1", "HVLP2", "HVLP3", "HVLP4")]
     assert highest == [1.5, 1.5, 1.1, 1.1]
     assert find_foil("HVLP2").foil is not None

@@ -95,7 +95,7 @@ def test_agrees_with_makers_tables() -> None:
 
 
 def test_figures_alone_have_low_confidence() -> None:
-    """Without a maker's row the figure rests on nominal weights and says so; a row is better by its own source."""
+    """Without a maker's row the value rests on nominal weights and says so; a row is better by its own source."""
     fact = pressed_prepreg("prepreg 1", style="2116", resin_content_pct=55, faces=[], plies=2)
     one = pressed_prepreg("prepreg 1", style="2116", resin_content_pct=55, faces=[])
     assert fact.need().thickness_mm == pytest.approx(2 * one.need().thickness_mm)
@@ -131,7 +131,7 @@ def test_missing_figures_are_unknown(style: str | None, resin: float | None, cov
 
 
 def test_starved_prepreg_has_no_thickness() -> None:
-    """Two faces of 2 oz copper ask for more resin than a ply of 7628 holds: no thickness, but the reason."""
+    """Two faces of 2 oz copper need more resin than a ply of 7628 holds: no thickness, but the reason."""
     fact = press("7628", 43, 0.185, (0.07, 0.2), (0.07, 0.2))
     assert not fact.known
     assert "0.112 mm of resin" in fact.how_to_give

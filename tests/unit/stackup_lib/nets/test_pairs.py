@@ -72,7 +72,7 @@ def test_the_far_side_of_a_connector_or_protection_part_is_a_pair_too(tmp_path: 
 
 
 def test_two_nets_of_one_spelling_pair_with_nobody(tmp_path: Path) -> None:
-    """`/d_p` and `/D_p` both read as D_P: whose mate /D_n is, nobody knows."""
+    """`/d_p` and `/D_p` both read as D_P: it is not known whose complement /D_n is."""
     assert paired(with_nets(tmp_path, "/d_p", "/D_p", "/D_n")) == {}
 
 
@@ -89,7 +89,7 @@ def test_kicads_own_rule_goes_first_and_a_net_is_in_one_pair(tmp_path: Path) -> 
 
 
 def test_pins_without_a_connection_are_no_pair(tmp_path: Path) -> None:
-    """Their nets hold pin names such as TX_P, yet lead nowhere."""
+    """Their nets hold pin names such as TX_P, yet have no second end."""
     assert paired(with_nets(tmp_path, "unconnected-(U1-TX_P", "unconnected-(U1-TX_N")) == {}
 
 

@@ -125,7 +125,7 @@ vias = [
 def test_kicads_default_stackups_are_recognised_for_any_count_and_thickness(
     tmp_path: Path, kind: str, layers: int, thickness_mm: float
 ) -> None:
-    """A board nobody has set up, and one for which only the number of layers was picked."""
+    """A board without Board Setup, and one for which only the number of layers was picked."""
     text = {"stackup": kind, "copper_layers": layers, "thickness_mm": thickness_mm}
     board = read_board(write(MiniBoard.model_validate(text), tmp_path, "board"))
 

@@ -111,7 +111,7 @@ def test_a_rail_without_loss_is_as_sure_as_it_was() -> None:
 
 
 def test_what_is_assumed_lies_within_its_own_range() -> None:
-    """IPC's 20 and 25 um of plating and a fab's 18 um are all within; copper is cold where nobody says otherwise."""
+    """IPC's 20 and 25 um of plating and a fab's 18 um are all within; copper is cold by default."""
     assert PLATING_UM.low <= 18.0
     assert PLATING_UM.high >= 25.0
     assert COPPER_C.low == COPPER_C.nominal == 20.0

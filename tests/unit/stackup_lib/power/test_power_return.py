@@ -224,7 +224,7 @@ def three(folder: Path) -> tuple[Board, list[Terminal]]:
 
 
 def test_currents_that_share_the_copper_add_up(tmp_path: Path) -> None:
-    """1 A from U1 and 2 A from U2 to J1: 3 and 6 squares over two pieces of 1.8; each flow's part is told apart."""
+    """1 A from U1 and 2 A from U2 to J1: 3 and 6 squares over two pieces of 1.8; each flow's part is distinguished."""
     board, ends = three(tmp_path)
     flows = [ReturnFlow(entry=0, exit=2, current_a=1.0), ReturnFlow(entry=1, exit=2, current_a=2.0)]
     drops = solve_return(board, "GND", copper_of(board, 0.02), ends, flows=flows, pairs=[(0, 2), (1, 2)])
@@ -338,7 +338,7 @@ def thor(demo_boards: Path) -> Board:
     ("net", "entry", "leave"), [("VCC_IN", "Q2", "J2"), ("+1V15", "U21", "R7"), ("SYS_VIN_HV", "J1", "R65")]
 )
 def test_rails_of_a_real_board_agree_with_finite_elements(net: str, entry: str, leave: str, thor: Board) -> None:
-    """Nets that finite elements can hold, taken as if they were ground: within the error that is stated, and 6 %."""
+    """Nets that finite elements can hold, treated as if they were ground: within the error that is stated, and 6 %."""
     ends = terminals_of(thor, (entry, leave), net)
     copper = copper_of(thor, 0.02)
     drops = solve_return(thor, net, copper, ends, flows=[ReturnFlow(entry=0, exit=1, current_a=1.0)], pairs=[(0, 1)])
@@ -356,8 +356,8 @@ def test_the_ground_of_a_real_board_agrees_with_a_hand_calculation(thor: Board) 
 
     By hand: In1, In3, In6 and In8 are planes over 94 % of a board 100 mm high, side by side, times 1.06/0.94 for their
     perforation (Maxwell). A contact of radius a in a strip of width W with a closed end takes ln(W/(2 pi a))/(2 pi)
-    squares beside the x/W of its distance (images). J1's pads are a contact of 0.295 (62 + 10) mm, J2's three pins in a
-    row of 8.4 mm one of 2.5 mm: spokes, barrels and the shape of the board are left out, hence within 15 %.
+    squares next to the x/W of its distance (images). J1's pads are a contact of 0.295 (62 + 10) mm, J2's three pins in
+    a row of 8.4 mm one of 2.5 mm: spokes, barrels and the shape of the board are left out, hence within 15 %.
     """
     ends = terminals_of(thor, ("J1", "J2"))
     copper = copper_of(thor, 0.02)

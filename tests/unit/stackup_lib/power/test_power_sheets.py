@@ -272,7 +272,7 @@ def test_a_field_of_vias_between_two_planes_is_a_leaky_line() -> None:
 
 
 def test_contacts_that_touch_are_one() -> None:
-    """A load that overlaps the source drops nothing; one beside it drops the strip between."""
+    """A load that overlaps the source drops nothing; one next to it drops the strip between."""
     strip = bar(0, 1, 4)
     overlapping = [Contact(0, bar(-1, 10, 0), 0), Contact(0, bar(-0.5, 10, 1), 1), Contact(0, bar(3, 10, 5), 2)]
     solution = solve_sheets(SheetNetwork([CopperSheet(strip, 1.0)], overlapping, [], 0, [(1, 5.0), (2, 1.0)]))

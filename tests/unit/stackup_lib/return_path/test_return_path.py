@@ -105,7 +105,7 @@ def test_a_slot_is_one_gap_where_the_track_bends_in_it(tmp_path: Path) -> None:
     """Two tracks meet in the middle of the slot: 1 mm of one and 1.41 mm of the other."""
     (gap,) = gaps_of(mini(tmp_path, track((20, 10), (40, 10), (60, 30)) + zone(1, 39) + zone(41, 99)))
 
-    # beside the bend the band's middle decides, which leaves the slot where the centre line does
+    # next to the bend the band's middle decides, which leaves the slot where the centre line does
     assert gap.length_mm == pytest.approx(1 + math.sqrt(2), abs=3e-4)
     assert len(gap.tracks) == 2
 
@@ -201,7 +201,7 @@ def test_the_antipad_of_its_own_via_is_a_ring(tmp_path: Path) -> None:
 
 
 def test_the_antipad_of_another_via_is_a_ring_only_where_the_track_runs_over_it(tmp_path: Path) -> None:
-    """Under the middle of the track, and 1 mm beside it."""
+    """Under the middle of the track, and 1 mm next to it."""
     under = gaps_of(
         mini(
             tmp_path,
@@ -368,7 +368,7 @@ def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
     covered = np.bincount(found.line, np.where(found.fills > 0, found.to_mm - found.from_mm, 0.0), 200)
     assert set(found.fills[found.to_mm - found.from_mm > 1e-9].tolist()) == {0, 1}
     for k in range(200):
-        # a hair beside the line, as the look-up is: a line may lie on an edge
+        # a hair next to the line, as the look-up is: a line may lie on an edge
         ends = start[k] + direction[k] * np.array([0, lines.length_mm[k]]) + 1e-7j * direction[k]
         way = shapely.LineString(np.column_stack([ends.real, ends.imag]))
         assert covered[k] == pytest.approx(way.intersection(copper).length, abs=1e-5)

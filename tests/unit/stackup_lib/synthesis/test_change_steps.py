@@ -100,7 +100,7 @@ def test_a_thickness_that_is_not_sold_gives_the_reason() -> None:
 
 
 def test_heavier_copper_takes_its_mirror_and_the_other_side_of_its_core() -> None:
-    """Both planes of a core get the weight, and the mirrored core; the cores grow to what 2 oz asks for."""
+    """Both planes of a core get the weight, and the mirrored core; the cores grow to what 2 oz requires."""
     before = stackup("OGPPGO", "pcpcp")
     step = next(in_weight(before, {"In2.Cu": 2.0}, RULES))
 

@@ -101,7 +101,7 @@ def assert_buildable(candidate: CandidateStackup, goals: Goals) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_suggestions_can_be_built(name: str) -> None:
-    """Every suggestion is symmetric, adds up, has its fast layers between grounds, and is made of catalogue rows."""
+    """Every suggestion is symmetric, adds up, has high-speed layers between grounds, and is made of catalogue rows."""
     found = answers(name)
     assert found.ranked, found.unreachable
     for one in found.ranked:
@@ -124,7 +124,7 @@ def test_widths_meet_the_target_when_solved_again(name: str) -> None:
 
 
 def test_a_limit_of_df_leaves_fr4_out_with_numbers() -> None:
-    """A laminate over the limit of Df touches no fast layer, and the reason has both numbers."""
+    """A laminate over the limit of Df touches no high-speed layer, and the reason has both numbers."""
     found = answers("card")
     for one in found.ranked:
         copper = one.candidate.copper
@@ -197,7 +197,7 @@ def test_same_goals_same_answers() -> None:
 
 
 def test_backdrill_follows_from_the_stub() -> None:
-    """A fast layer needs a backdrill where the via below it is longer than the stub that is allowed."""
+    """A high-speed layer needs a backdrill where the via below it is longer than the stub that is allowed."""
     best = answers("baseboard").ranked[0]
     fast = [k for k, c in enumerate(best.candidate.copper) if c.use == "fast"]
     assert best.backdrilled == tuple(best.candidate.copper[k].name for k in fast if best.candidate.stub_mm(k) > 0.3)
@@ -233,7 +233,7 @@ def test_goals_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
 
 
 def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
-    """Eight fast layers between grounds do not fit into ten layers."""
+    """Eight high-speed layers between grounds do not fit into ten layers."""
     with pytest.raises(ConfigError, match="need 20 layers, not 10"):
         orders(Goals(layer_count=10, fast_layers=8))
 
@@ -252,7 +252,7 @@ def test_too_many_layers_for_the_count_say_how_many_are_needed() -> None:
 def test_random_goals_give_sound_stackups_or_a_reason(
     *, fast: int, slow: int, power: int, ounces: float, build_ups: int, thickness: float | None, family: str
 ) -> None:
-    """Whatever is asked for: a stackup that can be built, nothing, or an error with a next step."""
+    """Whatever is required: a stackup that can be built, nothing, or an error with a next step."""
     goals = Goals(
         fast_layers=fast,
         other_signal_layers=slow,

@@ -39,7 +39,7 @@ def test_what_is_good_enough_stays() -> None:
 
 
 def test_a_foil_alone_comes_before_a_laminate() -> None:
-    """Where only the foil falls short, the first change is the foil, on the fast layers and nowhere else."""
+    """Where only the foil falls short, the first change is the foil, on the high-speed layers and nowhere else."""
     first = least_change(standing(), PLAIN.model_copy(update={"foil": FoilGrade.HVLP})).changes[0]
     fast = [c.name for c in standing().copper if c.use == "fast"]
     assert first.words == (f"HVLP on {fast[0]} and {fast[1]}",)
@@ -48,7 +48,7 @@ def test_a_foil_alone_comes_before_a_laminate() -> None:
 
 @pytest.mark.slow
 def test_a_limit_of_df_swaps_only_what_touches_fast_layers() -> None:
-    """A limit of Df changes the laminate beside fast layers, mirrored, and keeps order and thickness."""
+    """A limit of Df changes the laminate next to high-speed layers, mirrored, and keeps order and thickness."""
     goals = PLAIN.model_copy(update={"df_limit": DfLimit(max=0.0045), "laminates": FR408})
     found = least_change(standing(), goals)
     assert "allowed" in found.faults_now[0]

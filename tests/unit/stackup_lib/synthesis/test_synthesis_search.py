@@ -1,4 +1,4 @@
-"""The search: hybrids, foils, build-ups, what is alike, what fights, and that answers are the same every time."""
+"""The search: hybrids, foils, build-ups, what is alike, what conflicts, and that answers are the same every time."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def unmet(one: Evaluated, goals: Goals) -> list[str]:
 
 
 def sold_and_good_enough(sheet: CandidateRow, goals: Goals, *, fast: bool) -> bool:
-    """The catalogue has the sheet, no thinner than it was pressed, and its Df where a fast layer touches it."""
+    """The catalogue has the sheet, no thinner than it was pressed, and its Df where a high-speed layer touches it."""
     match = catalogue().find(sheet.construction)
     if match.laminate is None or sheet.thickness_mm < goals.least_dielectric_mm:
         return False
@@ -101,7 +101,7 @@ def sold_and_good_enough(sheet: CandidateRow, goals: Goals, *, fast: bool) -> bo
 
 @pytest.mark.slow
 def test_answers_are_a_pareto_of_different_things() -> None:
-    """No answer is beaten by another in loss, cost, presses and laminates; none is another's twin."""
+    """No answer is beaten by another in loss, cost, lamination cycles and laminates; none is another's twin."""
     ranked = training().ranked
     assert len(ranked) >= 3
     for a, b in itertools.permutations(ranked, 2):
@@ -117,7 +117,7 @@ def test_answers_are_a_pareto_of_different_things() -> None:
 
 @pytest.mark.slow
 def test_a_hybrid_has_low_loss_beside_fast_layers_only() -> None:
-    """A hybrid's plainer laminate touches no fast layer, it costs less, and loses more by its planes' foil alone."""
+    """A hybrid's plainer laminate touches no high-speed layer, costs less, and loses more by its planes' foil alone."""
     hybrid = next(e for e in training().ranked if len(e.candidate.laminates) == 2)
     (fast,) = beside_fast(hybrid)
     pure = suggest(TRAINING.model_copy(update={"laminates": (fast,)})).ranked[0]
@@ -162,7 +162,7 @@ def test_what_was_lost_is_grouped_by_reason() -> None:
 
 
 def test_foil_is_on_fast_layers_and_the_planes_that_face_them() -> None:
-    """The foil that is asked for stands on fast layers and their planes; a plane on a plainer core has that core's."""
+    """The required foil is on high-speed layers and their planes; a plane on a plainer core has that core's."""
     for one in training().ranked:
         copper, order = one.candidate.copper, one.candidate.order
         for k, layer in enumerate(copper):
@@ -178,7 +178,7 @@ def test_foil_is_on_fast_layers_and_the_planes_that_face_them() -> None:
 
 
 def test_a_budget_calls_for_a_smoother_foil() -> None:
-    """Where no foil is asked for and a budget is tight, the answer names the foil that meets it."""
+    """Where no foil is required and a budget is tight, the answer names the foil that meets it."""
     line = LineGoal(name="long", target=DIFF_85, nyquist_ghz=16, longest_mm=200, loss_budget_db=7.5)
     goals = Goals(layer_count=12, fast_layers=2, thickness_mm=1.6, laminates=("Tachyon 100G",), lines=(line,))
     best = suggest(goals).ranked[0]
@@ -241,7 +241,7 @@ def test_a_core_build_has_cores_under_its_outer_copper() -> None:
 
 
 def test_thick_copper_takes_thick_prepreg() -> None:
-    """Prepreg beside 3 oz planes is thicker than beside half-ounce ones: it needs the resin."""
+    """Prepreg next to 3 oz planes is thicker than next to half-ounce ones: it needs the resin."""
 
     def around(ounces: float) -> float:
         goals = Goals(layer_count=12, fast_layers=2, power_planes=4, power_copper_oz=ounces)
@@ -274,7 +274,7 @@ def test_a_stackup_thin_enough_to_drill_comes_before_a_fault() -> None:
 
 
 def test_goals_that_fight_are_named_and_the_nearest_is_shown() -> None:
-    """24 layers in 1.57 mm with 2 oz planes: the three fight, easing any one of them helps, and numbers say how far."""
+    """24 layers in 1.57 mm with 2 oz planes: the three conflict, easing any one helps, and numbers say how far."""
     goals = Goals(
         layer_count=24,
         fast_layers=4,
@@ -299,7 +299,7 @@ def test_goals_that_fight_are_named_and_the_nearest_is_shown() -> None:
 
 @pytest.mark.slow
 def test_a_budget_in_conflict_is_named_alone() -> None:
-    """A loss budget beyond every laminate fights with nothing but itself: thickness and copper do not help."""
+    """A loss budget beyond every laminate conflicts with nothing but itself: thickness and copper do not help."""
     line = LineGoal(name="long", target=DIFF_85, nyquist_ghz=16, longest_mm=1000, loss_budget_db=3)
     found = suggest(Goals(layer_count=8, fast_layers=2, thickness_mm=1.6, laminates=("370HR",), lines=(line,)))
     assert found.fighting == ("the loss budgets",)
@@ -318,7 +318,7 @@ def test_clauses_of_the_caller_are_no_conflict_of_goals() -> None:
 
 @pytest.mark.slow
 def test_the_caller_is_asked_only_of_what_would_be_an_answer() -> None:
-    """Judging is dear: with all clauses met, no more candidates are judged than are answered, but for a few."""
+    """Judging is expensive: with all clauses met, no more candidates are judged than are answered, but for a few."""
     asked: list[str] = []
 
     def judge(candidate: CandidateStackup) -> list[tuple[str, bool, str]]:
@@ -382,7 +382,7 @@ def test_every_answer_meets_every_goal_when_read_anew(
     budget: float | None,
     build: str,
 ) -> None:
-    """Whatever is asked for: what is answered meets it all, or nothing is answered and the reason is said."""
+    """Whatever is required: what is answered meets it all, or nothing is answered and the reason is said."""
     line = LineGoal(name="x", target=DIFF_85, nyquist_ghz=8, longest_mm=200, loss_budget_db=budget)
     goals = Goals.model_validate(
         {

@@ -1,4 +1,4 @@
-"""The published closed forms, as other programs compute them, and beside the field solver where they hold."""
+"""The published closed forms, as other programs compute them, and compared with the field solver where they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A laminate's printed figures become one causal permittivity with the stackup's Dk and the Df in question."""
+"""A laminate's printed values become one causal permittivity with the stackup's Dk and the Df in question."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_model_keeps_the_stackups_dk_and_meets_the_sheets_df_over_frequency(
 
 
 def test_points_that_disagree_with_the_df_in_question_give_way_to_it() -> None:
-    """A declared Df of 0.008 beside a sheet that says 0.004: the model has 0.008 at that frequency."""
+    """A declared Df of 0.008 with a sheet that says 0.004: the model has 0.008 at that frequency."""
     samples = (DielectricSample(1.0, 3.6, 0.003), DielectricSample(10.0, 3.55, 0.004))
 
     model = laminate_model(samples, 3.6, 1.0, 0.008, 10.0)
@@ -93,7 +93,7 @@ def test_an_impossible_figure_is_refused_with_its_place() -> None:
 
 @cache
 def every_material() -> list[str]:
-    """Every laminate of the catalogue, and one text for each construction of it whose figures differ."""
+    """Every laminate of the catalogue, and one text for each construction of it whose values differ."""
     texts: dict[tuple[DielectricSample, ...], str] = {}
     for laminate in catalogue().laminates:
         styles = dict.fromkeys((c.style, c.resin_content_pct) for c in laminate.constructions if c.style)
@@ -107,7 +107,7 @@ def every_material() -> list[str]:
 
 @cache
 def sweep(text: str) -> tuple[NDArray[np.float64], NDArray[np.complex128], NDArray[np.float64]]:
-    """Frequencies at which a Df is known, what the loss of a line there is computed with, and the Df that was asked."""
+    """Frequencies at which a Df is known, what the loss of a line there is computed with, and the required Df."""
     match = catalogue().find(text)
     samples = samples_of(match)
     asked = [(f, match.df_at(f).value) for f in STEP ** np.arange(-235, 475)]

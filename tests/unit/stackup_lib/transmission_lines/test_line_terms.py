@@ -66,7 +66,7 @@ def test_dispersion_of_a_microstrip_by_hand(ghz: float, width_mm: float, height_
 
 
 def test_impedances_come_in_the_shape_of_the_frequencies() -> None:
-    """One per frequency, each as if it had been asked for alone."""
+    """One per frequency, each as if it had been requested alone."""
     ghz = np.array([0.0, 1.0, 10.0])
 
     found = strip_impedance_ohm(ghz, 0.01)

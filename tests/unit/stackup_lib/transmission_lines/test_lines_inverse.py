@@ -110,7 +110,7 @@ def test_lines_under_mask_of_another_solver_are_found(
 @pytest.mark.parametrize("ohm", [75, 85, 90, 100])
 @pytest.mark.parametrize("site", [_inner(), _outer(), _outer(masked=False)], ids=["inner", "masked", "bare"])
 def test_what_was_found_solves_forward_to_the_target(site: LineSite, ohm: float) -> None:
-    """Solved anew, ten times finer, the pair has the impedance that was asked for, to the stated tolerance."""
+    """Solved anew, ten times finer, the pair has the impedance that was requested, to the stated tolerance."""
     found = solve_pair(site, _differential(ohm), WIDE, how=GapPerWidth(ratio=1.0), tolerance=1e-3)
     anew = solve(site.section(found.width_mm, found.gap_mm), 1e-4).impedance_ohm
     assert anew == pytest.approx(ohm, rel=2e-3)
@@ -262,7 +262,7 @@ def test_an_impossible_target_is_refused(ohm: float) -> None:
 
 
 def test_limits_that_contradict_one_another_are_refused() -> None:
-    """Least above greatest, nothing at all, a pitch with no room, a ratio below nothing, a gap outside its limits."""
+    """Least above largest, nothing at all, a pitch with no room, a ratio below nothing, a gap outside its limits."""
     with pytest.raises(GeometryError, match="width limits"):
         WidthLimits(min_width_mm=0.2, max_width_mm=0.1)
     with pytest.raises(GeometryError, match="width limits"):
@@ -302,7 +302,7 @@ def test_sites_that_cannot_be_are_refused_before_the_search() -> None:
 
 
 def test_a_gap_is_advised_beside_coplanar_ground_too() -> None:
-    """Gap and dielectric that would do it are solved with the ground beside the pair, which lowers its impedance."""
+    """Gap and dielectric that would do it are solved with the ground next to the pair, which lowers its impedance."""
     site, sizes = _outer(masked=False), (0.15, 0.12, 0.15)
     here = solve(site.section(*sizes)).impedance_ohm
     gap = gap_for(site, here * 1.03, sizes, 1.0)
@@ -322,7 +322,7 @@ def test_no_gap_is_advised_to_a_pair_that_has_enough_impedance() -> None:
 
 
 def test_an_advised_gap_is_accurate_to_a_thousandth_of_itself() -> None:
-    """Small gaps are found as accurately as wide ones: asked for the impedance of a known gap, it comes back."""
+    """Small gaps are found as accurately as wide ones: the impedance of a known gap gives that gap."""
     ohm = solve(_inner().section(0.02, 0.024), 1e-4).impedance_ohm
     gap = gap_for(_inner(), ohm, (0.02, 0.02, None), 0.1)
     assert gap == pytest.approx(0.024, rel=5 * GAP_MATCH)

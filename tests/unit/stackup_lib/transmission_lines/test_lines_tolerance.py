@@ -205,7 +205,7 @@ def test_coplanar_ground_is_etched_like_the_trace_unless_told_otherwise() -> Non
 
 
 def test_taper_follows_the_copper_at_one_etch_factor() -> None:
-    """Copper a fifth thicker has a fifth more taper; told otherwise, the taper stays."""
+    """Copper a fifth thicker has a fifth more taper; with the taper stated, it stays."""
     follows = _line(_inner(), Process()).section({"copper": 0.2}).strips[0]
     stays = _line(_inner(), Process(taper_follows_copper=False)).section({"copper": 0.2}).strips[0]
     assert follows.thickness_mm == pytest.approx(1.2 * 0.0152)

@@ -1,4 +1,4 @@
-"""Roughness laws against published figures and each other."""
+"""Roughness laws against published values and each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Via spans as a lattice: presses counted by hand, spans that cross, and what a laser makes."""
+"""Via spans as a lattice: lamination cycles counted by hand, spans that cross, and what a laser makes."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_board_of_wide_blind_vias_is_no_hdi_board(tmp_path: Path) -> None:
 
 
 def test_the_head_of_a_report_says_that_spans_cross(tmp_path: Path) -> None:
-    """No number of presses is told."""
+    """No number of lamination cycles is reported."""
     board = board_with(tmp_path, ("blind", 1, 6, 0.2), ("blind", 3, 8, 0.2))
 
     assert in_words(build_up(board), 2) == (
