@@ -2,65 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
 import shutil
 import time
-import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from drc_rules.engine.check import find_config, prepare
-from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
-from drc_rules.release.compare import compare_release
 from drc_rules.release.corrections import corrected_file
 from drc_rules.release.model import ReleaseFinding, ReleaseOutcome
-from stackup_lib.fab_files.read import read_fab_files
-from stackup_lib.kicad import read_board
 from tests.conftest import KicadCli
+from tests.support.release_exports import (
+    DIFFERS,
+    FIXTURES,
+    NOT_COMPARED,
+    NOT_STATED,
+    NOTE,
+    Change,
+    Exported,
+    context_of,
+    copied,
+    export,
+    in_zip,
+    job,
+    replaced,
+    swapped,
+    told,
+    without,
+)
 
 pytestmark = pytest.mark.kicad
-
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "boards"
-DIFFERS, NOT_STATED, NOTE = ReleaseOutcome.DIFFERS, ReleaseOutcome.NOT_STATED, ReleaseOutcome.NOTE
-NOT_COMPARED = ReleaseOutcome.NOT_COMPARED
-
-
-@dataclass(frozen=True)
-class Exported:
-    """A board and what KiCad made of it."""
-
-    context: Context
-    folder: Path
-
-    def findings(self, *names: str) -> list[ReleaseFinding]:
-        files, _ = read_fab_files([self.folder / name for name in names])
-        return list(compare_release(self.context, files).findings)
-
-
-def context_of(board: Path) -> Context:
-    return prepare(read_board(board), find_config(board, None), Overrides())[0]
-
-
-def export(kicad_cli: KicadCli, source: Path, folder: Path) -> Exported:
-    copy = folder / source.parent.name
-    shutil.copytree(source.parent, copy)
-    board = copy / source.name
-    out = folder / "out"
-    kicad_cli("pcb", "export", "gerbers", "-o", f"{out / 'gerber'}/", board)
-    kicad_cli("pcb", "export", "drill", "--excellon-separate-th", "-o", f"{out / 'gerber'}/", board)
-    kicad_cli("pcb", "export", "ipc2581", "--version", "C", "-o", out / "c.xml", board)
-    kicad_cli("pcb", "export", "ipc2581", "--version", "B", "-o", out / "b.xml", board)
-    kicad_cli("pcb", "export", "odb", "-o", out / "odb.zip", board)
-    kicad_cli("pcb", "export", "odb", "--precision", "4", "--compression", "tgz", "-o", out / "odb4.tgz", board)
-    kicad_cli("pcb", "export", "odb", "--precision", "4", "-o", out / "odb4.zip", board)
-    kicad_cli("pcb", "export", "ipcd356", "-o", out / "net.d356", board)
-    return Exported(context_of(board), out)
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +43,7 @@ def training(kicad_cli: KicadCli, tmp_path_factory: pytest.TempPathFactory) -> E
 @pytest.fixture(scope="module")
 def hdi(kicad_cli: KicadCli, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     board = FIXTURES / "inference_hdi_2n2_fit" / "inference_hdi_2n2_fit.kicad_pcb"
-    return export(kicad_cli, board, tmp_path_factory.mktemp("hdi"))
-
-
-def told(findings: list[ReleaseFinding]) -> set[tuple[ReleaseOutcome, str]]:
-    return {(finding.outcome, finding.topic) for finding in findings}
+    return export(kicad_cli, board, tmp_path_factory.mktemp("hdi"), ("gerber", "c.xml", "odb4.tgz"))
 
 
 LOST_ROW = {(NOT_STATED, "stackup row"), (NOT_STATED, "finish"), (NOT_STATED, "impedance")}
@@ -134,7 +101,7 @@ DEMOS = {
 @pytest.mark.parametrize("name", DEMOS)
 def test_nothing_is_invented_on_demo_boards(name: str, kicad_cli: KicadCli, demo_boards: Path, tmp_path: Path) -> None:
     file, expected = DEMOS[name]
-    exported = export(kicad_cli, demo_boards / name / file, tmp_path)
+    exported = export(kicad_cli, demo_boards / name / file, tmp_path, ("gerber", "c.xml", "odb4.tgz", "net.d356"))
     if exported.context.is_default_stackup:
         expected = {*expected, (NOT_COMPARED, "stackup")}
     for files in ("gerber", "c.xml"):
@@ -147,78 +114,6 @@ def test_nothing_is_invented_on_demo_boards(name: str, kicad_cli: KicadCli, demo
 @pytest.fixture(scope="module")
 def untouched(training: Exported) -> dict[str, list[ReleaseFinding]]:
     return {name: training.findings(name) for name in ("gerber", "c.xml", "odb4.zip", "net.d356")}
-
-
-Change = Callable[[Path], object]
-
-
-def replaced(name: str, pattern: str, new: str, count: int = 1) -> Change:
-    """Change the first match in a text file of the export."""
-
-    def change(folder: Path) -> None:
-        path = next(iter(sorted(folder.glob(name))))
-        text, number = re.subn(pattern, new, path.read_text(), count=count, flags=re.DOTALL)
-        assert number, f"{pattern} is not in {name}"
-        path.write_text(text)
-
-    return change
-
-
-def without(name: str) -> Change:
-    def change(folder: Path) -> None:
-        paths = sorted(folder.glob(name))
-        assert paths
-        for path in paths:
-            path.unlink()
-
-    return change
-
-
-def copied(name: str, to: str) -> Change:
-    return lambda folder: shutil.copy(next(iter(folder.glob(name))), folder / to)
-
-
-def swapped(one: str, other: str) -> Change:
-    """Exchange the layer numbers of two copper files."""
-
-    def change(folder: Path) -> None:
-        paths = [next(iter(folder.glob(name))) for name in (one, other)]
-        words = [re.search(r"Copper,L\d+", path.read_text()) for path in paths]
-        assert all(words)
-        for path, mine, theirs in zip(paths, words, reversed(words), strict=True):
-            assert mine and theirs
-            path.write_text(path.read_text().replace(mine[0], theirs[0]))
-
-    return change
-
-
-def in_zip(member: str, pattern: str, new: str) -> Change:
-    """Change a member of the ODB++ archive."""
-
-    def change(folder: Path) -> None:
-        path = folder / "odb4.zip"
-        out = io.BytesIO()
-        with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w") as made:
-            assert member in old.namelist()
-            for name in old.namelist():
-                text = old.read(name)
-                if name == member:
-                    text, number = re.subn(pattern.encode(), new.encode(), text, count=1, flags=re.DOTALL)
-                    assert number
-                made.writestr(name, text)
-        path.write_bytes(out.getvalue())
-
-    return change
-
-
-def job(change_of: Callable[[dict[str, object]], object]) -> Change:
-    def change(folder: Path) -> None:
-        path = next(iter(folder.glob("gerber/*.gbrjob")))
-        data = json.loads(path.read_text())
-        change_of(data)
-        path.write_text(json.dumps(data, indent=2))
-
-    return change
 
 
 DIEL5 = "steps/pcb/layers/dielectric_5/attrlist"
@@ -281,27 +176,27 @@ SEEDED: dict[str, tuple[str, Change, str]] = {
     ),
     "the job file counts other layers": (
         "gerber",
-        job(lambda d: d["GeneralSpecs"].update(LayerNumber=26)),  # type: ignore[attr-defined]
+        job(lambda d: d["GeneralSpecs"].update(LayerNumber=26)),
         "layers",
     ),
     "the job file has another thickness": (
         "gerber",
-        job(lambda d: d["GeneralSpecs"].update(BoardThickness=1.6)),  # type: ignore[attr-defined]
+        job(lambda d: d["GeneralSpecs"].update(BoardThickness=1.6)),
         "thickness",
     ),
     "the job file has another finish": (
         "gerber",
-        job(lambda d: d["GeneralSpecs"].update(Finish="HAL SnPb")),  # type: ignore[attr-defined]
+        job(lambda d: d["GeneralSpecs"].update(Finish="HAL SnPb")),
         "finish",
     ),
     "the job file is not impedance controlled": (
         "gerber",
-        job(lambda d: d["GeneralSpecs"].update(ImpedanceControlled=False)),  # type: ignore[attr-defined]
+        job(lambda d: d["GeneralSpecs"].update(ImpedanceControlled=False)),
         "impedance",
     ),
     "the job file lacks a ply": (
         "gerber",
-        job(lambda d: d["MaterialStackup"].pop(24)),  # type: ignore[attr-defined]
+        job(lambda d: d["MaterialStackup"].pop(24)),
         "plies",
     ),
     "a row is thicker": ("c.xml", replaced("c.xml", ROW, r"\g<1>0.0990"), "thickness"),
