@@ -1,0 +1,121 @@
+"""Copper is closer to copper of another voltage than IPC-2221B has it.
+
+What it checks
+--------------
+The clearances on each layer between nets whose voltages are known and differ by more than 30 V: rails as `[[rail]]`
+declares them, else nets whose name states a voltage (`+48V`, `VIN_54V0`), and ground. The minimum is that of IPC-2221B
+table 6-1 for the voltage between the two: class B1 on inner layers; outside B4 where solder mask covers either side, A6
+between pads of different parts, B2 between other bare copper. At 48 V that is 0.1, 0.13, 0.4 and 0.6 mm. It is
+information.
+
+Why it matters
+--------------
+Racks feed AI boards with 48 to 54 V. Dirt, moisture and flux let a current creep between bare copper, until the surface
+chars and the rail arcs.
+
+How to fix
+----------
+Give the rail a net class with the clearance of the finding, refill the zones, and keep bare pads and test points apart;
+or cover them with mask.
+
+What it cannot see
+------------------
+Nets of unknown voltage: switching nodes, gates, what lies behind a fuse. Pads of one part, which the part sets. Slots,
+height above sea level, transients, and what safety standards or IPC-9592 ask beyond IPC-2221B.
+
+Sources
+-------
+IPC-2221B table 6-1, as the calculator of KiCad 8 lists it; the standard itself was not read, and its edition C differs
+in places. Hence never more than information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
+from drc_rules.analysis.fabrication.space_places import between, one_per_nets, place
+from drc_rules.analysis.power.voltage_spacing import (
+    WORDS,
+    differences_v,
+    kinds_of,
+    net_volts,
+    spacing_mm,
+    spacing_table,
+    voltage_spaces,
+    widest_volts,
+)
+from drc_rules.facts.context import FILL_ZONES, Context
+from drc_rules.report.model import Measured
+from drc_rules.requirements.clauses import Clause
+from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.board.board import Board
+from stackup_lib.copper.clearances import Spaces
+from stackup_lib.copper.copper_map import unfilled_zones
+from stackup_lib.copper.shapes import Mask, Piece
+from stackup_lib.core.facts import Confidence, MissingFact
+
+PLACES_SHOWN = 20
+
+FORMULA = """
+s ≥ s_min - 0.001
+
+s: clearance that misses its minimum by most, else the smallest [mm]
+s_min: IPC-2221B table 6-1 for the voltage and the layer [mm]
+U: voltage between the two nets [V]
+"""
+
+
+def _layers(ctx: Context, _clause: Clause) -> Iterator[int]:
+    """The layers of a board that has two nets more than 30 V apart."""
+    if ctx.get(widest_volts) > spacing_table().above_v:
+        yield from range(ctx.board.layer_count)
+
+
+@rule("PDN008", kinds=("voltage_clearance",), over=_layers, formula=FORMULA, reads_fills=True)
+def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterator[DraftFinding]:
+    """Yield one finding for the clearances of a layer that are below those for their voltage."""
+    board, name = ctx.board, ctx.board.copper_layers[layer].name
+    if len(unfilled_zones(board, (layer,))):
+        raise MissingFact(f"the zone fills on {name}", FILL_ZONES)
+    found = ctx.get(voltage_spaces).on(layer)
+    volts = differences_v(ctx, found)
+    rows = np.flatnonzero((volts > spacing_table().above_v) & ~_of_one_part(board, found))
+    spaces, volts = found.where(rows), volts[rows]
+    kinds = kinds_of(board, spaces)
+    least = np.array([spacing_mm(volt, kind) for volt, kind in zip(volts.tolist(), kinds, strict=True)])
+    half_v = spacing_table().above_v / 2
+    if not all(one.declared for one in ctx.get(net_volts).values() if abs(one.volts) > half_v):
+        ctx.rests_on(Confidence.MEDIUM)
+    if not len(spaces):
+        return
+    row = int(np.argmin(spaces.gap_mm / least))
+    gap, limit, volt = float(spaces.gap_mm[row]), float(least[row]), float(volts[row])
+    ctx.shows(name, s=gap, s_min=limit, U=volt)
+    narrow = spaces.where(np.flatnonzero(spaces.gap_mm < least - TOLERANCE_MM))
+    if not len(narrow):
+        return
+    pairs = narrow.where(one_per_nets(board, narrow))
+    more = f" and {len(pairs) - 1} more pair{'s' if len(pairs) > 2 else ''} of nets" if len(pairs) > 1 else ""
+    where = f"{WORDS[kinds[row]]}: {name}, {between(board, spaces.where(np.array([row])))}"
+    yield DraftFinding(
+        title=f"clearance {gap:.3f} mm, IPC-2221B {limit:g} mm for {volt:g} V, {where}{more}",
+        why="At this voltage a current creeps between bare or dirty copper until the surface chars",
+        fix=f"Give the nets a net class with a clearance of {limit:g} mm and refill the zones, or cover the copper",
+        ids=(name,),
+        measured=Measured(value=round(gap, 4), unit="mm"),
+        limit_value=limit,
+        limit_unit="mm",
+        places=tuple(place(ctx.copper, pairs, one) for one in range(min(len(pairs), PLACES_SHOWN))),
+    )
+
+
+def _of_one_part(board: Board, spaces: Spaces) -> Mask:
+    """Which spaces are between two pads of one part."""
+    pads = (spaces.one.kind == Piece.PAD) & (spaces.other.kind == Piece.PAD)
+    same = np.zeros(len(spaces), dtype=np.bool_)
+    part = board.pads.footprint
+    same[pads] = part[spaces.one.row[pads]] == part[spaces.other.row[pads]]
+    return same

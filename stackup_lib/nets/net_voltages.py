@@ -1,0 +1,32 @@
+"""The voltage that the name of a net tells: `+48V`, `VIN_54V0`, `-12V`, `GND`."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.nets.power_nets import ends_in_voltage, reads_as_supply
+
+_VOLTS = re.compile(r"(?<![\dA-Z.])([+-]|P(?=\d))?(\d{1,3})(?:V(\d{0,2})(?!\d)|\.(\d{1,2})V)")
+_RETURN = re.compile(r"(?:^|[_.\-\d])(?:RTN|RET|RETURN)(?:$|[_.\-\d])")
+
+
+@cache
+def volts_of_name(net: str) -> float | None:
+    """Return the voltage against ground, in V, that a supply's name states; 0 for grounds and returns; None for others.
+
+    A name that states two different voltages, such as that of a converter's signal, states none.
+    """
+    last = net.rsplit("/", 1)[-1].upper()
+    if is_ground(net) or (not net.startswith(("Net-(", "unconnected-(")) and _RETURN.search(last)):
+        return 0.0
+    if not (reads_as_supply(net) or ends_in_voltage(net)):
+        return None
+    found = {_volts(*one) for one in _VOLTS.findall(last)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _volts(sign: str, whole: str, after_v: str, after_point: str) -> float:
+    volts = float(f"{whole}.{after_v or after_point or 0}")
+    return -volts if sign == "-" else volts

@@ -1,0 +1,43 @@
+"""The voltage that a net's name tells."""
+
+from __future__ import annotations
+
+from stackup_lib.nets.net_voltages import volts_of_name
+from tests.support.each import each
+
+TOLD = {
+    "+48V": 48.0,
+    "/Power/P54V0": 54.0,
+    "VIN_48V": 48.0,
+    "-48V": -48.0,
+    "+3V3": 3.3,
+    "+48VIN": 48.0,
+    "1.8V": 1.8,
+    "GND": 0.0,
+    "48V_RTN": 0.0,
+    "/PSU/GNDA": 0.0,
+}
+UNTOLD = [
+    "VCC",
+    "48V_EN",
+    "48V_TO_12V",
+    "PG_48V_OK",
+    "Net-(J1-48V)",
+    "unconnected-(BUS1--12V-Pad7)",
+    "/A48",
+    "V48",
+    "N12V",
+    "",
+]
+
+
+@each(name=list(TOLD))
+def test_a_supply_names_its_voltage(name: str) -> None:
+    """Sign, decimals behind the V or a point, the last part of a path; grounds and returns are 0 V."""
+    assert volts_of_name(name) == TOLD[name]
+
+
+@each(name=UNTOLD)
+def test_other_names_tell_none(name: str) -> None:
+    """Signals, names of two voltages, and names that KiCad made up."""
+    assert volts_of_name(name) is None
