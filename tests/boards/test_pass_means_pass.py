@@ -18,11 +18,11 @@ from drc_rules.report.model import Finding, Headline, Report, Verdict
 from drc_rules.requirements.clauses import Clause, Limit, Severity
 from drc_rules.requirements.profiles.profile import profile_names
 from drc_rules.rules.rule import Rule, all_rules, find_rule
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.reporters import html, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.text.page import terminal_console
+from tests.support.mini import mini_file
 from tests.support.rule_cases import Loaded, all_cases
 
 BOARDS = sorted((Path(__file__).parents[2] / "fixtures" / "boards").glob("*/*.kicad_pcb"))
@@ -111,7 +111,7 @@ def test_no_pass_of_a_rule_s_cases_shows_a_measure_beyond_its_limit(rule: Rule, 
     """Nominal numbers against the limit itself: what is not known of them never makes a pass."""
     found = []
     for loaded in cases_of(rule):
-        path = write(MiniBoard.model_validate(loaded.board), tmp_path / str(loaded.number), "board")
+        path = mini_file(tmp_path / str(loaded.number), loaded.board)
         answers = told(path, rule.kinds, profile=loaded.case.profile, form=loaded.case.form)
         found += [f"{loaded.name}: {one}" for one in beyond(answers)]
 
@@ -276,7 +276,7 @@ B.Cu 0.035
 
 def checked(folder: Path, config: str = "", tracks: list[dict[str, object]] | None = None) -> Report:
     board = {**PAIR, "config": config, **({"tracks": tracks} if tracks is not None else {})}
-    return check_board(write(MiniBoard.model_validate(board), folder, "board"))
+    return check_board(mini_file(folder, board))
 
 
 def renamed(one: str, other: str) -> list[dict[str, object]]:

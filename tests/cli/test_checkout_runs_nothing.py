@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.git import git
 from tests.support.installed import installed_environment
 
 ROOT = Path(__file__).parents[2]
@@ -53,11 +54,6 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         wheel.writestr("stackwright-0.dist-info/RECORD", "")
     return name
 """
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from stackwright.ci import job
 from stackwright.ci.boards import base_of
 from stackwright.cli.app import run
 from stackwright.run.paths import boards_of, boards_touched
+from tests.support.git import git
 from tests.support.installed import installed_environment
 
 ROOT = Path(__file__).parents[2]
@@ -25,13 +26,6 @@ BOARDS = ROOT / "fixtures" / "boards"
 ACTION = ROOT / "action.yml"
 LOSSY, FIT, BARE = "training_b200_lossy_prepreg", "inference_pcie_gen5_fit", "default_stackup"
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on the PATH")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git without a user's settings."""
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def touch(path: Path) -> None:

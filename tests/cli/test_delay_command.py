@@ -10,8 +10,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackwright.cli.app import run
+from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[2]
 BOARD = ROOT / "fixtures" / "boards" / "inference_pcie_gen5_fit" / "inference_pcie_gen5_fit.kicad_pcb"
@@ -63,7 +63,7 @@ def test_verbose_adds_the_parts(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_board_without_links_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It points to the nets."""
-    board = write(MiniBoard.model_validate({"size_mm": (20, 20), "tracks": [A_TRACK]}), tmp_path, "plain")
+    board = mini_file(tmp_path, {"size_mm": (20, 20), "tracks": [A_TRACK]}, "plain")
     assert run(["delay", str(board)]) == 0
     out = capsys.readouterr().out
     assert "No interface is routed from end to end." in out

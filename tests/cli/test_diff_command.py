@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from stackwright.cli.app import run
 from stackwright.commands.diff.command import DiffDocument, State, states
 from stackwright.run.git import GitError
 from stackwright.run.revisions import board_at
+from tests.support.git import git
 from tests.support.remembered import equal_boards_checked_once
 
 ROOT = Path(__file__).parents[2]
@@ -26,15 +26,6 @@ BOARDS = ROOT / "fixtures" / "boards"
 SCHEMA = ROOT / "fixtures" / "schemas" / "diff-v1.json"
 FIT, LOSSY = "training_b200_fit", "training_b200_lossy_prepreg"
 CARD = "hardware/card.kicad_pcb"
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(
-        ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", *words],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
 
 
 def put(folder: Path, name: str) -> None:

@@ -24,6 +24,7 @@ from stackup_lib.core.interval import Interval
 from stackup_lib.kicad import read_board
 from stackwright.commands.explain.board import Asked, as_data
 from tests.cli.test_cli import run
+from tests.support.mini import mini_file
 from tests.support.rule_cases import Loaded, all_cases
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def cases_of(rule: Rule) -> list[Loaded]:
 
 def worked(loaded: Loaded, rule: Rule, folder: Path) -> BoardWorkings:
     """Work out a rule's clauses on the board of a case."""
-    path = write(MiniBoard.model_validate(loaded.board), folder, "board")
+    path = mini_file(folder, loaded.board)
     options = Overrides(profile=loaded.case.profile, form=loaded.case.form)
     return workings(read_board(path), find_config(path, None), options, lambda clause: clause.kind in rule.kinds)
 
@@ -231,7 +232,7 @@ def test_what_holds_is_not_called_failed_beside_what_does_not(tmp_path: Path) ->
     loaded = next(
         one for one in CASES if one.defect == "stripline_without_ground_plane" and "nothing below" in one.case.why
     )
-    board = write(MiniBoard.model_validate(loaded.board), tmp_path, "board")
+    board = mini_file(tmp_path, loaded.board)
 
     ran = run("explain", "RET002", "--board", board, "--profile", "training")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackwright.cli.app import run
 from stackwright.commands.inspect.impedance import ImpedanceDocument
+from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[2]
 BOARDS, SCHEMAS = ROOT / "fixtures" / "boards", ROOT / "fixtures" / "schemas"
@@ -151,7 +151,7 @@ def test_a_board_that_asks_for_nothing_is_told_how_to_ask(tmp_path: Path, capsys
     """No net with a target: --target-diff and --target-se are named."""
     from stackwright.__main__ import guarded
 
-    board = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board")
+    board = mini_file(tmp_path, {"copper_layers": 2})
 
     code = guarded(lambda: run(["impedance", str(board)]))
 

@@ -25,6 +25,7 @@ from stackwright.reporters import github, gitlab, html, json_, junit, kicad, mar
 from stackwright.results.checked import Checked
 from stackwright.run.kicad_drc import _UnreadableError, kicad_drc, read_report, require_kicad_cli
 from tests.reports.test_reporters import SCHEMA, report, strict
+from tests.support.mini import mini_file
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the pretended kicad-cli is a script")
 
@@ -378,7 +379,7 @@ def broken_board(tmp_path: Path) -> Iterator[Path]:
     data = {"copper_layers": 2, "tracks": tracks, "vias": vias, "parts": parts}
     folder = tmp_path / "boards"
     folder.mkdir()
-    yield write(MiniBoard.model_validate(data), folder, "b")
+    yield mini_file(folder, data, "b")
 
 
 @pytest.mark.kicad

@@ -13,7 +13,6 @@ from drc_rules.engine.check import find_config, prepare
 from drc_rules.explain.net_explained import NetTold, explain_net
 from drc_rules.explain.nets_view import NetsView, find_net, nets_view
 from drc_rules.facts.declared import Overrides
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Origin
@@ -21,6 +20,7 @@ from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import find_links
 from stackwright.cli.app import run
 from stackwright.commands.inspect.nets import NetsRequest, show_nets
+from tests.support.mini import mini_file
 from tests.unit.stackup_lib.nets.test_links import PCIE5, chip, track, two_pads
 
 GEN5 = PCIE5.replace("/TX", "/PCIE0_TX0")
@@ -47,7 +47,7 @@ net_classes = ["85Ohm-diff_PCIE"]
 
 def board_file(folder: Path, text: str, head: str = "") -> Path:
     data = tomllib.loads("copper_layers = 4\n" + head + text)
-    return write(MiniBoard.model_validate(data), folder, "card")
+    return mini_file(folder, data, "card")
 
 
 def everything(folder: Path, *, declared: bool = False) -> Path:

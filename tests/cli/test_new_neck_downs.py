@@ -8,11 +8,11 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report, Verdict
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.kicad.write.rules_writer import replace_rules
 from stackup_lib.synthesis import suggest
 from stackwright.commands.apply.new_plan import neck_mm, plan_of_answer
+from tests.support.mini import mini_file
 from tests.unit.stackup_lib.synthesis.test_synthesis import ALL
 
 CLASS = "85Ohm-diff_PCIE5"
@@ -47,7 +47,7 @@ def checked(folder: Path, width_mm: float, gap_mm: float, rule: PlannedRule | No
         "pairs": [line],
         "design_rules": rules or None,
     }
-    return check_board(write(MiniBoard.model_validate(made), folder, "board"))
+    return check_board(mini_file(folder, made))
 
 
 def verdict(report: Report, clause: str) -> Verdict:

@@ -13,7 +13,6 @@ import pytest
 from drc_rules.analysis.fabrication.board_minimums import below
 from drc_rules.analysis.fabrication.fab_spaces import space_finder
 from drc_rules.engine.check import check_up
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.board_minimums import (
     CLEARANCE,
@@ -24,6 +23,7 @@ from stackup_lib.kicad.design_rules.board_minimums import (
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from tests.conftest import KicadCli
 from tests.support.kicad5_boards import whole_board
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -131,7 +131,7 @@ def agree(path: Path, kicad_cli: KicadCli) -> Broken:
 
 def test_the_same_items_of_a_board_with_everything(tmp_path: Path, kicad_cli: KicadCli) -> None:
     """Every kind finds some, and spares what is at the limit."""
-    path = write(MiniBoard.model_validate(BOARD), tmp_path, "b")
+    path = mini_file(tmp_path, BOARD, "b")
     found = agree(path, kicad_cli)
     assert {check: len(items) for check, items in found.items()} == {
         "track_width": 3,
@@ -159,7 +159,7 @@ def test_the_same_items_of_a_board_with_everything(tmp_path: Path, kicad_cli: Ki
 def test_the_same_items_under_custom_design_rules(rules: str, tmp_path: Path, kicad_cli: KicadCli) -> None:
     """A rule's minimum replaces Board Setup's, a preferred value or a maximum does not, a broken file does nothing."""
     data = {**BOARD, "design_rules": f"(version 1)\n{rules}\n"}
-    path = write(MiniBoard.model_validate(data), tmp_path, "b")
+    path = mini_file(tmp_path, data, "b")
     ours, theirs = by_us(path), by_kicad(path, kicad_cli)
     if "max" in rules:  # KiCad reports what breaks the rule's own maximum, too
         theirs["track_width"] = {one for one in theirs["track_width"] if one in ours["track_width"]}
@@ -169,7 +169,7 @@ def test_the_same_items_under_custom_design_rules(rules: str, tmp_path: Path, ki
 
 def test_severities_and_exclusions_of_the_project_hold(tmp_path: Path, kicad_cli: KicadCli) -> None:
     """What KiCad ignores, or the user excluded there, is not reported."""
-    path = write(MiniBoard.model_validate({**BOARD, "severities": {"via_diameter": "ignore"}}), tmp_path, "b")
+    path = mini_file(tmp_path, {**BOARD, "severities": {"via_diameter": "ignore"}}, "b")
     before = agree(path, kicad_cli)
     assert "via_diameter" not in before
     narrow = next(iter(sorted(before["track_width"], key=sorted)))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from tests.conftest import kicad_cli_path
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -44,7 +44,7 @@ def _acts(folder: Path, text: str) -> bool:
     kicad = kicad_cli_path()
     assert kicad is not None
     track = {"net": "A", "layer": "F.Cu", "width_mm": 0.3, "path_mm": [[10, 10], [50, 10]]}
-    board = write(MiniBoard.model_validate({"stackup": "default", "tracks": [track]}), folder, "b")
+    board = mini_file(folder, {"stackup": "default", "tracks": [track]}, "b")
     board.with_suffix(".kicad_dru").write_text(text, encoding="utf-8")
     report = folder / "report.json"
     command = [kicad, "pcb", "drc", "--format", "json", "-o", str(report), str(board)]

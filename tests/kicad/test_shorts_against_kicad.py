@@ -12,10 +12,10 @@ import pytest
 
 from drc_rules.engine.check import check_board
 from drc_rules.report.model import Report
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.kicad import read_board
 from tests.conftest import KicadCli
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -43,7 +43,7 @@ def track(net: str, x0: float, y0: float, x1: float, y1: float) -> dict[str, obj
 
 
 def written(folder: Path, **table: object) -> Path:
-    return write(MiniBoard.model_validate({**BOARD, **table}), folder, "b")
+    return mini_file(folder, {**BOARD, **table}, "b")
 
 
 def kicads(cli: KicadCli, board: Path, *options: str) -> list[dict[str, object]]:

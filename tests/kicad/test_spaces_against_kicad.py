@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.clearances import SpaceFinder
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.kicad import read_board
 from tests.conftest import kicad_cli_path
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -49,7 +49,7 @@ def crowd() -> dict[str, object]:
 
 def test_spaces_are_as_kicad_measures_them(tmp_path: Path) -> None:
     """Every space below 0.3 mm that its check names is ours to a micrometre, and it names all of ours but one."""
-    path = write(MiniBoard.model_validate({"stackup": "default", "copper_layers": 2, **crowd()}), tmp_path, "b")
+    path = mini_file(tmp_path, {"stackup": "default", "copper_layers": 2, **crowd()}, "b")
     path.with_suffix(".kicad_dru").write_text(RULES, encoding="utf-8")
     report = tmp_path / "drc.json"
     command = [

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from tests.conftest import KicadCli
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -56,7 +56,7 @@ def test_kicad_decides_conditions_on_a_track_as_we_do(tmp_path: Path, kicad_cli:
     ]
     classes = [{"name": name, "patterns": ["N*"], "track_width_mm": 0.15} for name in ("FAST", "WIDE")]
     data = {"stackup": "default", "copper_layers": 4, "size_mm": [60, 120], "tracks": tracks, "net_classes": classes}
-    board = write(MiniBoard.model_validate(data), tmp_path, "b")
+    board = mini_file(tmp_path, data, "b")
     rules = "".join(
         f'(rule "r_{net}_" (condition "A.NetName == \'{net}\' && ({text})") (constraint track_width (min 5mm)))\n'
         for net, text in zip(nets, CONDITIONS, strict=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from drc_rules.rules.intent._design_rule_reach import names_of, never_applies
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.design_rules import DesignRule
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.joined_classes import SIZES, joined_classes
 from stackup_lib.nets.design_vias import via_meets
 from tests.conftest import kicad_cli_path
+from tests.support.mini import mini_file
 
 pytestmark = pytest.mark.kicad
 
@@ -66,7 +66,7 @@ def violations(folder: Path, rules: str, vias: list[dict[str, object]], **more: 
     """Return the board and what KiCad's check says of it."""
     net_classes = [{"name": "FAST", "patterns": ["N*"], "track_width_mm": 0.15}]
     data = {"stackup": "default", "copper_layers": 4, "vias": vias, "net_classes": net_classes, **more}
-    board = write(MiniBoard.model_validate(data), folder, "b")
+    board = mini_file(folder, data, "b")
     board.with_suffix(".kicad_dru").write_text("(version 1)\n" + rules, encoding="utf-8")
     return board, check(board)
 
@@ -117,7 +117,7 @@ def test_kicad_joins_default_to_a_class_that_leaves_a_size_empty(tmp_path: Path)
         for key, net in nets.items()
     )
     data = {"stackup": "default", "tracks": tracks, "design_rules": rules}
-    board = write(MiniBoard.model_validate(data), tmp_path, "b")
+    board = mini_file(tmp_path, data, "b")
     path = board.with_suffix(".kicad_pro")
     project = json.loads(path.read_text(encoding="utf-8"))
     whole = dict.fromkeys([*SIZES, "diff_pair_via_gap"], 0.2) | {"line_style": 0}

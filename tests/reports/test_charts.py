@@ -14,7 +14,6 @@ from drc_rules.analysis.lines.solved_lines import LINE_TOLERANCE, Lines, product
 from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint, loss_curves
 from drc_rules.engine.check import CheckUp, check_up
 from drc_rules.report.link_rows import Allowance, Decibels
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
 from stackup_lib.transmission_lines.tolerance import spread
 from stackwright.commands.check.command import check_one
@@ -29,6 +28,7 @@ from stackwright.reporters.html import render
 from stackwright.results.checked import Checked
 from tests.reports.test_budget_bars import link
 from tests.reports.test_html import Page
+from tests.support.mini import mini_file
 from tests.support.stackups import FOUR_LAYERS
 
 BOARDS = Path(__file__).parents[2] / "fixtures" / "boards"
@@ -70,7 +70,7 @@ def trace(folder: Path, interface: str, declared: str = "", **keys: Any) -> Loss
             {"reference": "J1", "at_mm": [105, 10], "pads": [pad]},
         ],
     }
-    checked = check_up(write(MiniBoard.model_validate(board | keys), folder, "board"))
+    checked = check_up(mini_file(folder, board | keys))
     (curve,) = loss_curves(checked.context, checked.report.losses)
     return curve
 

@@ -14,7 +14,6 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.report.numbers import figure
 from drc_rules.settings.config import Config, parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.commands.setup.settings_file import InitAnswers, compose
 from stackwright.reporters import html, json_, text
@@ -22,6 +21,7 @@ from stackwright.results.checked import Checked
 from stackwright.tables import power
 from stackwright.text.page import terminal_console
 from tests.reports.test_reporters import SCHEMA, strict
+from tests.support.mini import mini_file
 
 CONFIG = """
 [[rail]]
@@ -60,7 +60,7 @@ BOARD = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Report:
     folder = tmp_path_factory.mktemp("rails")
-    return check_board(write(MiniBoard.model_validate({**BOARD, "config": CONFIG}), folder, "board"))
+    return check_board(mini_file(folder, {**BOARD, "config": CONFIG}))
 
 
 def test_json_of_rails_meets_the_published_schema_and_holds_nothing_else(made: Report) -> None:
@@ -107,7 +107,7 @@ def test_a_report_without_rails_has_no_table_of_them(made: Report) -> None:
 
 def test_init_offers_a_rail_of_the_largest_power_net(tmp_path: Path) -> None:
     """As a comment: with its marks taken away it is a table that still declares nothing, and filled in it is one."""
-    path = write(MiniBoard.model_validate(BOARD), tmp_path, "board")
+    path = mini_file(tmp_path, BOARD)
     written = compose(prepare(read_board(path), Config(), Overrides())[0], InitAnswers())
     lines = re.sub(r"^# ", "", written[written.index("# [[rail]]") :].split("\n\n")[0], flags=re.MULTILINE)
     filled = lines.replace('voltage_v = "?"', "voltage_v = 5").replace('current_a = "?"', "current_a = 2")
@@ -121,7 +121,7 @@ def test_init_offers_a_rail_of_the_largest_power_net(tmp_path: Path) -> None:
 def test_a_core_rail_of_a_thousand_amperes_is_written_out(tmp_path: Path) -> None:
     """1000 W at 0.8 V are 1250 A, in the table and in the finding, without powers of ten."""
     rail = '[[rail]]\nnet = "+5V"\nvoltage_v = 0.8\ntdp_w = 1000\nfrom = ["J1"]\nto = ["U1"]\nmax_drop_mv = 100\n'
-    path = write(MiniBoard.model_validate({**BOARD, "config": rail}), tmp_path, "board")
+    path = mini_file(tmp_path, {**BOARD, "config": rail})
 
     said = text.page(check_board(path), verbose=True, clauses=True).text()
 

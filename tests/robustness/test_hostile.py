@@ -33,6 +33,7 @@ from stackwright.text.page import Page
 from stackwright.text.words import clean
 from tests.house.test_imports import environment
 from tests.support.fuzz_targets import CONTROL, check_files
+from tests.support.git import git
 from tests.support.hang import no_hang
 from tests.support.kicad_boards import board_text
 
@@ -357,15 +358,10 @@ def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "repository"
     folder.mkdir()
     (folder / "board.kicad_pcb").write_text(board_text(), encoding="utf-8")
-    _git(folder, "init", "-q")
-    _git(folder, "add", "-A")
-    _git(folder, "commit", "-qm", "a board")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "a board")
     return folder
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @needs_git
@@ -403,8 +399,8 @@ def test_a_link_in_a_commit_is_not_followed(repository: Path, tmp_path: Path) ->
     """Former boards are laid out from git's objects; a link among them is laid out as the text that it is."""
     (tmp_path / "secret.toml").write_text(f'profile = "{SECRET}"\n', encoding="utf-8")
     (repository / "stackwright.toml").symlink_to(tmp_path / "secret.toml")
-    _git(repository, "add", "-A")
-    _git(repository, "commit", "-qm", "a link")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "a link")
     with board_at("HEAD", repository / "board.kicad_pcb") as laid:
         settings = laid.with_name("stackwright.toml")
         assert not settings.is_symlink()

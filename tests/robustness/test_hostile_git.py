@@ -14,6 +14,7 @@ from stackwright.__main__ import guarded
 from stackwright.ci import job
 from stackwright.cli.app import run
 from stackwright.run.git import fetch_commit
+from tests.support.git import git
 
 ROOT = Path(__file__).parents[2]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -28,11 +29,6 @@ ADDRESSES = {
     "https": "https://127.0.0.1:9/boards.git",
 }
 """Where the lacking objects are said to be; each would run a program of the settings, or use the network."""
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ import pytest
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.facts.declared import Overrides
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from tests.support import metamorphic as meta
 from tests.support.judgement import Judgement, clauses_of, differences, judge
 from tests.support.metamorphic import Variant
+from tests.support.mini import mini_file
 from tests.support.remembered import equal_sections_solved_once
 from tests.support.rule_cases import all_cases
 
@@ -198,7 +198,7 @@ def test_tracks_that_are_cut_have_the_impedance_that_they_had(name: str, parts: 
 def test_a_track_over_a_gap_of_its_plane_is_one_track_however_it_is_cut(parts: int, tmp_path: Path) -> None:
     """A gap under the middle of a long track does not become the track's plane, nor vanish between two halves."""
     loaded = next(one for one in all_cases() if "slot of 8 mm under its middle" in one.case.why)
-    path = write(MiniBoard.model_validate(loaded.board), tmp_path, "board")
+    path = mini_file(tmp_path, loaded.board)
     board = read_board(path)
 
     before, after = impedances_of(board, path), impedances_of(meta.split(board, parts).board, path)

@@ -23,6 +23,7 @@ from stackup_lib.copper import coupling
 from stackup_lib.kicad import read_board
 from tests.support.judgement import Judgement, judge
 from tests.support.metamorphic import Variant
+from tests.support.mini import mini_board
 from tests.support.remembered import equal_sections_solved_once
 from tests.support.seeded import Case
 
@@ -103,7 +104,7 @@ def with_thermal_vias(on_a_side: int) -> Case:
     board = base | {"vias": [vias | {"grid": [on_a_side, on_a_side]}] if on_a_side else []}
     config = str(base["config"]).replace("power_w = 4", "power_w = 4\nmax_k_per_w = 8")
     folder = Path(tempfile.mkdtemp())  # its project is read again by rules
-    return Case(read_board(write(MiniBoard.model_validate(board), folder, "board")), config)
+    return Case(mini_board(folder, board), config)
 
 
 def with_backdrills(kept: int) -> Case:

@@ -13,7 +13,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,11 +34,11 @@ from tests.conftest import demo_folder
 from tests.support.kicad5_boards import whole_board
 from tests.support.kicad_boards import HEAD_V10, STACKUP, board_text, kicad_layout
 from tests.support.killed_writers import SCENARIOS
+from tests.support.ordinary_user import NOBODY, ordinary_user
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = Path(make_boards.__file__).parent / "boards"
 OLD, NEW = b"old\n" * 5000, b"new\n" * 9000
-NOBODY = 65534
 BIG = 10_000_000
 posix = pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 
@@ -240,24 +239,6 @@ def test_whatever_step_fails_nothing_is_lost(
             assert not file.with_name("new").exists()
         file.write_bytes(OLD)
         file.with_name("new").unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def ordinary_user() -> Iterator[Path]:
-    """A folder, and within the block no rights of root: permissions hold for root's tests too."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        folder.chmod(0o755)
-        root = os.geteuid() == 0
-        if root:
-            os.chown(folder, NOBODY, NOBODY)
-            os.seteuid(NOBODY)
-        try:
-            yield folder
-        finally:
-            folder.chmod(0o755)
-            if root:
-                os.seteuid(0)
 
 
 @posix

@@ -15,11 +15,11 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import LimitName, greatest_board_mm, limit_of
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.config_fab import FabDeclaration
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
 from stackup_lib.mechanical.bow import BowSheet, bow_pct, copper_bow_pct, curvature_per_mm
+from tests.support.mini import mini_board
 
 LEAST: tuple[LimitName, ...] = (
     "drill_mm",
@@ -148,20 +148,15 @@ def test_the_gap_of_a_hole_is_what_polygons_say(tmp_path: Path) -> None:
         for k in range(4)
     ]
     holes = [{"net": "/A", "at_mm": [5.25 + 6.5 * k, 10], "drill_mm": 0.2, "size_mm": 0.3} for k in range(4)]
-    board = read_board(
-        write(
-            MiniBoard.model_validate(
-                {
-                    "size_mm": [60, 40],
-                    "copper_layers": 4,
-                    "tracks": tracks,
-                    "vias": holes,
-                    "zones": [{"net": "GND", "layer": "In2.Cu", "rect_mm": [0.5, 10.2, 59.5, 30]}],
-                }
-            ),
-            tmp_path,
-            "board",
-        )
+    board = mini_board(
+        tmp_path,
+        {
+            "size_mm": [60, 40],
+            "copper_layers": 4,
+            "tracks": tracks,
+            "vias": holes,
+            "zones": [{"net": "GND", "layer": "In2.Cu", "rect_mm": [0.5, 10.2, 59.5, 30]}],
+        },
     )
     found = hole_gaps(CopperMap(board), reach_mm=3.0)
     assert found is not None

@@ -14,9 +14,9 @@ from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.interfaces import interface
 from drc_rules.rules.scopes import FastPly, every_ply, fast_plies
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_file
 
 SIX = """
 F.Cu 0.035
@@ -41,7 +41,7 @@ ANY = Clause(
 
 
 def context(folder: Path, **board: object) -> Context:
-    path = write(MiniBoard.model_validate({"size_mm": [60, 40], **board}), folder, "board")
+    path = mini_file(folder, {"size_mm": [60, 40], **board})
     config = 'nets = ["/PCIE_TX0_P", "/PCIE_TX0_N"]' if "tracks" in board else ""
     return prepare(read_board(path), parse_config(config and f'[[interface]]\nis = "pcie5"\n{config}'), Overrides())[0]
 

@@ -14,10 +14,10 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report
 from drc_rules.rules.over_design._loss_margin import KEPT, class_for, demands, df_that_would_do, rooms, with_foil_db
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, LossClass
 from stackup_lib.synthesis.cost import class_factor, foil_share
+from tests.support.mini import mini_board, mini_file
 from tests.support.rule_cases import all_cases
 from tests.support.seeded import Case
 
@@ -27,7 +27,7 @@ CASES = Path(__file__).parents[2] / "fixtures" / "rules" / "over_design" / "over
 def context(folder: Path, *, case: int = 0, profile: str | None = "inference", config: str | None = None) -> Context:
     """One of the rule's cases, by default 40 mm of PCIe Gen5 on an ultra-low-loss laminate."""
     data = tomllib.loads(CASES.read_text(encoding="utf-8"))["case"][case]["board"]
-    board = read_board(write(MiniBoard.model_validate(data), folder, "board"))
+    board = mini_board(folder, data)
     return prepare(board, parse_config(config or data["config"]), Overrides(profile=profile))[0]
 
 
@@ -174,5 +174,5 @@ def test_lighter_copper_that_is_advised_keeps_every_rail_within_its_limits(tmp_p
 def check(board: dict[str, object], profile: str | None, folder: Path) -> Report:
     """Check a mini-board."""
     folder.mkdir()
-    path = write(MiniBoard.model_validate(board), folder, "board")
+    path = mini_file(folder, board)
     return check_board(path, overrides=Overrides(profile=profile))

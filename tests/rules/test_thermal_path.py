@@ -7,14 +7,10 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, hot_parts
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.rules.thermal._thermal_path import HeatPath, connected_layers, heat_path
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 
 STACKUP = """
 F.Cu 0.035
@@ -47,8 +43,7 @@ def context(folder: Path, *, side: str = "front", config: str = HOT, **changes: 
         "vias": [vias()],
         **changes,
     }
-    path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides())[0]
+    return mini_context(folder, board, config)
 
 
 def only(ctx: Context) -> HotPartOnBoard:

@@ -26,7 +26,6 @@ from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import load_config
 from drc_rules.stackup_design.plan_file import parse_plan, plan_of, write_plan
 from drc_rules.stackup_design.settings_edit import edit_settings
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.planned import PlannedClass, PlannedRule, planned_from
 from stackup_lib.board.stackup import LayerKind, Ply
 from stackup_lib.core.errors import NotWrittenError, StackwrightError
@@ -46,6 +45,7 @@ from tests.support.fuzzing import damaged
 from tests.support.junit_shape import faults
 from tests.support.kicad5_boards import whole_board
 from tests.support.kicad_boards import HEAD_V6, HEAD_V9, HEAD_V10, LAYERS_V6, board_text, kicad_layout
+from tests.support.mini import mini_file
 from tests.support.rule_cases import all_cases
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -119,7 +119,7 @@ def mini_boards() -> tuple[dict[str, bytes], ...]:
     smallest: dict[str, dict[str, bytes]] = {}
     for case in all_cases():
         with tempfile.TemporaryDirectory() as folder, suppress(StackwrightError):
-            write(MiniBoard.model_validate(case.board), Path(folder), "board")
+            mini_file(Path(folder), case.board)
             files = {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
             if case.case.profile and "stackwright.toml" not in files:
                 files["stackwright.toml"] = f'profile = "{case.case.profile}"\n'.encode()

@@ -25,8 +25,8 @@ from drc_rules.engine.decide import Outcome, run
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Finding, Place, Report, Verdict
 from drc_rules.rules.rule import Rule, all_rules
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_file
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "rules"
 
@@ -82,7 +82,7 @@ class Loaded:
         return run(context, requirements.clauses, all_rules(), chosen)
 
     def _written(self, folder: Path) -> Path:
-        return write(MiniBoard.model_validate(self.board), folder, "board")
+        return mini_file(folder, self.board)
 
     @property
     def _overrides(self) -> Overrides:

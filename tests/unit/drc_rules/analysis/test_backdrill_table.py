@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from drc_rules.analysis.via.backdrill_table import backdrill_table
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 from tests.support.stackups import SIX_LAYERS
 
 BELOW, ABOVE = "B.Cu", "F.Cu"
@@ -28,9 +24,7 @@ def context(folder: Path, *holes: tuple[str, str, str, str, float], config: str 
         drill = {"size_mm": size_mm, "from": start, "must_cut": must_cut}
         vias.append({"net": net, "at_mm": [20, y], "backdrill": drill})
     board = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "tracks": tracks, "vias": vias}
-    return prepare(read_board(write(MiniBoard.model_validate(board), folder, "b")), parse_config(config), Overrides())[
-        0
-    ]
+    return mini_context(folder, board, config)
 
 
 def test_groups_stand_from_the_front_on_and_the_deepest_of_a_side_last(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board
 
 PCIE = ("PCIE_TX0_P", "PCIE_TX0_N", "PCIE_RX0_P", "PCIE_RX0_N")
 ETH = ("ETH_TX0_P", "ETH_TX0_N")
@@ -30,7 +29,7 @@ def part(reference: str, nets: Sequence[str], at: float) -> dict[str, object]:
 def target(folder: Path, clock: str, *parts: Sequence[str], config: str = "") -> NetTarget:
     """The target of a clock on a board with such parts."""
     made = {"size_mm": [80, 60], "parts": [part(f"J{n}", nets, 10 * n + 5) for n, nets in enumerate(parts)]}
-    board = read_board(write(MiniBoard.model_validate(made), folder, "board"))
+    board = mini_board(folder, made)
     ctx = prepare(board, parse_config(config), Overrides())[0]
     net = board.nets.index(clock)
     return next(asked for asked, nets in ctx.get(nets_by_target).items() if net in nets)
@@ -128,7 +127,7 @@ def test_what_is_asked_of_the_clock_itself_goes_first(tmp_path: Path) -> None:
     asked = '[[impedance]]\nohm = 95\nkind = "differential"\nnets = ["*REFCLK*"]\n'
 
     board = {"size_mm": [80, 60], "parts": [part("J0", [*ours, *PCIE], 5)]}
-    read = read_board(write(MiniBoard.model_validate(board), tmp_path, "board"))
+    read = mini_board(tmp_path, board)
     targets = prepare(read, parse_config(GEN5 + asked), Overrides())[0].get(nets_by_target)
 
     assert {t.ohm for t, nets in targets.items() if read.nets.index(ours[0]) in nets} == {95}

@@ -7,15 +7,11 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.fabrication.fab_limits import OWN, Bar, bar, bar_of, is_replaced
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 
 
 def clause(tier: str | None) -> Clause:
@@ -31,8 +27,7 @@ def clause(tier: str | None) -> Clause:
 
 
 def context(folder: Path, config: str = "") -> Context:
-    path = write(MiniBoard.model_validate({"copper_layers": 2}), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides())[0]
+    return mini_context(folder, {"copper_layers": 2}, config)
 
 
 @pytest.mark.parametrize("tier", [None, "best", "advanced", "standard"])

@@ -11,14 +11,10 @@ import pytest
 from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.via.fast_vias import grouped_stubs
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.interval import Interval
-from stackup_lib.kicad import read_board
 from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm
+from tests.support.mini import mini_context
 from tests.support.stackups import FOUR_LAYERS
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
@@ -39,8 +35,7 @@ def end(
 def context(folder: Path, **keys: object) -> Context:
     """A board of 1.5 mm of Megtron 6 with ground inside."""
     board = {"size_mm": (130, 40), "planes": {"In1.Cu": "GND", "In2.Cu": "GND"}, "stackup": FOUR_LAYERS, **keys}
-    path = write(MiniBoard.model_validate(board), folder, "board")
-    return prepare(read_board(path), parse_config(CONFIG), Overrides())[0]
+    return mini_context(folder, board, CONFIG)
 
 
 def only(ctx: Context) -> LinkLoss:

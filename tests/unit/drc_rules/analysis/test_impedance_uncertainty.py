@@ -16,9 +16,9 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.rules.impedance._model import line_numbers
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.transmission_lines.tolerance import sensitivities
+from tests.support.mini import mini_file
 
 COPPER = """F.Cu 0.035
 prepreg 0.1 "370HR 2116" dk=4.0
@@ -49,7 +49,7 @@ at_ghz = 2
 def context_of(stackup: str, folder: Path, config: str = "") -> Context:
     """A board with ground on In1 and In3."""
     board = {"size_mm": [60, 40], "stackup": stackup, "planes": {"In1.Cu": "GND", "In3.Cu": "GND"}, "config": config}
-    path = write(MiniBoard.model_validate(board), folder, "board")
+    path = mini_file(folder, board)
     return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 

@@ -17,12 +17,11 @@ from drc_rules.analysis.return_path.return_paths import USUAL_DK, ReturnPaths
 from drc_rules.engine.check import prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
-from stackup_lib.kicad import read_board
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 from stackup_lib.transmission_lines.lossy import LineMaterials, loss_of
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER_S_PER_M
 from tests.support.closed_forms import ConstantDielectric
+from tests.support.mini import mini_board
 from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 FOIL = '[declared.copper."{layer}"]\nfoil = "{foil}"\n'
@@ -101,7 +100,7 @@ def test_the_dk_to_a_plane_is_the_mean_of_the_plies_between_by_thickness(tmp_pat
 def test_one_ply_of_unknown_thickness_or_dk_leaves_the_usual_dk(tmp_path: Path) -> None:
     """Nothing is known of dielectric 2: from F.Cu to In2 the usual Dk stands in, to In1 the stated one counts."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', 'core 0.20 "Unobtainium"')
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+    board = mini_board(tmp_path, tomllib.loads(text + GROUNDS))
     paths = ReturnPaths(prepare(board, parse_config(""), Overrides())[0])
 
     assert paths.dk(0, 2) == USUAL_DK
@@ -124,7 +123,7 @@ def test_both_outer_layers_may_be_plated_thicker_and_inner_ones_not(tmp_path: Pa
 def test_a_pair_tells_the_dk_of_its_odd_mode(tmp_path: Path) -> None:
     """In one dielectric that is its Dk, with c / sqrt(Dk) of delay; on the surface more of the field runs in air."""
     text = re.sub(r"dk=[0-9.]+", "dk=4.0", SIX.replace("mask 0.015\n", "").replace("mask 0.015 dk=3.3\n", ""))
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+    board = mini_board(tmp_path, tomllib.loads(text + GROUNDS))
     lines = Lines(prepare(board, parse_config(""), Overrides())[0])
 
     inner, outer, alone = lines.solved(2, 0.1, 0.12), lines.solved(0, 0.18, 0.15), lines.solved(0, 0.18)

@@ -14,7 +14,6 @@ from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_needed, longest_length_mm
 from drc_rules.analysis.loss.loss_shares import FILE, assumed_allowances, share_of
-from drc_rules.engine.check import prepare
 from drc_rules.engine.decide import run
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
@@ -23,9 +22,8 @@ from drc_rules.requirements.interfaces import families, interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import Role, parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 from tests.support.stackups import FOUR_LAYERS
 
 CONFIG = '[declared]\nfoil = "VLP"\n[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
@@ -48,8 +46,7 @@ def context(folder: Path, *, form: str | None = None, config: str = CONFIG, **ke
             {"reference": "J1", "at_mm": [105, 10], "pads": [pad("1", "/PCIE_TX0_P")]},
         ],
     }
-    path = write(MiniBoard.model_validate(board | keys), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides(form=form))[0]
+    return mini_context(folder, board | keys, config, Overrides(form=form))
 
 
 def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:

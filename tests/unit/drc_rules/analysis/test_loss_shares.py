@@ -8,14 +8,12 @@ import pytest
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_shares import declaration_lines, declarations_by_net, form_of, share_of
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.interfaces import interface
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_context
 
 VLP = '[declared]\nfoil = "VLP"\n'
 PCIE5 = f'{VLP}[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
@@ -46,8 +44,7 @@ def context(
         "tracks": [{"net": "/PCIE_TX0_P", "layer": "F.Cu", "width_mm": 0.2, "path_mm": [[5, 10], [105, 10]]}],
         "parts": [pad(5, "U1"), pad(105, "J1")],
     }
-    path = write(MiniBoard.model_validate(board | keys), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides(form=form, profile=profile))[0]
+    return mini_context(folder, board | keys, config, Overrides(form=form, profile=profile))
 
 
 def only_link(ctx: Context, interface_id: str = "pcie5") -> LinkLoss:

@@ -12,7 +12,7 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import LinkLossRow
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Clause
-from fixtures.miniboard import MiniBoard, write
+from tests.support.mini import mini_file
 from tests.support.stackups import FOUR_LAYERS
 
 
@@ -41,7 +41,7 @@ def checked(
             {"reference": "J1", "at_mm": [5 + length_mm, 10], "pads": [small]},
         ],
     }
-    path = write(MiniBoard.model_validate(board | keys), folder, "board")
+    path = mini_file(folder, board | keys)
     return check_board(path, overrides=Overrides(profile=profile))
 
 

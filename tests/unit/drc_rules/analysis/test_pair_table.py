@@ -13,12 +13,12 @@ from drc_rules.engine.check import LARGE_BYTES, check_up, prepare
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.link_rows import PairOnLayer, PairRow
 from drc_rules.settings.config import Config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackwright.reporters import html, json_, markdown, text
 from stackwright.results.checked import Checked
 from stackwright.tables import pairs
 from tests.reports.test_reporters import report as made
+from tests.support.mini import mini_file
 from tests.unit.drc_rules.analysis.test_route_impedance import CONFIG, STACKUP
 
 USB = ("/USB_D+", "/USB_D-")
@@ -31,7 +31,7 @@ def pair(nets: tuple[str, str], y_mm: float, *, end_mm: float = 60, width_mm: fl
 
 def board(folder: Path, *routed: dict[str, object], **changes: object) -> Path:
     card = {"size_mm": [80, 60], "planes": {"In1.Cu": "GND"}, "stackup": STACKUP, "config": CONFIG, "pairs": routed}
-    return write(MiniBoard.model_validate({**card, **changes}), folder, "board")
+    return mini_file(folder, {**card, **changes})
 
 
 def rows(folder: Path, *routed: dict[str, object], **changes: object) -> dict[str, PairRow]:

@@ -13,11 +13,8 @@ from scipy.sparse.linalg import spsolve
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail, largest_power_nets
 from drc_rules.analysis.power.rail_table import rail_rows
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -26,6 +23,7 @@ from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.rail_drop.net_copper import net_copper, pad_area
 from stackup_lib.power.rail_drop.rail import Load, Terminal, copper_of, solve_rail
 from stackup_lib.power.rail_drop.sheets import Precision
+from tests.support.mini import mini_context
 
 RAIL = '[[rail]]\nnet = "+5V"\nvoltage_v = 5\n'
 
@@ -48,8 +46,7 @@ def context_of(folder: Path, config: str, **keys: object) -> Context:
         "config": config,
         **keys,
     }
-    path = write(MiniBoard.model_validate(mini), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides())[0]
+    return mini_context(folder, mini, config)
 
 
 def solved(folder: Path, config: str, **keys: object) -> SolvedRail:

@@ -9,16 +9,12 @@ import pytest
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_table import rail_rows
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.kicad import read_board
 from stackup_lib.power.copper import sheet_resistance_ohm
 from stackup_lib.power.ground_return.ground_return import ReturnDrops, solve_return
+from tests.support.mini import mini_context
 
 OUTER_OHM = sheet_resistance_ohm(0.035)
 
@@ -45,8 +41,7 @@ def context_of(folder: Path, config: str, *parts: Mapping[str, object], **keys: 
         "config": config,
         **keys,
     }
-    path = write(MiniBoard.model_validate(mini), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides())[0]
+    return mini_context(folder, mini, config)
 
 
 def rail(lines: str, net: str = "+5V", volts: float = 5.0) -> str:

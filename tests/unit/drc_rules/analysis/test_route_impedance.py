@@ -9,7 +9,7 @@ import pytest
 from drc_rules.engine.check import check_board
 from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Report
-from fixtures.miniboard import MiniBoard, write
+from tests.support.mini import mini_file
 
 STACKUP = """
 mask 0.015 dk=3.5
@@ -38,7 +38,7 @@ def checked(folder: Path, **changes: object) -> Report:
         "stackup": STACKUP,
         "config": CONFIG,
     }
-    return check_board(write(MiniBoard.model_validate({**board, **changes}), folder, "board"))
+    return check_board(mini_file(folder, {**board, **changes}))
 
 
 def pair(start_mm: float, end_mm: float, width_mm: float, gap_mm: float = 0.15) -> dict[str, object]:

@@ -13,7 +13,6 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.coupling import pieces_of
@@ -21,9 +20,9 @@ from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import solve
-from stackup_lib.kicad import read_board
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.finish import MASK_DK
+from tests.support.mini import mini_board
 
 SIX = '''
 size_mm = [60, 40]
@@ -48,7 +47,7 @@ GROUNDS = 'planes = { "In1.Cu" = "GND", "In3.Cu" = "+3V3", "In4.Cu" = "GND" }\n'
 
 
 def mini(folder: Path, extra: str = GROUNDS, *, config: str = "") -> Context:
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(SIX + extra)), folder, "board"))
+    board = mini_board(folder, tomllib.loads(SIX + extra))
     return prepare(board, parse_config(config), Overrides())[0]
 
 
@@ -100,7 +99,7 @@ def test_top_and_bottom_of_a_mirrored_build_have_the_same_impedance(tmp_path: Pa
 def test_the_mask_that_kicad_writes_into_every_stackup_declares_nothing(tmp_path: Path) -> None:
     """0.01 mm is KiCad's default: a typical mask stands in and is said to be assumed."""
     text = SIX.replace("mask 0.015\nF.Cu", "mask 0.01\nF.Cu")
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+    board = mini_board(tmp_path, tomllib.loads(text + GROUNDS))
 
     found = board_site(prepare(board, parse_config(""), Overrides())[0], 0)
 
@@ -145,7 +144,7 @@ def test_a_declared_dk_wins_over_the_files_and_the_files_over_the_catalogue(tmp_
 def test_a_missing_dk_and_laminate_are_asked_for(tmp_path: Path) -> None:
     """No Dk in the file and an unknown material: not verifiable, with the lines to write."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', 'core 0.20 "Unobtainium"')
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text + GROUNDS)), tmp_path, "board"))
+    board = mini_board(tmp_path, tomllib.loads(text + GROUNDS))
     ctx = prepare(board, parse_config(""), Overrides())[0]
 
     with pytest.raises(MissingFact, match="Dk of dielectric 2"):
@@ -180,7 +179,7 @@ zones = [
 ]
 tracks = [{ net = "/A", layer = "F.Cu", path_mm = [[10, 20], [20, 20], [44, 20], [54, 20], [60, 20]] }]
 """
-    return read_board(write(MiniBoard.model_validate(tomllib.loads(SIX + extra)), folder, "board"))
+    return mini_board(folder, tomllib.loads(SIX + extra))
 
 
 def test_the_copper_map_tells_the_net_of_the_fill_at_any_point(tmp_path: Path) -> None:

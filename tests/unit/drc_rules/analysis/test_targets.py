@@ -13,10 +13,10 @@ from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Origin
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_file
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def context(
         {"name": net_class, "nets": [f"/{pair}_TX0_P", f"/{pair}_TX0_N"]},
         {"name": single_class, "nets": ["/X"]},
     ]
-    path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks, "net_classes": classes}), folder, "b")
+    path = mini_file(folder, {"copper_layers": 2, "tracks": tracks, "net_classes": classes}, "b")
     if rules:
         path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
     line = Overrides(impedance=tuple(map(impedance_said, said)))
@@ -226,7 +226,7 @@ def test_a_wrong_impedance_of_the_command_line_is_one_line(text: str) -> None:
 
 def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> None:
     """One command may serve several boards: a note, no error."""
-    path = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "b")
+    path = mini_file(tmp_path, {"copper_layers": 2}, "b")
     line = Overrides(impedance=(impedance_said("USB*=90"),))
 
     notes = prepare(read_board(path), parse_config(""), line)[0].declarations.notes

@@ -23,10 +23,8 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Basis, Clause, Severity, Source
 from drc_rules.rules.thermal._thermal_path import connected_layers, heat_path, in_words
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.kicad import read_board
 from stackup_lib.thermal.via_array import (
     ThermalBarrel,
     array_k_per_w,
@@ -34,6 +32,7 @@ from stackup_lib.thermal.via_array import (
     barrel_range_k_per_w,
     cell_k_per_w,
 )
+from tests.support.mini import mini_board
 
 CASES = Path(__file__).parents[4] / "fixtures" / "rules" / "thermal" / "open_thermal_vias.toml"
 CLAUSE = Clause(
@@ -48,7 +47,7 @@ def context(folder: Path, **changes: object) -> Context:
     base = tomllib.loads(CASES.read_text(encoding="utf-8"))["base"]["qfn"]
     data = {**base, "vias": [NINE], "config": HOT, **changes}
     config = parse_config(str(data["config"]))
-    return prepare(read_board(write(MiniBoard.model_validate(data), folder, "board")), config, Overrides())[0]
+    return prepare(mini_board(folder, data), config, Overrides())[0]
 
 
 def only(ctx: Context) -> HotPartOnBoard:

@@ -16,7 +16,6 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.rules.intent._design_rule_reach import Names, idle_parts, never_applies
 from drc_rules.rules.rule import all_rules
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.design_rules import Constraint, DesignRule
 from stackup_lib.kicad import read_board, read_project
 from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, is_like, parse_condition, truth
@@ -25,6 +24,7 @@ from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.design_rules.via_settings import ViaSettings, via_settings
 from stackup_lib.nets.design_vias import IntendedVia, intended_via, via_meets
 from stackup_lib.nets.links import find_links
+from tests.support.mini import mini_file
 
 TRACK = {"net": "/CLK", "layer": "F.Cu", "path_mm": [[10, 10], [50, 10]]}
 SETTINGS = ViaSettings(least_diameter_mm=0.2, least_drill_mm=0.1, least_ring_mm=0.05)
@@ -32,7 +32,7 @@ SETTINGS = ViaSettings(least_diameter_mm=0.2, least_drill_mm=0.1, least_ring_mm=
 
 def board_with(folder: Path, *classes: dict[str, object], design_rules: str | None = None) -> Path:
     data = {"stackup": "default", "tracks": [TRACK], "net_classes": classes, "design_rules": design_rules}
-    return write(MiniBoard.model_validate(data), folder, "card")
+    return mini_file(folder, data, "card")
 
 
 def via(folder: Path, rules: str, *classes: dict[str, object]) -> IntendedVia:

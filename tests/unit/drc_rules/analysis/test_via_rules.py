@@ -20,7 +20,6 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
 from drc_rules.rules.via._drilled_pads import to_copper_mm
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
 from stackup_lib.vias.build_ups import bgas, build_ups
@@ -34,6 +33,7 @@ from stackup_lib.vias.plated_holes import (
     residual_mm,
 )
 from stackup_lib.vias.stub_resonance import resonance_ghz
+from tests.support.mini import mini_board, mini_file
 from tests.support.stackups import SIX_LAYERS
 
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
@@ -43,7 +43,7 @@ PCIE5 = '[[interface]]\nis = "pcie5"\nnets = ["/PCIE_*"]\n'
 def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick, complete for its test."""
     text = {"size_mm": (60, 40), "stackup": SIX_LAYERS, "planes": {"In3.Cu": "GND"}, **board}
-    path = write(MiniBoard.model_validate(text), folder, "board")
+    path = mini_file(folder, text)
     return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 
@@ -414,9 +414,7 @@ def test_the_distance_to_a_pad_is_that_to_its_outline(shape: str, rotation_deg: 
     """Outside and inside of pads of every shape, turned by KiCad's angle, against polygons of another library."""
     size_x, size_y = (1.2, 1.2) if shape == "circle" else (2.0, 1.2)
     pad = {"number": "1", "net": "/B", "shape": shape, "size_mm": [size_x, size_y]}
-    subject = read_board(
-        write(MiniBoard.model_validate({"parts": [{"reference": "C1", "at_mm": [5, 5], "pads": [pad]}]}), tmp_path, "b")
-    )
+    subject = mini_board(tmp_path, {"parts": [{"reference": "C1", "at_mm": [5, 5], "pads": [pad]}]})
     turned = replace(subject, pads=replace(subject.pads, rotation_deg=np.array([rotation_deg])))
     corner = {"rect": 0.0, "roundrect": 0.3}.get(shape, 0.6)
     core = shapely.LineString([(-size_x / 2 + corner, 0), (size_x / 2 - corner, 0)])

@@ -30,6 +30,7 @@ from stackwright.results.checked import Checked
 from stackwright.text.output import OutputError
 from tests.conftest import kicad_cli_path
 from tests.reports.test_reporters import SCHEMA, finding, report, strict, verdict
+from tests.support.git import git
 from tests.support.remembered import checked, equal_boards_checked_once
 from tests.unit.drc_rules.engine.test_engine import clause
 
@@ -256,12 +257,6 @@ def test_a_board_that_kicad_saved_again_has_the_same_keys(tmp_path: Path, name: 
     assert board.read_text(encoding="utf-8") != text, "KiCad has not written the board"
     assert before
     assert keys(check_board(board)) == before
-
-
-def git(folder: Path, *arguments: str) -> None:
-    """Run git without a user's settings."""
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.mark.slow

@@ -17,16 +17,15 @@ from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Basis, Clause, Limit, Severity, Source
 from drc_rules.rules.rule import DraftFinding, Rule
 from drc_rules.settings.config import Config, parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board
 
 Check = Callable[[Context, Clause, object], Iterator[DraftFinding]]
 
 
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
-    board = read_board(write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board"))
+    board = mini_board(tmp_path, {"copper_layers": 2})
     return prepare(board, Config(), Overrides())[0]
 
 
@@ -428,7 +427,7 @@ def test_what_would_prove_a_board_is_asked_where_only_that_is_missing(tmp_path: 
     pair = [
         {"net": f"/PCIE_TX0_{s}", "layer": "F.Cu", "path_mm": [[5, y], [40, y]]} for s, y in (("P", 10), ("N", 10.3))
     ]
-    board = read_board(write(MiniBoard.model_validate({"copper_layers": 2, "tracks": pair}), tmp_path, "board"))
+    board = mini_board(tmp_path, {"copper_layers": 2, "tracks": pair})
     without, stated = (prepare(board, Config(), Overrides(profile=name))[0] for name in (None, "edge"))
     outcome = run(without, clauses, [one], [one])
 

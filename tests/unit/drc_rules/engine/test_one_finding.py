@@ -12,9 +12,9 @@ from drc_rules.engine.one_finding import of_clause
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.clauses import Severity
-from fixtures.miniboard import MiniBoard, write
 from stackwright.reporters import html, junit
 from stackwright.results.checked import Checked
+from tests.support.mini import mini_file
 
 STACKUP = 'F.Cu 0.035\ncore 1.53 "370HR"\nB.Cu 0.035\n'
 TIERS = "board.fab.hole", "board.fab.hole_advanced", "board.fab.hole_standard"
@@ -26,7 +26,7 @@ def checked(folder: Path, pads_mm: list[float], config: str = "") -> Report:
         {"net": "GND", "at_mm": [10 + 5 * k, 10], "drill_mm": 0.05, "size_mm": size} for k, size in enumerate(pads_mm)
     ]
     board = {"size_mm": (60, 40), "stackup": STACKUP, "vias": vias, "config": config}
-    return check_board(write(MiniBoard.model_validate(board), folder, "board"))
+    return check_board(mini_file(folder, board))
 
 
 def test_a_hole_that_misses_three_tiers_is_one_finding_of_three_failed_clauses(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_drills_that_cannot_be_are_not_told_again_by_the_minimum_of_board_setup(
         "vias": vias,
         "constraints_mm": {"min_through_hole_diameter": 0.2},
     }
-    report = check_board(write(MiniBoard.model_validate(board), tmp_path, "board"))
+    report = check_board(mini_file(tmp_path, board))
 
     failed = {v.clause.id for v in report.verdicts if v.verdict is Verdict.FAILED}
     assert {"board.fab.drill_possible", "board.setup.minimums"} <= failed
@@ -112,7 +112,7 @@ def cut(folder: Path, *, ignore: tuple[str, ...] = (), **more: object) -> Report
         "tracks": tracks,
         **more,
     }
-    return check_board(write(MiniBoard.model_validate(board), folder, "board"), overrides=Overrides(ignore=ignore))
+    return check_board(mini_file(folder, board), overrides=Overrides(ignore=ignore))
 
 
 CUT_TIERS = ("board.fab.hole_to_copper", "board.fab.hole_to_copper_advanced", "board.fab.hole_to_copper_standard")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.stopwatch import OTHER, Stopwatch, measuring, stretch, timed
 from stackwright.commands.check.command import check_boards
 from stackwright.commands.check.request import CheckRequest, ReportRequest
 from stackwright.run.watched import ProgressLine, shares_of, timing_lines, watched
+from tests.support.mini import mini_file
 
 
 class Clock:
@@ -82,7 +82,7 @@ def test_the_longest_comes_first_and_the_shares_are_of_the_whole() -> None:
 @pytest.fixture
 def board(tmp_path: Path) -> Path:
     """A board with a stackup."""
-    return write(MiniBoard.model_validate({"stackup": 'F.Cu 0.035\ncore 1.5 "370HR"\nB.Cu 0.035'}), tmp_path, "b")
+    return mini_file(tmp_path, {"stackup": 'F.Cu 0.035\ncore 1.5 "370HR"\nB.Cu 0.035'}, "b")
 
 
 def test_json_holds_the_timing_only_when_it_is_asked_for(board: Path, capsys: pytest.CaptureFixture[str]) -> None:

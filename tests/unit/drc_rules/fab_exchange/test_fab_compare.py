@@ -12,10 +12,10 @@ from drc_rules.fab_exchange.fab_judged import WidthJudged, layer_index
 from drc_rules.fab_exchange.fab_text import FabRow, FabStackup
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import Config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board, mini_file
 
 FOUR = """
 F.Cu 0.035
@@ -90,7 +90,7 @@ def fab_rows(**changes: dict[str, object]) -> list[FabRow]:
 
 
 def matched(folder: Path, rows: list[FabRow]) -> Matched:
-    path = write(MiniBoard.model_validate({"stackup": FOUR}), folder, "board")
+    path = mini_file(folder, {"stackup": FOUR})
     ctx = prepare(read_board(path), Config(), Overrides())[0]
     return match_stackups(ctx, FabStackup(rows=tuple(rows)), path.read_bytes(), "fab.csv")
 
@@ -216,7 +216,7 @@ def test_a_copper_row_that_the_board_lacks_is_a_finding(tmp_path: Path) -> None:
 )
 def test_fabs_call_layers_by_number_or_place(tmp_path: Path, name: str, index: int) -> None:
     """Counted from 1 at the top; KiCad's own names hold too."""
-    board = read_board(write(MiniBoard.model_validate({"stackup": FOUR}), tmp_path, "board"))
+    board = mini_board(tmp_path, {"stackup": FOUR})
 
     assert layer_index(board, name, "fab.csv, line 9") == index
     for wrong in ("L5", "0", "GND"):

@@ -16,6 +16,7 @@ from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import LossClass, catalogue
+from tests.support.mini import mini_board
 from tests.unit.drc_rules.analysis.test_sites import GROUNDS, SIX, mini
 
 CORE = '[declared.dielectric."dielectric 2"]\n'
@@ -24,7 +25,7 @@ CORE = '[declared.dielectric."dielectric 2"]\n'
 def core(folder: Path, declared: str = "", *, material: str = "370HR") -> DielectricPly:
     """The ply of dielectric 2, with these lines for it."""
     text = SIX.replace('core 0.20 "370HR" dk=4.4', f'core 0.20 "{material}"') + GROUNDS
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text)), folder, "board"))
+    board = mini_board(folder, tomllib.loads(text))
     return prepare(board, parse_config(CORE + declared if declared else ""), Overrides())[0].plies[1]
 
 

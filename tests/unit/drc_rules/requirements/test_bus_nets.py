@@ -13,11 +13,10 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.facts.net_interfaces import assign_nets
 from drc_rules.requirements.interfaces.bus_nets import family_by_bus
 from drc_rules.settings.config import Config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence
-from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import find_links
+from tests.support.mini import mini_board
 from tests.unit.stackup_lib.nets.test_links import chip
 
 DQ = tuple(f"DQ0{k}_A" for k in range(4))
@@ -25,7 +24,7 @@ DQ = tuple(f"DQ0{k}_A" for k in range(4))
 
 def board_of(folder: Path, *parts: tuple[str, tuple[str, ...]]) -> Board:
     text = "".join(chip(name, 10.0 * k, *nets) for k, (name, nets) in enumerate(parts, start=1))
-    return read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 2\n" + text)), folder, "card"))
+    return mini_board(folder, tomllib.loads("copper_layers = 2\n" + text))
 
 
 def found(board: Board) -> dict[str, str]:

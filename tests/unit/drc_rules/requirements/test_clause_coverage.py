@@ -14,7 +14,7 @@ from drc_rules.report.model import Report, Verdict
 from drc_rules.requirements.interfaces import families
 from drc_rules.requirements.profiles.profile import Form, forms, load_profile, profile_names
 from drc_rules.rules.rule import all_rules
-from fixtures.miniboard import MiniBoard, write
+from tests.support.mini import mini_file
 from tests.support.rule_cases import all_cases
 
 pytestmark = pytest.mark.slow
@@ -181,7 +181,7 @@ def nominal_mm(form: Form) -> float | None:
 
 
 def checked(folder: Path, board: dict[str, object], profile: str, form: str | None) -> Report:
-    path = write(MiniBoard.model_validate(board), folder, "board")
+    path = mini_file(folder, board)
     report = check_board(path, overrides=Overrides(profile=profile, form=form))
     assert report.crashes == ()
     return report

@@ -19,10 +19,10 @@ from drc_rules.requirements.interfaces import Interface, families, family, inter
 from drc_rules.requirements.interfaces.inherit import with_inherited
 from drc_rules.requirements.interfaces.model import Family
 from drc_rules.requirements.profiles.profile import assemble, load_profile, profile_names
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.materials import FoilGrade, LossClass
 from tests.support.each import each
+from tests.support.mini import mini_file
 
 FAST = tuple(of.id for of in families() if of.fast)
 WORDS = {"laminate_class": LossClass, "foil": FoilGrade}
@@ -165,7 +165,7 @@ def judged(one: str, profile: str) -> dict[str, list[ClauseVerdict]]:
             '[[impedance]]\nohm = 100\nkind = "differential"\nnets = ["/X_*"]\n'  # targets differ, not strictness
         ),
     }
-    path = write(MiniBoard.model_validate(board), Path(tempfile.mkdtemp()), "board")
+    path = mini_file(Path(tempfile.mkdtemp()), board)
     found: dict[str, list[ClauseVerdict]] = {}
     for verdict in check_board(path, overrides=Overrides(profile=profile)).verdicts:
         found.setdefault(verdict.clause.kind, []).append(verdict)

@@ -15,13 +15,13 @@ from drc_rules.requirements.interfaces.names import family_by_class, family_by_n
 from drc_rules.requirements.profiles.profile import assemble, load_profile
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.net_selection import nets_line
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.kicad import read_board
 from tests.support.each import each
 from tests.support.hang import no_hang
+from tests.support.mini import mini_board
 
 ALL = [interface(one) for one in interface_ids()]
 MM_GHZ = 299.792458
@@ -42,7 +42,7 @@ def board_with(tmp_path: Path) -> MakeBoard:
         ]
         rows = [{"name": name, "nets": members} for name, members in classes.items()]
         data = {"copper_layers": 2, "tracks": tracks, "net_classes": rows}
-        return read_board(write(MiniBoard.model_validate(data), tmp_path, "board"))
+        return mini_board(tmp_path, data)
 
     return make
 

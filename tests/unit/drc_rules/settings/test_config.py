@@ -9,11 +9,10 @@ import pytest
 from drc_rules.facts.declared import Overrides, gather, purpose_of
 from drc_rules.settings.config import load_config, parse_config
 from drc_rules.settings.net_selection import chosen_nets
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Origin
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board
 
 STACKUP = """
 F.Cu 0.035
@@ -23,7 +22,7 @@ B.Cu 0.035
 
 
 def board(folder: Path, **keys: object) -> Board:
-    return read_board(write(MiniBoard.model_validate({"stackup": STACKUP, **keys}), folder, "board"))
+    return mini_board(folder, {"stackup": STACKUP, **keys})
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ from drc_rules.requirements.fabs.presets import presets
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.config_process import ProcessDeclaration, thickest_mask_um
 from drc_rules.stackup_design.stackup_candidate import candidate_of
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.kicad import read_board
@@ -32,6 +31,7 @@ from stackup_lib.synthesis.candidates import to_planned
 from stackup_lib.transmission_lines.inverse import Target, WidthLimits, solve_width
 from stackwright.commands.setup.settings_file import InitAnswers, compose
 from tests.cli.test_cli import run
+from tests.support.mini import mini_file
 
 ROOT = Path(__file__).parents[4]
 BOARDS = ROOT / "fixtures" / "boards"
@@ -53,7 +53,7 @@ mask 0.01
 def context_of(config: str, folder: Path, stackup: str = STACKUP) -> Context:
     """A board of three layers over ground on In1."""
     board = {"size_mm": [60, 40], "stackup": stackup, "planes": {"In1.Cu": "GND"}, "config": config}
-    path = write(MiniBoard.model_validate(board), folder, "board")
+    path = mini_file(folder, board)
     return prepare(read_board(path), find_config(path, None), Overrides())[0]
 
 
@@ -276,7 +276,7 @@ def test_a_report_says_which_process_it_assumed_and_what_that_leaves_open(tmp_pa
 
 def test_a_board_without_controlled_lines_is_told_no_process(tmp_path: Path) -> None:
     """Nothing of its report rests on one."""
-    path = write(MiniBoard.model_validate({"size_mm": [60, 40], "stackup": STACKUP}), tmp_path, "board")
+    path = mini_file(tmp_path, {"size_mm": [60, 40], "stackup": STACKUP})
     report = check_board(path)
 
     assert report.process is None

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.coupling import pieces_of
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board
 
 REACH_MM = 0.2
 
@@ -20,7 +19,7 @@ def crossed(folder: Path, *others: dict[str, object]) -> Board:
     """A track of 0.1 mm on In1 from x = 10 to x = 40, and others on In2."""
     mine = {"net": "/A", "layer": "In1.Cu", "path_mm": [[10, 20], [40, 20]], "width_mm": 0.1}
     tracks = [mine, *({"net": "/B", "layer": "In2.Cu", "width_mm": 0.2, **other} for other in others)]
-    return read_board(write(MiniBoard.model_validate({"copper_layers": 4, "tracks": tracks}), folder, "board"))
+    return mini_board(folder, {"copper_layers": 4, "tracks": tracks})
 
 
 def met(board: Board, *partners: str) -> float:

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.copper.coupling import PairGeometry, pair_geometry, pieces_of
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board, mini_file
 
 
 def mini(folder: Path, text: str) -> Board:
-    return read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 2\n" + text)), folder, "board"))
+    return mini_board(folder, tomllib.loads("copper_layers = 2\n" + text))
 
 
 def of_pair(board: Board) -> PairGeometry:
@@ -79,7 +79,7 @@ def test_the_partner_on_another_layer_is_no_partner(tmp_path: Path) -> None:
 
 def test_a_pair_in_an_arc_keeps_its_gap(tmp_path: Path) -> None:
     """Concentric quarter circles of 5.0 and 5.3 mm with 0.15 mm traces: 0.15 mm, within what the chords leave."""
-    path = write(MiniBoard.model_validate({"copper_layers": 2, "tracks": []}), tmp_path, "board")
+    path = mini_file(tmp_path, {"copper_layers": 2, "tracks": []})
     arcs = ""
     for net, radius in (("/D_P", 5.0), ("/D_N", 5.3)):
         middle = radius * 2**-0.5
@@ -100,7 +100,7 @@ def test_a_pair_in_an_arc_keeps_its_gap(tmp_path: Path) -> None:
 
 def test_pieces_of_an_arc_lie_on_its_circle_also_the_long_way_round(tmp_path: Path) -> None:
     """Three quarters of a circle of 4 mm: every piece's middle is on the circle and the way passes the middle."""
-    path = write(MiniBoard.model_validate({"copper_layers": 2}), tmp_path, "board")
+    path = mini_file(tmp_path, {"copper_layers": 2})
     text = path.read_text(encoding="utf-8").rstrip()
     arc = '  (arc (start 24 20) (mid 17.17157 22.82843) (end 20 16) (width 0.15) (layer "F.Cu") (net "/A"))\n'
     path.write_text(text[: text.rindex(")")] + arc + ")\n", encoding="utf-8")

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.pad_copper import pads_beside_fills_mm2
-from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board
 
 
 def copper_of(folder: Path, **board: object) -> CopperMap:
-    return CopperMap(read_board(write(MiniBoard.model_validate({"copper_layers": 4, **board}), folder, "board")))
+    return CopperMap(mini_board(folder, {"copper_layers": 4, **board}))
 
 
 @pytest.mark.parametrize(

@@ -16,16 +16,15 @@ from drc_rules.engine.decide import run
 from drc_rules.facts.declared import Overrides
 from drc_rules.rules.rule import find_rule
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import SpaceFinder, Spaces
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import arc_points, straight_distances
 from stackup_lib.copper.hole_to_fill import PostFills
-from stackup_lib.kicad import read_board
 from stackup_lib.kicad.read.items.shapes import arc
 from tests.kicad.test_spaces_against_kicad import crowd
 from tests.support import metamorphic
+from tests.support.mini import mini_board
 
 REACH_MM = 0.3
 
@@ -36,7 +35,7 @@ def finder(board: Board, reach_mm: float = REACH_MM) -> SpaceFinder:
 
 
 def built(folder: Path, **table: object) -> Board:
-    return read_board(write(MiniBoard.model_validate({"size_mm": [60, 40], **table}), folder, "board"))
+    return mini_board(folder, {"size_mm": [60, 40], **table})
 
 
 def on(board: Board, layer: str = "F.Cu", reach_mm: float = REACH_MM) -> Spaces:

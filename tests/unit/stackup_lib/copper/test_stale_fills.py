@@ -16,7 +16,6 @@ from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import ClauseVerdict, Verdict
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import SpaceFinder
 from stackup_lib.copper.copper_map import CopperMap
@@ -24,6 +23,7 @@ from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.stale_fills import Item, need_true_fills
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
+from tests.support.mini import mini_board, mini_file
 
 BOARDS = Path(__file__).parents[4] / "fixtures" / "boards"
 FIXTURES = ("inference_pcie_gen5_fit", "edge_jetson_carrier_fit")
@@ -111,7 +111,7 @@ def test_every_rule_that_asks_for_fills_is_declared_so(name: str) -> None:
 
 def mini(folder: Path, **table: object) -> Board:
     table = {"size_mm": [60, 40], "copper_layers": 4, "stackup": "default", **table}
-    return read_board(write(MiniBoard.model_validate(table), folder, "board"))
+    return mini_board(folder, table)
 
 
 def found(board: Board, *, to_the_rim: bool = False) -> list[tuple[str, str, str, str]]:
@@ -199,8 +199,8 @@ def test_a_track_whose_side_alone_reaches_into_a_fill_makes_the_fills_old_too(tm
     }
     apart = {**table, "tracks": [{"net": "/B", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[10, 4], [40, 4]]}]}
 
-    old = check_board(write(MiniBoard.model_validate(table), tmp_path / "old", "board"))
-    fresh = check_board(write(MiniBoard.model_validate(apart), tmp_path / "fresh", "board"))
+    old = check_board(mini_file(tmp_path / "old", table))
+    fresh = check_board(mini_file(tmp_path / "fresh", apart))
 
     assert not [v.clause.id for v in old.verdicts if v.code in reads and v.checked]
     assert [v.clause.id for v in fresh.verdicts if v.code in reads and v.checked]

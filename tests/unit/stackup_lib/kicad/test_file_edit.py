@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,11 +17,11 @@ import pytest
 from stackup_lib.core.errors import BoardFileError, NotWrittenError
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, diff_text, digest, lock_of
 from tests.support.kicad_boards import HEAD_V10, board_text, kicad_layout
+from tests.support.ordinary_user import ordinary_user
 
 ROOT = Path(__file__).parents[4]
 OLD = kicad_layout(board_text(head=HEAD_V10, nets="")).encode()
 NEW = OLD.replace(b"(epsilon_r 4.5)", b"(epsilon_r 4.25)")
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -298,24 +296,6 @@ def test_a_replace_that_fails_last_leaves_a_backup_and_the_old_file(
     assert calls == [board]
     assert board.read_bytes() == OLD
     assert names(board.parent) == {board.name, f"{board.name}.{digest(OLD)[:12]}-bak"}
-
-
-@contextlib.contextmanager
-def ordinary_user() -> Iterator[Path]:
-    """A folder, and within the block no rights of root: permissions hold for root's tests too."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        folder.chmod(0o755)
-        root = os.geteuid() == 0
-        if root:
-            os.chown(folder, NOBODY, NOBODY)
-            os.seteuid(NOBODY)
-        try:
-            yield folder
-        finally:
-            folder.chmod(0o755)
-            if root:
-                os.seteuid(0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

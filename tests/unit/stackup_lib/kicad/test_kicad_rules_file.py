@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import Confidence
-from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules, read_design_rules
 from stackup_lib.nets.design_widths import intended_geometry
+from tests.support.mini import mini_board
 
 SENTINEL = '(rule "s" (constraint track_width (min 5mm)))\n'
 
@@ -304,7 +303,7 @@ def test_the_last_rule_that_applies_gives_width_and_gap_of_a_layer(tmp_path: Pat
         "(rule all (constraint track_width (opt 0.3mm)))\n"
         "(rule in (layer inner) (constraint track_width (opt 0.15mm)) (constraint diff_pair_gap (opt 0.125mm)))\n"
     )
-    board = read_board(write(MiniBoard.model_validate({"stackup": "default", "copper_layers": 4}), tmp_path, "b"))
+    board = mini_board(tmp_path, {"stackup": "default", "copper_layers": 4})
     rules = parse_design_rules(text, tmp_path / "b.kicad_dru")
     assert board.layer_count == 4
     found = intended_geometry(board, "A", rules, in_pair=True)

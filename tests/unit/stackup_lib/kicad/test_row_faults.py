@@ -11,10 +11,10 @@ from drc_rules.engine.check import check_board
 from drc_rules.facts.row_faults import df_is_possible, dk_is_possible, limit_of, unstackable
 from drc_rules.report.model import ClauseVerdict, Report, Verdict
 from drc_rules.requirements.profiles.profile import load_profile
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import catalogue, foils_beside
 from stackup_lib.materials.copper import stated_foils
+from tests.support.mini import mini_file
 
 PAIR = ("/PCIE_TX0_P", "/PCIE_TX0_N")
 GOOD = """
@@ -60,7 +60,7 @@ def check(folder: Path, stackup: str, routed: tuple[str, float, float], **more: 
         "config": CONFIG,
         "pairs": [line],
     }
-    return check_board(write(MiniBoard.model_validate({**made, **more}), folder, "board"))
+    return check_board(mini_file(folder, {**made, **more}))
 
 
 def verdict(report: Report, clause: str) -> ClauseVerdict:
@@ -151,8 +151,8 @@ def test_a_loss_on_a_df_that_cannot_be_is_not_judged(df: str, tmp_path: Path) ->
     bad = card["stackup"].replace("dk=3.4", f"dk=3.4 df={df}")
     (tmp_path / "good").mkdir()
 
-    good = check_board(write(MiniBoard.model_validate(card), tmp_path / "good", "board"))
-    report = check_board(write(MiniBoard.model_validate({**card, "stackup": bad}), tmp_path, "board"))
+    good = check_board(mini_file(tmp_path / "good", card))
+    report = check_board(mini_file(tmp_path, {**card, "stackup": bad}))
     found = verdict(report, "board.loss.share")
 
     assert verdict(good, "board.loss.share").verdict is Verdict.PASSED

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.nets.design_widths import IntendedGeometry, intended_geometry
+from tests.support.mini import mini_file
 
 PROFILE = {
     "profile_name": "Z85",
@@ -32,7 +32,7 @@ def board(folder: Path, **of_class: float) -> Board:
     track = {"net": "/A", "layer": "F.Cu", "path_mm": [[5, 10], [40, 10]]}
     fast = {"name": "FAST", "nets": ["/A"], "tuning_profile": "Z85", **of_class}
     mini = {"copper_layers": 4, "tracks": [track], "net_classes": [fast]}
-    path = write(MiniBoard.model_validate(mini), folder, "b")
+    path = mini_file(folder, mini, "b")
     project = path.with_suffix(".kicad_pro")
     data = json.loads(project.read_text(encoding="utf-8"))
     data["tuning_profiles"] = {"tuning_profiles_impedance_geometric": [PROFILE]}

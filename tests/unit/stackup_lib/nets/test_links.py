@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.nets.links import Link, Links, PadRole, find_links, route_of
@@ -19,10 +18,11 @@ from stackup_lib.nets.power_nets import reads_as_supply
 from stackup_lib.nets.routes import BranchKind, Route
 from stackup_lib.nets.two_pin_parts import PartKind, capacitance_pf, kind_of, refusal, resistance_ohm
 from tests.conftest import KicadCli
+from tests.support.mini import mini_board
 
 
 def mini(folder: Path, text: str) -> Board:
-    return read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 4\n" + text)), folder, "board"))
+    return mini_board(folder, tomllib.loads("copper_layers = 4\n" + text))
 
 
 def chip(reference: str, x_mm: float, *nets: str, y_mm: float = 10.0) -> str:

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
-from stackup_lib.kicad import read_board
 from stackup_lib.nets.diff_pairs import find_pairs
 from tests.conftest import KicadCli
+from tests.support.mini import mini_board
 
 
 def with_nets(folder: Path, *nets: str) -> Board:
     """One 10 mm track per net, 1 mm apart."""
     tracks = [{"net": net, "layer": "F.Cu", "path_mm": [[5, 5 + i], [15, 5 + i]]} for i, net in enumerate(nets)]
-    return read_board(write(MiniBoard.model_validate({"copper_layers": 2, "tracks": tracks}), folder, "board"))
+    return mini_board(folder, {"copper_layers": 2, "tracks": tracks})
 
 
 def paired(board: Board) -> dict[str, tuple[str, str]]:

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board
 from stackup_lib.board.default_stackup import is_untouched_default
 from stackup_lib.board.layer_roles import LayerRole, is_ground, layer_uses, polygon_areas_mm2
-from stackup_lib.kicad import read_board
 from stackup_lib.vias.plated_holes import copper_heights_mm, plated_holes, stubs
+from tests.support.mini import mini_board
 
 FOUR = '''
 size_mm = [60, 40]
@@ -30,7 +29,7 @@ B.Cu 0.035
 
 
 def mini(folder: Path, extra: str) -> Board:
-    return read_board(write(MiniBoard.model_validate(tomllib.loads(FOUR + extra)), folder, "board"))
+    return mini_board(folder, tomllib.loads(FOUR + extra))
 
 
 def test_a_ring_and_a_ring_with_a_slit_hole_have_their_true_area() -> None:
@@ -127,7 +126,7 @@ def test_kicads_default_stackups_are_recognised_for_any_count_and_thickness(
 ) -> None:
     """A board without Board Setup, and one for which only the number of layers was picked."""
     text = {"stackup": kind, "copper_layers": layers, "thickness_mm": thickness_mm}
-    board = read_board(write(MiniBoard.model_validate(text), tmp_path, "board"))
+    board = mini_board(tmp_path, text)
 
     assert is_untouched_default(board)
 
@@ -143,6 +142,6 @@ In2.Cu 0.035
 prepreg 0.2 "FR4" dk=4.5 df=0.02
 B.Cu 0.035
 """
-    board = read_board(write(MiniBoard.model_validate({"stackup": stackup}), tmp_path, "board"))
+    board = mini_board(tmp_path, {"stackup": stackup})
 
     assert not is_untouched_default(board)

@@ -14,7 +14,6 @@ import pytest
 import shapely
 from scipy.integrate import quad
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.copper_map import NO_COPPER, CopperMap
 from stackup_lib.copper.fill_edges import Complexes
@@ -30,13 +29,14 @@ from stackup_lib.return_path.plane_gaps import (
     plane_height_mm,
     plane_share,
 )
+from tests.support.mini import mini_board
 
 HEIGHT_MM = 0.2
 WHOLE = 'planes = { "In1.Cu" = "GND" }\n'
 
 
 def mini(folder: Path, text: str) -> Board:
-    return read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 4\n" + text)), folder, "board"))
+    return mini_board(folder, tomllib.loads("copper_layers = 4\n" + text))
 
 
 def track(*corners: tuple[float, float], net: str = "/D", layer: str = "F.Cu", width_mm: float = 0.15) -> str:
@@ -437,7 +437,7 @@ at_mm = [30, 20]
 
 def six_layers(folder: Path, planes: str, vias: str = "") -> Board:
     text = f"{STACKUP}planes = {{ {planes} }}\n{DIVE}{vias}"
-    return read_board(write(MiniBoard.model_validate(tomllib.loads(text)), folder, "board"))
+    return mini_board(folder, tomllib.loads(text))
 
 
 def changes_of(board: Board, planes: dict[int, list[int]] | None = None) -> tuple[LayerChange, ...]:

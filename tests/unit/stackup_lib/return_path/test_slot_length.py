@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.kicad import read_board
 from stackup_lib.return_path.plane_gaps import Gap, ReturnPath
 from stackup_lib.return_path.slot_length import STEP_MM, reach_aside_mm
+from tests.support.mini import mini_board
 
 HALVES = ((1.0, 1.0, 39.75, 70.0), (40.25, 1.0, 99.0, 70.0))
 """Two halves of a plane with a slot of 0.5 mm between them, around x = 40."""
@@ -25,7 +24,7 @@ def crossing(folder: Path, path: str, *bridges: tuple[float, float, float, float
         for rect in (*HALVES, *bridges)
     )
     text = f'copper_layers = 4\n[[tracks]]\nnet = "/D"\nlayer = "F.Cu"\nwidth_mm = 0.15\npath_mm = {path}\n{zones}'
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads(text)), folder, "board"))
+    board = mini_board(folder, tomllib.loads(text))
     copper = CopperMap(board)
     (gap,) = ReturnPath(copper).gaps((board.tracks.layer == 0).nonzero()[0], 1, 0.1)
     return copper, gap

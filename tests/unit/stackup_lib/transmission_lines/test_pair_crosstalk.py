@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.coupling import pieces_of
 from stackup_lib.copper.parallel_pairs import ParallelPairs, side_by_side
-from stackup_lib.kicad import read_board
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling, pair_coupling
 from stackup_lib.transmission_lines.site import LineSite, Sheet
+from tests.support.mini import mini_board
 
 
 def sheet(thickness_mm: float, dk: float) -> Sheet:
@@ -90,7 +89,7 @@ def test_the_near_end_is_full_from_a_quarter_of_a_wavelength_on() -> None:
 
 def beside(folder: Path, pairs: str, reach_mm: float = 1.0) -> tuple[ParallelPairs, ...]:
     """Pairs /A and /B on F.Cu: groups 0 and 1."""
-    board = read_board(write(MiniBoard.model_validate(tomllib.loads("copper_layers = 2\n" + pairs)), folder, "board"))
+    board = mini_board(folder, tomllib.loads("copper_layers = 2\n" + pairs))
     pieces = pieces_of(board, np.flatnonzero(board.tracks.layer == 0))
     group = np.array([board.nets[net].startswith("/B") for net in pieces.net.tolist()], dtype=np.int64)
     return side_by_side(pieces, group, reach_mm)
