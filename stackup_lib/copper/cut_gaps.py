@@ -20,6 +20,7 @@ from stackup_lib.copper.shapes import (
     Piece,
     Pieces,
     copper_pads,
+    disc_pieces,
     edge_pieces,
     pad_pieces,
     track_pieces,
@@ -168,10 +169,7 @@ def _vias(board: Board, layer: int, rows: Ints) -> Pieces:
         is_bare = (vias.remove_unused[rows] == 1) & (radius > 0)
         radius = np.where(is_bare, vias.drill_mm[rows] / 2, radius)
     rows, radius = rows[radius > 0], radius[radius > 0]
-    centre = vias.x_mm[rows] + 1j * vias.y_mm[rows]
-    kind = np.full(len(rows), Piece.VIA, dtype=np.int8)
-    none = np.zeros(len(rows))
-    return Pieces(kind, rows, vias.net[rows], centre, centre, radius, none == 0, none)
+    return disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
 
 
 def _pairs(board: Board, layer: int, one: Pieces, cut: tuple[Pieces, Ints], reach_mm: float) -> CutGaps:

@@ -83,10 +83,14 @@ def via_pieces(board: Board) -> Pieces:
     vias = board.vias
     radius = np.max(np.nan_to_num(vias.pad_size_mm), axis=1, initial=0.0) / 2
     rows = np.flatnonzero(radius > 0)
-    centre = vias.x_mm[rows] + 1j * vias.y_mm[rows]
+    return disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius[rows])
+
+
+def disc_pieces(rows: Ints, net: Ints, centre: Complexes, radius_mm: Floats) -> Pieces:
+    """Return discs as vias have them; `rows` says of which."""
     kind = np.full(len(rows), Piece.VIA, dtype=np.int8)
     none = np.zeros(len(rows))
-    return Pieces(kind, rows, vias.net[rows], centre, centre, radius[rows], none == 0, none)
+    return Pieces(kind, rows, net, centre, centre, radius_mm, none == 0, none)
 
 
 def pad_pieces(board: Board, rows: Ints) -> Pieces:

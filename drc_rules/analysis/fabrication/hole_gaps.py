@@ -10,16 +10,14 @@ from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, ho
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.columns import first_of_each
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.fill_edges import Complexes
+from stackup_lib.copper.distances import gaps
 from stackup_lib.copper.fill_to_fill import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
+from stackup_lib.copper.shapes import Pieces, disc_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
 
 REACH_MM = 0.25
 """Copper further away from a hole than this is no fab's concern."""
-
-SHORTEST_MM = 1e-6
-"""KiCad's resolution: keeps the direction of an edge without length defined."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +56,6 @@ class HoleGaps:
     cuts: HoleCuts
 
 
-@dataclass(frozen=True)
-class _Holes:
-    """Drilled holes that go through one layer: their rows, centres, radii and nets."""
-
-    row: Ints
-    centre: Complexes
-    radius_mm: Floats
-    net: Ints
-
-
 def hole_gaps(
     copper: CopperMap, reach_mm: float = REACH_MM, fills: PostFills | None = None, *, to_fills: bool = True
 ) -> HoleGaps | None:
@@ -95,21 +83,21 @@ def hole_gaps(
     entries: list[tuple[int, Ints, Ints, Floats]] = []
     for layer in range(1, board.layer_count - 1):
         rows = np.flatnonzero((top <= layer) & (bottom >= layer) & (holes.drill_mm >= NO_DIAMETER_MM))
-        here = _Holes(rows, x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2, own[rows])
+        here = disc_pieces(rows, own[rows], x[rows] + 1j * y[rows], holes.drill_mm[rows] / 2)
         found = [_to_tracks(board, layer, here, reach_mm)]
         if to_fills:
             near = around.near(layer)
             edge_net = copper.edges(layer).net[near.edge]
             found.append(_to_fills(here, hole_of[near.post], (edge_net, near.distance_mm), reach_mm))
-        entries += [(layer, rows[hole], net, gaps) for hole, net, gaps in found]
+        entries += [(layer, rows[hole], net, found_mm) for hole, net, found_mm in found]
     cuts = _cuts(entries, own)
     gap, where, whose = np.full(count, np.inf), np.full(count, -1), np.full(count, -1)
     cut = _pair(cuts.hole, cuts.net, board)
-    for layer, hole, net, gaps in entries:
+    for layer, hole, net, found_mm in entries:
         kept = np.flatnonzero(~np.isin(_pair(hole, net, board), cut))
-        order = kept[np.argsort(-gaps[kept], kind="stable")]  # the least of each hole is written last
+        order = kept[np.argsort(-found_mm[kept], kind="stable")]  # the least of each hole is written last
         least, nearest = np.full(count, np.inf), np.full(count, -1)
-        least[hole[order]], nearest[hole[order]] = gaps[order], net[order]
+        least[hole[order]], nearest[hole[order]] = found_mm[order], net[order]
         nearer = least < gap
         gap[nearer], where[nearer], whose[nearer] = least[nearer], layer, nearest[nearer]
     return HoleGaps(holes, gap, where, whose, cuts)
@@ -125,7 +113,7 @@ def _cuts(entries: list[tuple[int, Ints, Ints, Floats]], own: Ints) -> HoleCuts:
     none = np.zeros(0, dtype=np.int64)
     layer = np.concatenate([none, *(np.full(len(hole), k) for k, hole, _, _ in entries)])
     hole, net = (np.concatenate([none, *(one[k] for one in entries)]) for k in (1, 2))
-    gap = np.concatenate([np.zeros(0), *(gaps for *_, gaps in entries)])
+    gap = np.concatenate([np.zeros(0), *(found_mm for *_, found_mm in entries)])
     deep = np.flatnonzero(gap <= -TOUCH_MM)
     order = deep[np.lexsort((layer[deep], gap[deep], net[deep], hole[deep]))]
     order = first_of_each(order, hole, net)
@@ -136,47 +124,24 @@ _Near = tuple[Ints, Ints, Floats]
 """Row of the hole among those of the layer, net of the copper, gap in mm; one for each edge of another net in reach."""
 
 
-def _to_tracks(board: Board, layer: int, holes: _Holes, reach_mm: float) -> _Near:
-    """The tracks of a layer; an arc counts as its chord."""
+def _to_tracks(board: Board, layer: int, holes: Pieces, reach_mm: float) -> _Near:
+    """The tracks and arcs of a layer."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with inner layers needs it
 
-    tracks = board.tracks
-    rows = np.flatnonzero(tracks.layer == layer)
-    start = tracks.start_x_mm[rows] + 1j * tracks.start_y_mm[rows]
-    end = tracks.end_x_mm[rows] + 1j * tracks.end_y_mm[rows]
-    half = tracks.width_mm[rows] / 2
-    x, y = np.stack([start.real, end.real]), np.stack([start.imag, end.imag])
-    boxes = diagonals((x.min(axis=0) - half, y.min(axis=0) - half, x.max(axis=0) + half, y.max(axis=0) + half))
-    hole, k = shapely.STRtree(boxes).query(diagonals(_around(holes, reach_mm)))
-    return _in_reach(holes, hole, (start[k], end[k]), (tracks.net[rows[k]], half[k]), reach_mm)
+    tracks = track_pieces(board, layer)
+    hole, k = shapely.STRtree(diagonals(tracks.boxes())).query(diagonals(holes.boxes(reach_mm)))
+    foreign = np.flatnonzero(tracks.net[k] != holes.net[hole])
+    hole, k = hole[foreign], k[foreign]
+    found_mm = gaps(board, tracks.where(k), holes.where(hole), reach_mm)
+    kept = np.flatnonzero(np.isfinite(found_mm))
+    return hole[kept], tracks.net[k[kept]], found_mm[kept]
 
 
-def _to_fills(holes: _Holes, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
+def _to_fills(holes: Pieces, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
     """The edges (net, distance from the middle) of filled zones around the holes with these numbers, -1 for none."""
     net, distance_mm = edges
     drilled = np.flatnonzero(np.isin(hole, holes.row))
     own = np.searchsorted(holes.row, hole[drilled])
-    gaps = distance_mm[drilled] - holes.radius_mm[own]
-    kept = np.flatnonzero(gaps < reach_mm)
-    return own[kept], net[drilled[kept]], gaps[kept]
-
-
-def _around(holes: _Holes, reach_mm: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """The boxes in which copper is within reach."""
-    x, y, out = holes.centre.real, holes.centre.imag, holes.radius_mm + reach_mm
-    return x - out, y - out, x + out, y + out
-
-
-def _in_reach(
-    holes: _Holes, hole: Ints, ends: tuple[Complexes, Complexes], copper: tuple[Ints, Floats], reach_mm: float
-) -> _Near:
-    """The gaps to straight copper (net, half its width) of other nets, from wall to edge."""
-    net, half_mm = copper
-    foreign = np.flatnonzero(net != holes.net[hole])
-    hole, net, half_mm = hole[foreign], net[foreign], half_mm[foreign]
-    start, way = ends[0][foreign] - holes.centre[hole], ends[1][foreign] - ends[0][foreign]
-    long = np.maximum(way.real**2 + way.imag**2, SHORTEST_MM**2)
-    along = np.clip(-(start.real * way.real + start.imag * way.imag) / long, 0.0, 1.0)
-    gaps = np.abs(start + along * way) - holes.radius_mm[hole] - half_mm
-    kept = np.flatnonzero(gaps < reach_mm)
-    return hole[kept], net[kept], gaps[kept]
+    found_mm = distance_mm[drilled] - holes.radius_mm[own]
+    kept = np.flatnonzero(found_mm < reach_mm)
+    return own[kept], net[drilled[kept]], found_mm[kept]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,26 +11,21 @@ import pytest
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, hole_gaps
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
 from drc_rules.analysis.via.hole_groups import PLACES_SHOWN, depth_mm, hole_groups, is_wide_for_any_board
-from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
-from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.rules.via._drilled_pads import pads_near
-from drc_rules.settings.config import parse_config
-from fixtures.miniboard import MiniBoard, write
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.core.facts import Confidence, MissingFact
-from stackup_lib.kicad import read_board
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole
+from tests.support.mini import mini_context
 from tests.support.stackups import SIX_LAYERS
 
 
 def context(folder: Path, **board: object) -> Context:
     """A board of six layers, 1.24 mm thick: copper at 0 to 0.03, 0.13, 0.35, 0.67, 1.09 to 1.11, and 1.21 to 1.24."""
     config = str(board.pop("config", ""))
-    path = write(MiniBoard.model_validate({"size_mm": (60, 40), "stackup": SIX_LAYERS, **board}), folder, "board")
-    return prepare(read_board(path), parse_config(config), Overrides())[0]
+    return mini_context(folder, {"size_mm": (60, 40), "stackup": SIX_LAYERS, **board}, config)
 
 
 def via(x: float, **fields: object) -> dict[str, object]:
@@ -234,3 +231,24 @@ def test_copper_beside_a_hole_counts_on_the_layers_it_goes_through_up_to_a_quart
     ]
     assert len(found.gap_mm) == 8
     assert sorted(near) == [(0.2, "In2.Cu", "/U"), *[(0.24, "In1.Cu", "/T")] * 3, *[(0.24, "In2.Cu", "/U")] * 2]
+
+
+def test_an_arc_is_measured_as_it_is_drawn(tmp_path: Path) -> None:
+    """An arc of 0.2 mm that bulges 2 mm: the hole outside its middle is 0.24 mm away from it, 2.24 mm from its chord.
+
+    The hole beside the chord has nothing near it.
+    """
+    board = context(
+        tmp_path,
+        tracks=[{"net": "/T", "layer": "In1.Cu", "width_mm": 0.2, "path_mm": [[10, 5], [10, 15]]}],
+        vias=[{"net": "/A", "at_mm": [12.44, 10]}, {"net": "/A", "at_mm": [10.44, 10]}],
+    ).board
+    tracks = board.tracks
+    bent = replace(tracks, mid_x_mm=tracks.start_x_mm + 2, mid_y_mm=(tracks.start_y_mm + tracks.end_y_mm) / 2)
+
+    found = hole_gaps(CopperMap(replace(board, tracks=bent)))
+
+    assert found is not None
+    near, other = sorted(found.gap_mm.tolist())
+    assert near == pytest.approx(0.24, abs=1e-3)
+    assert other == math.inf
