@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -29,6 +30,7 @@ from stackup_lib.copper.stale_fills import REFILL, fills_out_of_date, need_true_
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
 from stackup_lib.materials import FoilGrade, catalogue, find_foil
 from stackup_lib.nets.diff_pairs import Pairs, find_pairs
+from stackup_lib.vias.plated_holes import copper_heights_mm
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -181,6 +183,17 @@ class Context:
         if self.is_default_stackup:
             raise MissingFact("the stackup (the file holds KiCad's untouched default)", DECLARE_STACKUP)
         return self.board.stackup
+
+    def copper_heights_mm(self) -> tuple[float, ...]:
+        """Return the depth of each copper layer below the board's top, in mm, the uppermost first.
+
+        Raises:
+            MissingFact: there is no stackup, or a thickness is missing.
+        """
+        heights = copper_heights_mm(self.stackup())
+        if len(heights) != self.board.layer_count or any(b <= a for a, b in pairwise(heights)):
+            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+        return heights
 
     @property
     def plies(self) -> tuple[DielectricPly, ...]:

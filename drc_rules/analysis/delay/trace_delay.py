@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.nets.board_links import complete_routes
-from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.context import Context
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.links import Link
 from stackup_lib.nets.routes import Route
-from stackup_lib.vias.plated_holes import copper_heights_mm
 
 DELAY_SPREAD = 0.05
 """What tolerance of Dk and neighbouring copper leave open of a delay per length: a tenth of the permittivity."""
@@ -164,9 +162,7 @@ def climb_ps(ctx: Context, climbs: Sequence[tuple[int, int]], others: Sequence[t
     """
     if tuple(climbs) == tuple(others):
         return _NO_DELAY
-    heights = copper_heights_mm(ctx.stackup())
-    if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+    heights = ctx.copper_heights_mm()
     apart_mm = sum(heights[b] - heights[a] for a, b in climbs) - sum(heights[b] - heights[a] for a, b in others)
     ends = sorted(1000 * apart_mm * math.sqrt(_mean_dk(ctx) * loading) / LIGHT_MM_GHZ for loading in BARREL_LOADING)
     return Interval(low=ends[0], nominal=ends[1], high=ends[2])

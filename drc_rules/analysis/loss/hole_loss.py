@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, need_layers
-from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO, Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
 from stackup_lib.nets.routes import Route
-from stackup_lib.vias.plated_holes import PlatedHole, copper_heights_mm
+from stackup_lib.vias.plated_holes import PlatedHole
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, stub_loss_interval_db, via_ohm
 
 SAME_MM = 0.001
@@ -45,8 +45,6 @@ class HoleLosses:
     groups: tuple[StubGroup, ...]
     _stub_db: dict[int, Interval] = field(default_factory=dict)
     _barrel_db: dict[tuple[ViaShape, float], Interval] = field(default_factory=dict)
-    _at: dict[tuple[int, int, int], list[int]] | None = None
-    _heights_mm: tuple[float, ...] = ()
 
     def on(self, routes: Sequence[Route], share: float) -> tuple[Interval, float]:
         """Return the loss of the holes on the paths of a link and their number, each weighed by `share`.
@@ -73,21 +71,20 @@ class HoleLosses:
                     count += share if k == 0 else 0.0
         return total, count
 
-    @property
+    @cached_property
     def _by_place(self) -> dict[tuple[int, int, int], list[int]]:
-        if self._at is None:
-            self._at = {}
-            for row, group in enumerate(self.groups):
-                for hole in group.holes:
-                    self._at.setdefault(_place(hole.net, hole.x_mm, hole.y_mm), []).append(row)
-        return self._at
+        found: dict[tuple[int, int, int], list[int]] = {}
+        for row, group in enumerate(self.groups):
+            for hole in group.holes:
+                found.setdefault(place_key(hole.net, hole.x_mm, hole.y_mm), []).append(row)
+        return found
 
     def _need_vias(self, route: Route) -> None:
         """Refuse to count a via as nothing because its net, behind a series part, was not assigned to the interface."""
         vias = self.ctx.board.vias
         for crossing in route.crossings:
             k = crossing.via
-            if _place(route.net, float(vias.x_mm[k]), float(vias.y_mm[k])) not in self._by_place:
+            if place_key(route.net, float(vias.x_mm[k]), float(vias.y_mm[k])) not in self._by_place:
                 name, one = self.ctx.board.nets[route.net], self.interface
                 how = f'[[interface]]\nis = "{one.id}"\nnets = ["{name}"]  # in addition to those declared'
                 raise MissingFact(f"whether {name} belongs to the {one.title} link that it is on", how)
@@ -96,11 +93,11 @@ class HoleLosses:
         board = self.ctx.board
         vias = [crossing.via for crossing in route.crossings]
         pads = [row for row in (route.start_pad, route.end_pad, *route.passed_pads) if row is not None]
-        found = {_place(route.net, float(board.vias.x_mm[k]), float(board.vias.y_mm[k])) for k in vias}
-        return found | {_place(route.net, float(board.pads.x_mm[k]), float(board.pads.y_mm[k])) for k in pads}
+        found = {place_key(route.net, float(board.vias.x_mm[k]), float(board.vias.y_mm[k])) for k in vias}
+        return found | {place_key(route.net, float(board.pads.x_mm[k]), float(board.pads.y_mm[k])) for k in pads}
 
     def _holes(self, group: StubGroup, place: tuple[int, int, int]) -> list[PlatedHole]:
-        here = (hole for hole in group.holes if _place(hole.net, hole.x_mm, hole.y_mm) == place)
+        here = (hole for hole in group.holes if place_key(hole.net, hole.x_mm, hole.y_mm) == place)
         return sorted(here, key=lambda hole: (hole.top, hole.bottom))
 
     def _stub(self, row: int) -> Interval:
@@ -121,7 +118,7 @@ class HoleLosses:
 
     def _barrel(self, group: StubGroup, hole: PlatedHole) -> Interval:
         need_drills((hole.drill_mm,), f"the vias of {self.ctx.board.nets[hole.net]}")
-        heights = self._heights()
+        heights = self._heights_mm
         length = round(abs(heights[hole.used[-1]] - heights[hole.used[0]]), 4)
         key = (group.shape, length)
         if key not in self._barrel_db:
@@ -145,14 +142,9 @@ class HoleLosses:
         one = self.interface
         return (one.impedance_diff_ohm or 0.0) / 2 or one.impedance_single_ohm or USUAL_OHM
 
-    def _heights(self) -> tuple[float, ...]:
-        if self._heights_mm:
-            return self._heights_mm
-        heights = copper_heights_mm(self.ctx.stackup())
-        if len(heights) != self.ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
-        self._heights_mm = heights
-        return heights
+    @cached_property
+    def _heights_mm(self) -> tuple[float, ...]:
+        return self.ctx.copper_heights_mm()
 
     def _dk(self, frequency_ghz: float) -> float:
         """Mean Dk of the board by thickness: the via's impedance is not known well enough for more."""
@@ -160,5 +152,6 @@ class HoleLosses:
         return sum(dk * mm for dk, mm in rows) / sum(mm for _, mm in rows)
 
 
-def _place(net: int, x_mm: float, y_mm: float) -> tuple[int, int, int]:
+def place_key(net: int, x_mm: float, y_mm: float) -> tuple[int, int, int]:
+    """Return what holes of a net at one place have in common."""
     return net, round(x_mm / SAME_MM), round(y_mm / SAME_MM)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,11 @@ from numpy.typing import NDArray
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.solved_lines import Lines, limit_of
+from drc_rules.analysis.loss.hole_loss import SAME_MM, place_key
 from drc_rules.analysis.loss.link_loss import LinkLoss
 from drc_rules.analysis.nets.board_links import complete_routes
 from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, grouped_stubs
-from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.nets.routes import Crossing, Route
@@ -34,13 +34,10 @@ from stackup_lib.transmission_lines.two_port import (
     pair_of_modes,
     s_of_chain,
 )
-from stackup_lib.vias.plated_holes import copper_heights_mm
 from stackup_lib.vias.stub_resonance import ViaShape, loaded_dk, via_ohm
 
 REFERENCE_OHM = 50.0
 """Of every port: of a pair, 100 ohm differential."""
-
-SAME_MM = 0.001
 
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -213,12 +210,10 @@ class _Built:
                     yield self._stub(group)
 
     def _groups_at(self, net: int, x_mm: float, y_mm: float) -> list[StubGroup]:
-        return self.ctx.get(_groups_by_place).get(_place(net, x_mm, y_mm), [])
+        return self.ctx.get(_groups_by_place).get(place_key(net, x_mm, y_mm), [])
 
     def _barrel(self, group: StubGroup, entry: int, leaves: int) -> Iterator[Modes]:
-        heights = copper_heights_mm(self.ctx.stackup())
-        if len(heights) != self.ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-            raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+        heights = self.ctx.copper_heights_mm()
         length = abs(heights[leaves] - heights[entry])
         if length <= 0:
             return
@@ -267,10 +262,6 @@ def _groups_by_place(ctx: Context) -> dict[tuple[int, int, int], list[StubGroup]
     """Return the groups of the holes of high-speed nets by net and place."""
     found: dict[tuple[int, int, int], list[StubGroup]] = {}
     for group in ctx.get(grouped_stubs):
-        for place in {_place(hole.net, hole.x_mm, hole.y_mm) for hole in group.holes}:
+        for place in {place_key(hole.net, hole.x_mm, hole.y_mm) for hole in group.holes}:
             found.setdefault(place, []).append(group)
     return found
-
-
-def _place(net: int, x_mm: float, y_mm: float) -> tuple[int, int, int]:
-    return net, round(x_mm / SAME_MM), round(y_mm / SAME_MM)

@@ -295,11 +295,6 @@ def _generations(family_id: str, interface_id: str) -> tuple[Interface, ...]:
     return tuple(sorted((one for one in every if one.nyquist_ghz), key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
 
 
-def ask_generation(ctx: Context, group: FastGroup) -> MissingFact:
-    """Return the missing generation of a group's family, with the lines that give it."""
-    return generation_of(ctx, group.family)
-
-
 def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float = 0.0) -> bool:
     """Tell whether a length is more than lumped (or than `least_mm`, where that is more).
 
@@ -310,7 +305,7 @@ def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float =
     if length_mm > max(slowest, least_mm):
         return True
     if length_mm > max(fastest, least_mm):
-        raise ask_generation(ctx, group)
+        raise generation_of(ctx, group.family)
     return False
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, grouped_stubs
-from drc_rules.facts.context import DECLARE_STACKUP, Context
+from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
 from drc_rules.report.model import Missing
 from stackup_lib.core.facts import MissingFact
@@ -22,7 +22,6 @@ from stackup_lib.vias.plated_holes import (
     PlatedHole,
     Stub,
     copper_faces_mm,
-    copper_heights_mm,
     residual_mm,
     stubs,
 )
@@ -77,7 +76,7 @@ def _asked(ctx: Context) -> Iterator[_Entry]:
     instead: dict[tuple[int, float, float, int], int | None] | None = None
     for drilled in drilled_holes(ctx):
         hole, side = drilled.hole, drilled.drill.start
-        found = [s for s in stubs((hole,), _heights(ctx)) if s.side == side]
+        found = [s for s in stubs((hole,), ctx.copper_heights_mm()) if s.side == side]
         if found:
             instead = dict(_without_drill(ctx)) if instead is None else instead
             layer = instead.get((hole.net, hole.x_mm, hole.y_mm, side))
@@ -157,10 +156,3 @@ def _row(ctx: Context, entries: list[_Entry]) -> BackdrillRow:
         if len(instead) == len(entries)
         else None,
     )
-
-
-def _heights(ctx: Context) -> tuple[float, ...]:
-    heights = copper_heights_mm(ctx.stackup())
-    if len(heights) != ctx.board.layer_count:
-        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
-    return heights

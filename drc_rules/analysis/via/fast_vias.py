@@ -11,7 +11,6 @@ import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
-from drc_rules.facts.guesses import generation_of
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.report.model import Place
 from drc_rules.requirements.fabs.holes import drilled_one_mm
@@ -219,12 +218,9 @@ def figures_of(ctx: Context, group: StubGroup) -> StubFigures:
 def length_of(ctx: Context, group: StubGroup) -> Interval:
     """Return the residual length of a group's stubs in mm; raises `MissingFact` like `figures_of`."""
     need_layers(ctx, group)
-    stub, stackup = group.stubs[0], ctx.stackup()
-    heights = copper_heights_mm(stackup)
-    if len(heights) != ctx.board.layer_count or any(b <= a for a, b in pairwise(heights)):
-        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
+    stub, heights = group.stubs[0], ctx.copper_heights_mm()
     exact = Stub(stub.hole, stub.side, stub.first, abs(heights[stub.side] - heights[stub.first]))
-    return residual_mm(exact, group.drill, copper_faces_mm(stackup))
+    return residual_mm(exact, group.drill, copper_faces_mm(ctx.stackup()))
 
 
 def need_layers(ctx: Context, group: StubGroup) -> None:
@@ -287,11 +283,6 @@ def ids_of(ctx: Context, group: StubGroup) -> tuple[str, ...]:
     kind = "declared" if ctx.assignment.is_declared(hole.net) else "inferred"
     family_id = group.choices[0].id if len(group.choices) == 1 else group.family
     return (f"{family_id} {group.net_class} {kind}", names[stub.first], f"to {names[stub.side]}", drill, shape)
-
-
-def ask_generation(ctx: Context, group: StubGroup) -> MissingFact:
-    """Return the missing generation of a group's family, with the lines that give it."""
-    return generation_of(ctx, group.family)
 
 
 def is_inferred(ctx: Context, group: StubGroup) -> bool:

@@ -16,6 +16,24 @@ from stackup_lib.core.interval import Interval, Standing
 MOST_CAUSES = 3
 """Causes named in one line, the largest first."""
 
+FORMULA = """
+Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
+p = 100 · (Z / Z_0 - 1)
+|p| ≤ p_tol
+fails where |p| > p_tol + u
+
+Z: impedance of the geometry, nominal [ohm]
+w: width at the base of the trace [mm]
+s: gap of the pair, edge to edge; infinite for a trace alone [mm]
+t: copper thickness [mm]
+h_near: dielectric up to the nearer plane [mm]
+h_far: dielectric up to the plane on the other side; infinite without one [mm]
+Z_0: target [ohm]
+p: deviation [%]
+p_tol: tolerance of the target [%]
+u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
+"""
+
 
 @dataclass(frozen=True)
 class Judged:

@@ -55,39 +55,17 @@ from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.advice import source_of, width_command
-from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
+from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
 
-STEP_OHM = 0.5
-"""Titles name impedances to this."""
-
 
 def _lines(ctx: Context, _clause: Clause) -> Iterator[ControlledLine | Unjudged]:
     yield from counted(ctx.get(controlled_lines))
     yield from unjudged(ctx)
-
-
-FORMULA = """
-Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
-p = 100 · (Z / Z_0 - 1)
-|p| ≤ p_tol
-fails where |p| > p_tol + u
-
-Z: impedance of the geometry, nominal [ohm]
-w: width at the base of the trace [mm]
-s: gap of the pair, edge to edge; infinite for a trace alone [mm]
-t: copper thickness [mm]
-h_near: dielectric up to the nearer plane [mm]
-h_far: dielectric up to the plane on the other side; infinite without one [mm]
-Z_0: target [ohm]
-p: deviation [%]
-p_tol: tolerance of the target [%]
-u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
-"""
 
 
 @rule("IMP002", kinds=("routed_impedance",), over=_lines, formula=FORMULA, reads_fills=True)

@@ -42,7 +42,7 @@ from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.advice import source_of, width_command
-from drc_rules.rules.impedance._model import judged, line_numbers, target_ids
+from drc_rules.rules.impedance._model import FORMULA, judged, line_numbers, target_ids
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -51,25 +51,6 @@ from stackup_lib.core.interval import Standing
 
 def _intents(ctx: Context, _clause: Clause) -> Iterable[Intent]:
     return intents(ctx)
-
-
-FORMULA = """
-Z by the two-dimensional field solver, from w, s, t, the planes and the dielectrics between
-p = 100 · (Z / Z_0 - 1)
-|p| ≤ p_tol
-fails where |p| > p_tol + u
-
-Z: impedance of the geometry, nominal [ohm]
-w: width at the base of the trace [mm]
-s: gap of the pair, edge to edge; infinite for a trace alone [mm]
-t: copper thickness [mm]
-h_near: dielectric up to the nearer plane [mm]
-h_far: dielectric up to the plane on the other side; infinite without one [mm]
-Z_0: target [ohm]
-p: deviation [%]
-p_tol: tolerance of the target [%]
-u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0 [%]
-"""
 
 
 @rule(

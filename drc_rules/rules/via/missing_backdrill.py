@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
+from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -46,7 +46,6 @@ from stackup_lib.vias.plated_holes import (
     PlatedHole,
     Stub,
     copper_faces_mm,
-    copper_heights_mm,
     deepest,
     plated_holes,
     residual_mm,
@@ -103,11 +102,8 @@ def missing_backdrill(ctx: Context, clause: Clause, net: DrilledNet) -> Iterator
         raise MissingFact(f"the layers that use the holes of {net.name}", FILL_ZONES)
     if all((hole.top, hole.bottom) == (hole.used[0], hole.used[-1]) for hole in net.holes):
         return
-    heights = copper_heights_mm(ctx.stackup())
-    if len(heights) != ctx.board.layer_count:
-        raise MissingFact("the thickness of every stackup layer", DECLARE_STACKUP)
     allowed = clause.limit.max or 0.0
-    standing = _left(ctx, stubs(net.holes, heights))
+    standing = _left(ctx, stubs(net.holes, ctx.copper_heights_mm()))
     ctx.shows(net.name, L=max((one.length_mm.nominal for one in standing), default=0.0), L_max=allowed)
     stands = [one.length_mm.against(maximum=allowed) for one in standing]
     long = [one for one, stand in zip(standing, stands, strict=True) if stand is Standing.BEYOND]

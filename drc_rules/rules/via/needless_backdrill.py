@@ -36,9 +36,9 @@ import numpy as np
 
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.analysis.via.fast_vias import ask_generation, figures_of, grouped_stubs, nets_in_words, unknown_use
+from drc_rules.analysis.via.fast_vias import figures_of, grouped_stubs, nets_in_words, unknown_use
 from drc_rules.facts.context import Context
-from drc_rules.facts.guesses import rest_on_assignment
+from drc_rules.facts.guesses import generation_of, rest_on_assignment
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import family
@@ -140,7 +140,7 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
             continue
         nyquist = group.choices[-1].nyquist_ghz if group.choices else None
         if nyquist is None:
-            missing = missing or ask_generation(ctx, group)
+            missing = missing or generation_of(ctx, group.family)
             continue
         try:
             resonance = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low

@@ -36,7 +36,6 @@ from collections.abc import Iterator
 from drc_rules.analysis.via.fast_vias import (
     StubFigures,
     StubGroup,
-    ask_generation,
     figures_of,
     grouped_stubs,
     ids_of,
@@ -47,6 +46,7 @@ from drc_rules.analysis.via.fast_vias import (
     span_of,
 )
 from drc_rules.facts.context import Context
+from drc_rules.facts.guesses import generation_of
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.requirements.interfaces import Interface
@@ -89,7 +89,7 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
         return
     slowest_bears_it = resonance >= factor * (group.choices[0].nyquist_ghz or 0.0)
     if len(group.choices) > 1 and (slowest_bears_it or clause.severity is Severity.INFO):
-        raise ask_generation(ctx, group)
+        raise generation_of(ctx, group.family)
     yield _draft(ctx, clause, group, figures, group.choices[0])
 
 

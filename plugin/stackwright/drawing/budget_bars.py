@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from drc_rules.report.link_rows import LinkLossRow
-from stackwright.text.words import clean
+from stackwright.drawing.axes import label
 
 WIDTH, LEFT, TOP, BAR, GAP = 760, 150, 36, 22, 30
 PLOT = WIDTH - LEFT - 20
@@ -20,6 +19,8 @@ PATTERNS = {
     "vias": '<path d="M0 0h6v6H0z" class="bar-4"/><path d="M3 0v6" class="bar-line"/>',
 }
 """Parts are distinguished by pattern as well as by colour, and named where there is room."""
+MOST_LETTERS = 24
+"""Of a name beside its bar."""
 NARROWEST = 46
 """Room, in units of the drawing, that a number needs inside its part."""
 
@@ -77,7 +78,7 @@ def budget_bars(rows: Sequence[LinkLossRow], ident: str) -> str:
         return ""
     scale = PLOT / max(1.0, *(bar.end for bar in bars))
     height = len(bars) * (BAR + GAP) + TOP
-    told = _text("Loss budget. " + ". ".join(f"{bar.interface}, {bar.name}: {bar.words}" for bar in bars), 10_000)
+    told = label("Loss budget. " + ". ".join(f"{bar.interface}, {bar.name}: {bar.words}" for bar in bars), 10_000)
     parts = [
         f'<svg class="budget" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{told}">',
         "<defs>",
@@ -104,8 +105,8 @@ def _key(ident: str) -> Iterator[str]:
 
 def _drawn(bar: _Bar, top: int, scale: float, ident: str) -> Iterator[str]:
     middle = top + BAR / 2
-    yield f'<text class="name" x="{LEFT - 10}" y="{middle - 2:.1f}">{_text(bar.interface)}</text>'
-    yield f'<text class="small" x="{LEFT - 10}" y="{middle + 11:.1f}">{_text(bar.name)}</text>'
+    yield f'<text class="name" x="{LEFT - 10}" y="{middle - 2:.1f}">{label(bar.interface, MOST_LETTERS)}</text>'
+    yield f'<text class="small" x="{LEFT - 10}" y="{middle + 11:.1f}">{label(bar.name, MOST_LETTERS)}</text>'
     x = float(LEFT)
     for name, loss in bar.parts:
         wide = loss * scale
@@ -125,8 +126,3 @@ def _range(bar: _Bar, top: int, scale: float) -> str:
     a, b = LEFT + bar.low * scale, LEFT + min(bar.high, bar.end) * scale
     tip = f"M{b - 5:.1f} {low - 4}l5 4l-5 4" if bar.high > bar.end else f"M{b:.1f} {low - tall / 2}v{tall}"
     return f'<path class="range" d="M{a:.1f} {low - tall / 2}v{tall}M{a:.1f} {low}H{b:.1f}{tip}"/>'
-
-
-def _text(words: str, most: int = 24) -> str:
-    shown = clean(words)
-    return escape(shown if len(shown) <= most else f"{shown[: most - 1]}\u2026", quote=True)

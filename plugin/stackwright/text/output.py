@@ -73,6 +73,21 @@ def _is_for_design(name: str) -> bool:
     return Path(plain).suffix.startswith(".kicad_") or plain == SETTINGS
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of a command's files where it is not there.
+
+    Raises:
+        OutputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise OutputError(str(folder), "is a file", "give --output the name of a folder") from None
+    except OSError as error:
+        reason = f"cannot be made ({error.strerror})"
+        raise OutputError(str(folder), reason, "choose a place that is there and writable") from error
+
+
 def write_file(target: Path, text: str | bytes, *, replace: bool = True) -> None:
     """Write a file as a whole or not at all; see `write_whole`.
 

@@ -16,7 +16,7 @@ from stackwright.commands.fab.pack_pdf import NO_FPDF, pdf_of
 from stackwright.drawing.tables import in_csv
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
-from stackwright.text.output import OutputError, show, write_file
+from stackwright.text.output import make_folder, show, write_file
 from stackwright.text.page import Page, styled, terminal_console
 
 
@@ -29,7 +29,7 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
     board = find_board(typed)
     with watched(board.name):
         pack = fab_pack(board, read_bytes(board), find_config(board, config))
-    _make(folder)
+    make_folder(folder)
     stem = board.stem
     pdf = pdf_of(pack)
     names = [f"{stem}-fab.html"]
@@ -50,16 +50,6 @@ def write_fab_pack(typed: Path, folder: Path, config: Path | None = None, *, ver
         page.line(styled("not in the board file, so it is not in the pack: ", "yellow"), f"backdrill {words}", indent=2)
     show(page.text(terminal_console()))
     return 0
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except FileExistsError:
-        raise OutputError(str(folder), "is a file", "give --output the name of a folder") from None
-    except OSError as error:
-        reason = f"cannot be made ({error.strerror})"
-        raise OutputError(str(folder), reason, "choose a place that is there and writable") from error
 
 
 def _open_points(page: Page, pack: FabPack, *, verbose: bool) -> None:

@@ -25,7 +25,7 @@ from stackwright.commands.apply.files import read_bytes
 from stackwright.commands.request import BoardRequest
 from stackwright.run.paths import find_board
 from stackwright.run.watched import watched
-from stackwright.text.output import OutputError, show, write_file
+from stackwright.text.output import make_folder, show, write_file
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import clean, count, some
 
@@ -74,7 +74,7 @@ def write_touchstone(typed: Path, folder: Path, request: TouchstoneRequest) -> i
         settings = ctx.declarations.config.path
         what += f" with {settings}" if settings else ""
         raise StackwrightError(str(board_path), what, f"see what there is: stackwright nets {board_path}")
-    _make(folder)
+    make_folder(folder)
     head = f"{board_path.name}, sha256 {hashlib.sha256(read_bytes(board_path)).hexdigest()}"
     written: list[tuple[LinkNetwork, str]] = []
     used: set[str] = set()
@@ -121,16 +121,6 @@ def _why(error: Exception) -> str:
 def _frequencies(link: LinkLoss, max_ghz: float | None) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     last = max_ghz or REACH * (link.interface.nyquist_ghz or 10.0)
     return np.linspace(0.0, last, POINTS)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(exist_ok=True)
-    except FileExistsError:
-        raise OutputError(str(folder), "is a file", "give --output the name of a folder") from None
-    except OSError as error:
-        reason = f"cannot be made ({error.strerror})"
-        raise OutputError(str(folder), reason, "choose a place that is there and writable") from error
 
 
 def _file_name(network: LinkNetwork, used: set[str]) -> str:
