@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
-from drc_rules.engine.one_finding import Left, Tiered, left_over, tiered, told_once, yielded
+from drc_rules.engine.one_finding import Left, Tiered, left_over, once_per_defect, tiered, yielded
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import guesses
 from drc_rules.facts.results import Kept, Key
@@ -16,7 +16,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import DraftFinding, Rule
 from stackup_lib.core.background_process import BackgroundTask, WorkQueue
 from stackup_lib.core.facts import Confidence, MissingFact, least
-from stackup_lib.core.stopwatch import stretch
+from stackup_lib.core.stopwatch import span
 
 NO_WORKLOAD = "no workload given: only what holds for every board was checked"
 
@@ -96,8 +96,8 @@ def begin(
     on = set(chosen)
     todo = [(clause, by_kind.get(clause.kind)) for clause in clauses]
     if any(decider in on and decider.reads_fills for _, decider in todo if decider is not None):
-        with stretch("comparing fills"):
-            _ = context.copper.foreign  # before this process is copied: both need it
+        with span("comparing fills"):
+            _ = context.copper.other_net  # before this process is copied: both need it
     families = _by_family([decider if decider in on else None for _, decider in todo])
     known, tray = context.results.keys, WorkQueue(len(families))
 
@@ -134,7 +134,7 @@ def begin(
         rest = left_over(outcome.left, outcome.findings)
         outcome.findings += [one.finding for one in rest if one.at_tier is None]
         outcome.tiered += [one.at_tier for one in rest if one.at_tier is not None]
-        outcome.findings = yielded([*outcome.findings, *told_once(outcome.tiered)], on)
+        outcome.findings = yielded([*outcome.findings, *once_per_defect(outcome.tiered)], on)
         outcome.findings.sort(key=_impact)
         return outcome
 
@@ -178,7 +178,7 @@ def _undecided(clause: Clause, missing: Missing, *, code: str, has_rule: bool = 
 def _decide(context: Context, clause: Clause, decider: Rule, outcome: Outcome) -> None:
     tally = _Tally()
     try:
-        with stretch(decider.code):
+        with span(decider.code):
             _check_objects(context, clause, decider, tally, outcome)
     except Exception as error:  # a rule that raises is reported by name, the others still run
         crash = RuleCrash(code=decider.code, name=decider.name, error=f"{type(error).__name__}: {error}")

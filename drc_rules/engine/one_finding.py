@@ -31,14 +31,14 @@ class Tiered:
 
     Attributes:
         defect: alike for findings that are about the same at several tiers.
-        is_told: nothing in it that a stricter tier's finding does not say; None: so it is where there is one.
+        is_covered: nothing in it that a stricter tier's finding does not say; None: so it is where there is one.
     """
 
     finding: Finding
     clause: Clause
     tier: Tier
     defect: tuple[str, ...]
-    is_told: bool | None
+    is_covered: bool | None
 
     @property
     def key(self) -> tuple[str, str, tuple[str, ...]]:
@@ -52,7 +52,7 @@ def tiered(finding: Finding, clause: Clause, draft: DraftFinding) -> Tiered | No
     if tier is None or not draft.fails:
         return None
     defect = (draft.defect,) if draft.defect else tuple(sorted(set(draft.ids) - set(Tier)))
-    return Tiered(finding, clause, tier, defect, draft.is_told)
+    return Tiered(finding, clause, tier, defect, draft.is_covered)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def left_over(left: Iterable[Left], findings: list[Finding]) -> list[Left]:
     return rest
 
 
-def told_once(found: Iterable[Tiered]) -> Iterator[Finding]:
+def once_per_defect(found: Iterable[Tiered]) -> Iterator[Finding]:
     """Yield the findings that are left, each with the milder tiers that it misses too."""
     together: dict[tuple[str, str, tuple[str, ...]], list[Tiered]] = {}
     for one in found:
@@ -92,7 +92,7 @@ def told_once(found: Iterable[Tiered]) -> Iterator[Finding]:
         alike.sort(key=lambda one: STRICTEST_FIRST.index(one.tier))
         strictest = alike[0].tier
         for one in alike:
-            if one.tier is not strictest and one.is_told is not False:
+            if one.tier is not strictest and one.is_covered is not False:
                 continue
             milder = [other for other in alike if STRICTEST_FIRST.index(other.tier) > STRICTEST_FIRST.index(one.tier)]
             yield _naming(one.finding, milder)

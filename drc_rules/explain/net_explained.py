@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from drc_rules.analysis.nets.board_links import title_of
-from drc_rules.analysis.via.via_intents import via_of_net
+from drc_rules.analysis.via.configured_vias import via_of_net
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_pins import PinEvidence, pin_evidence
 from drc_rules.requirements.interfaces import families, family
@@ -48,7 +48,7 @@ class NetClassOf(Frozen):
     by: str
 
 
-class ViaSaid(Frozen):
+class ExplainedVia(Frozen):
     """What KiCad has for one size of the net's through vias, and its source; None and "" where not specified.
 
     Attributes:
@@ -91,7 +91,7 @@ class RoutedNet(Frozen):
     apart_mm: float
 
 
-class LinkTold(Frozen):
+class ExplainedLink(Frozen):
     """One link of the net; `chain` is nets and parts in turn, e.g. `/TX_P`, `C1 220n`, `/TXC_P`."""
 
     chain: tuple[str, ...]
@@ -103,7 +103,7 @@ class LinkTold(Frozen):
     notes: tuple[str, ...]
 
 
-class NetTold(Frozen):
+class ExplainedNet(Frozen):
     """Everything about one net.
 
     Attributes:
@@ -126,20 +126,20 @@ class NetTold(Frozen):
     readings: tuple[Reading, ...]
     partner: str
     paired_by: str
-    via: tuple[ViaSaid, ...]
+    via: tuple[ExplainedVia, ...]
     pads: tuple[str, ...]
-    links: tuple[LinkTold, ...]
+    links: tuple[ExplainedLink, ...]
     refused: tuple[str, ...]
 
 
-def explain_net(ctx: Context, links: Links, config: Config, net: int) -> NetTold:
+def explain_net(ctx: Context, links: Links, config: Config, net: int) -> ExplainedNet:
     """Return everything about a net of the board."""
     board, role = ctx.board, ctx.assignment.role_of(net)
     name = board.nets[net]
     taken, why = _taken(ctx, links, net)
-    partner, pair = links.pairs.partner_of(net), links.pairs.pair_of(net)
+    partner, pair = links.pairs.complement_of(net), links.pairs.pair_of(net)
     by_kicad = pair is not None and bool(links.pairs.by_kicad[pair])
-    return NetTold(
+    return ExplainedNet(
         net=name,
         read_as=normalise(name),
         classes=tuple(_classes(board, name)),
@@ -153,7 +153,7 @@ def explain_net(ctx: Context, links: Links, config: Config, net: int) -> NetTold
         paired_by="" if pair is None else "KiCad's naming rule" if by_kicad else "spelling; KiCad does not pair them",
         via=tuple(_via(ctx, net)),
         pads=tuple(pad.name for pad in links.pads_of(net)),
-        links=tuple(_link_told(links, link) for link in links.of(net)),
+        links=tuple(_explained_link(links, link) for link in links.of(net)),
         refused=tuple(_refusals(links, net)),
     )
 
@@ -181,11 +181,11 @@ def _classes(board: Board, name: str) -> Iterator[NetClassOf]:
         yield NetClassOf(name=net_class, by=by)
 
 
-def _via(ctx: Context, net: int) -> Iterator[ViaSaid]:
+def _via(ctx: Context, net: int) -> Iterator[ExplainedVia]:
     via = via_of_net(ctx, net)
     for what, asked in (("diameter", via.diameter), ("hole", via.hole), ("ring", None)):
         least, greatest = via.limits[what].least, via.limits[what].greatest
-        yield ViaSaid(
+        yield ExplainedVia(
             what=what,
             asked_mm=asked.value_mm if asked else None,
             asked_by=_by(asked),
@@ -291,13 +291,13 @@ def _refusals(links: Links, net: int) -> Iterator[str]:
         yield f"{part.reference}{value}{far}: {part.why}"
 
 
-def _link_told(links: Links, link: Link) -> LinkTold:
+def _explained_link(links: Links, link: Link) -> ExplainedLink:
     nets, routes = links.board.nets, links.routes(link)
-    partner = links.partner_of(link)
+    partner = links.complement_of(link)
     chain = [nets[link.nets[0]]]
     for net, between in zip(link.nets[1:], link.parts, strict=True):
         chain += [" + ".join(f"{part.reference} {part.value}".strip() for part in between), nets[net]]
-    return LinkTold(
+    return ExplainedLink(
         chain=tuple(chain),
         ends=tuple(pad.name for pad in link.ends),
         taps=tuple(pad.name for pad in link.taps),

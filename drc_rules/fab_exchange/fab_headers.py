@@ -94,10 +94,10 @@ def find_head(row: Sequence[str]) -> Head | None:
             units[key] = unit
         if key in ("dk", "df") and (at := _GHZ.search(cell)):
             at_ghz[key] = float(at[1].replace(",", ".")) / (1000 if at[2].lower() == "mhz" else 1)
-    has_figures = any(key.endswith(("thickness", "width", "w/s", "oz", "ohm")) for key in columns)
+    has_values = any(key.endswith(("thickness", "width", "w/s", "oz", "ohm")) for key in columns)
     numbers = sum(bool(re.fullmatch(r"[-+]?[\d.,]+", cell)) for cell in row)
-    is_head = len(columns) >= 3 or (len(columns) == 2 and has_figures and not numbers)
-    if not (is_head and has_figures and numbers < 2):
+    is_head = len(columns) >= 3 or (len(columns) == 2 and has_values and not numbers)
+    if not (is_head and has_values and numbers < 2):
         return None
     return Head(columns=columns, units=units, names=names, at_ghz=at_ghz, doubts=tuple(doubts))
 

@@ -74,7 +74,7 @@ def _judged(
             other = catalogue().find(name).laminate
             if other is None:
                 yield family, name, "not in our catalogue: not judged"
-            elif not other.has_figures:
+            elif not other.has_values:
                 yield family, name, "no public figures: not judged"
             elif other.family != family:
                 after = check_board(path, config=_with(config, rows, other), overrides=overrides, text=content)

@@ -14,7 +14,7 @@ from stackup_lib.board.board import Board, LayerKind, Ply, StackupLayer
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.materials import copper_weights
 from stackup_lib.transmission_lines.buildup import INNER_TAPER_PER_COPPER, OUTER_TAPER_PER_COPPER
-from stackup_lib.transmission_lines.finish import MASK_BESIDE, MASK_DF, MASK_DK, MASK_MM, LineFinish
+from stackup_lib.transmission_lines.finish import MASK_DF, MASK_DK, MASK_MM, MASK_NEXT_TO_TRACE, LineFinish
 
 HEAVIER_UM = 10.0
 """Copper that is stated so much thicker than a preset's finished copper is of another weight."""
@@ -173,7 +173,7 @@ class BoardProcess:
         stated = self.declared.given("mask_over_laminate_um")
         if stated is not None:
             return Number(stated / 1000, is_stated=True, source=self.declared.source("mask_over_laminate_um"))
-        return Number(MASK_BESIDE * copper.value, is_stated=False, source="twice that over copper")
+        return Number(MASK_NEXT_TO_TRACE * copper.value, is_stated=False, source="twice that over copper")
 
     def _mask_dk(self, ply: Ply | None) -> Number:
         stated = self.declared.given("mask_dk")
@@ -229,7 +229,7 @@ def declared_finish(declared: ProcessDeclaration) -> LineFinish:
 
     over = mm("mask_over_copper_um")
     copper = MASK_MM if over is None else over
-    laminate = mm("mask_over_laminate_um") or MASK_BESIDE * copper
+    laminate = mm("mask_over_laminate_um") or MASK_NEXT_TO_TRACE * copper
     mask = Mask(
         er=declared.given("mask_dk") or MASK_DK, on_laminate_mm=laminate, on_trace_mm=copper, between_mm=laminate
     )

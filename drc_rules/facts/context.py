@@ -224,7 +224,7 @@ class Context:
         """Raise `MissingFact` where stored fills are out of date: copper or holes of other nets lie in them."""
         if self.fills_are_old:
             raise fills_out_of_date()
-        need_true_fills(self.copper.foreign)
+        need_true_fills(self.copper.other_net)
 
     def copper_thickness_mm(self, index: int) -> Fact[float]:
         """Thickness of a copper layer as the stackup states it."""

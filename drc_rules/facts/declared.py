@@ -61,7 +61,7 @@ class Declarations:
         backdrills: those that the file cannot hold, each with its nets.
         stale: the declarations carry the hash of another stackup.
         digest: hash of the stackup that the board has now.
-        nowhere: messages on tables for layers and rows, and on options for nets, that the board does not have,
+        unmatched: messages on tables for layers and rows, and on options for nets, that the board does not have,
             and for unknown foils.
         impedance: what the command line asks of nets.
     """
@@ -73,14 +73,14 @@ class Declarations:
     backdrills: tuple[tuple[Backdrill, frozenset[int]], ...] = ()
     stale: bool = field(default=False)
     digest: str = ""
-    nowhere: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
     impedance: tuple[ImpedanceDeclaration, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a report has to know of the declarations as a whole."""
         if not self.stale:
-            return self.nowhere
+            return self.unmatched
         cure = f'set declared.stackup_hash to "{self.digest}"' if self.digest else "give the board a stackup"
         return (
             f"{FILE_NAME} declares facts for another stackup: they are stale, and count as unknown; "
@@ -97,11 +97,11 @@ class Declarations:
             origin=Origin.DECLARED,
             source=f"{FILE_NAME}, {source}",
             stale=self.stale,
-            how_to_give=STALE_CURE if self.stale else "",
+            how_to_give=STALE_FIX if self.stale else "",
         )
 
 
-STALE_CURE = (
+STALE_FIX = (
     f"{FILE_NAME} declares it for another stackup: check the value, then set declared.stackup_hash to the new hash"
 )
 
@@ -135,8 +135,8 @@ def gather(board: Board, config: Config, overrides: Overrides) -> Declarations:
         backdrills=tuple(_backdrills(board, config)),
         stale=stale,
         digest=digest or "",
-        nowhere=(
-            *_nowhere(board, config),
+        unmatched=(
+            *_unmatched(board, config),
             *_strange_foils(declared),
             *_plating_alone(config),
             *preset_notes(board, config),
@@ -167,7 +167,7 @@ def _between(low: float, high: float) -> Callable[[str], float]:
     return parse
 
 
-def _nowhere(board: Board, config: Config) -> Iterator[str]:
+def _unmatched(board: Board, config: Config) -> Iterator[str]:
     """Say which tables are for no layer of the board: a note, for one file may serve several boards."""
     rows = [row.name for row in board.stackup.layers if row.is_dielectric] if board.stackup else []
     for name in config.declared.copper:
@@ -242,7 +242,7 @@ def _of_stackup(
 ) -> Fact[T]:
     """Return a fact of the stackup: from the settings file, where it can be stale, else from a text variable."""
     if toml is not None:
-        source, cure = f"{FILE_NAME}, declared.{key}", STALE_CURE if stale else ""
+        source, cure = f"{FILE_NAME}, declared.{key}", STALE_FIX if stale else ""
         return Fact(name=name, value=toml, origin=Origin.DECLARED, source=source, stale=stale, how_to_give=cure)
     variable = f"STACKWRIGHT_{key.upper()}"
     written = variables.get(variable)

@@ -122,10 +122,10 @@ class PinEvidence:
         return tuple(dict.fromkeys([net, *(one for row in rows for one in self.links.chains[row])]))
 
     def _other_half(self, net: int) -> Iterable[int]:
-        partner = self.links.pairs.partner_of(net)
+        partner = self.links.pairs.complement_of(net)
         if partner is not None:
             return (partner,)
-        rows = (self.links.partner_row(row) for row in self.links.rows_of_net.get(net, ()))
+        rows = (self.links.complement_row(row) for row in self.links.rows_of_net.get(net, ()))
         return tuple(one for row in rows if row is not None for one in self.links.chains[row])
 
 

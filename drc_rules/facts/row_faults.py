@@ -17,7 +17,7 @@ from drc_rules.requirements.clauses import Limit
 from drc_rules.requirements.profiles.profile import BOARD, load_profile
 from stackup_lib.board.board import Board, LayerKind, Stackup, StackupLayer
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.materials import foils_beside
+from stackup_lib.materials import neighbouring_foils
 
 IN_KICAD = "in KiCad, File > Board Setup > Physical Stackup"
 
@@ -109,7 +109,7 @@ def copper_fault(board: Board, index: int, thickness_mm: float) -> MissingFact |
 
     Outer layers are plated, and so are inner ones on which a via ends: their copper may have any thickness.
     """
-    if foils_beside(thickness_mm) is None or is_plated(board, index):
+    if neighbouring_foils(thickness_mm) is None or is_plated(board, index):
         return None
     name = board.copper_layers[index].name
     return cannot_be("copper thickness", name, f"{thickness_mm * 1000:g} um", correct(name, "the copper thickness"))

@@ -24,7 +24,7 @@ def compare_release(ctx: Context, files: Sequence[SentFile], others: tuple[str, 
     findings = [
         *_gerbers(side, files),
         *(finding for file in files for finding in _file(side, file, files)),
-        *_nowhere(side, files),
+        *_unmatched(side, files),
     ]
     listed = tuple(ReleaseFile(path=f.path, format=f.format.value, topics=_topics(side, f)) for f in files)
     return ReleaseComparison(files=listed, findings=tuple(findings), others=others)
@@ -88,7 +88,7 @@ def _impedances(side: BoardSide, file: SentFile) -> Iterator[ReleaseFinding]:
             )
 
 
-def _nowhere(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
+def _unmatched(side: BoardSide, files: Sequence[SentFile]) -> Iterator[ReleaseFinding]:
     """What the board states and no file does."""
     whole = any(file.format in _WHOLE for file in files)
     stackup = side.stackup

@@ -35,7 +35,7 @@ class DraftFinding:
         inferred: True when the object's role was only inferred: such a finding is never an error.
         source: where the limit stands, where that is not the clause's own source; as text.
         fails: False for a remark that does not fail the clause; a remark is always information.
-        is_told: of clauses that differ in their tier of fabs: True, a stricter tier's finding says all of it; False, it
+        is_covered: of clauses that differ in their tier of fabs: True, a stricter tier's finding says it all; False, it
             says what no stricter one does; None, it is reported where a stricter tier's finding has the same ids.
         defect: what makes findings of several tiers one, where their ids differ by more than the tier.
         left_to: code and ids of another rule's finding, which speaks for this one where there is such.
@@ -54,7 +54,7 @@ class DraftFinding:
     inferred: bool = False
     source: str = ""
     fails: bool = True
-    is_told: bool | None = None
+    is_covered: bool | None = None
     defect: str = ""
     left_to: tuple[str, tuple[str, ...]] | None = None
 

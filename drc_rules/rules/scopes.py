@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.analysis.nets.fast_layers import FastLayer, fast_layers_of_clause
+from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer, fast_layers_of_clause
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.requirements.clauses import Clause
@@ -22,17 +22,17 @@ def every_ply(ctx: Context, _clause: Clause) -> tuple[DielectricPly, ...]:
     return ctx.known_plies()
 
 
-def fast_layers(ctx: Context, clause: Clause) -> tuple[FastLayer, ...]:
+def fast_layers(ctx: Context, clause: Clause) -> tuple[HighSpeedLayer, ...]:
     """The copper layers that carry the clause's interface."""
     return fast_layers_of_clause(ctx, clause)
 
 
 @dataclass(frozen=True)
-class FastPly:
+class HighSpeedPly:
     """A dielectric ply and the high-speed layers that it touches."""
 
     ply: DielectricPly
-    layers: tuple[FastLayer, ...]
+    layers: tuple[HighSpeedLayer, ...]
 
     @property
     def inferred(self) -> bool:
@@ -45,7 +45,7 @@ class FastPly:
         return ", ".join(layer.name for layer in self.layers)
 
 
-def fast_plies(ctx: Context, clause: Clause) -> Iterator[FastPly]:
+def fast_plies(ctx: Context, clause: Clause) -> Iterator[HighSpeedPly]:
     """The dielectric plies that touch a layer with the clause's interface: a hybrid build is judged only there."""
     layers = fast_layers_of_clause(ctx, clause)
     if not layers:
@@ -53,4 +53,4 @@ def fast_plies(ctx: Context, clause: Clause) -> Iterator[FastPly]:
     for ply in ctx.known_plies():
         touched = tuple(layer for layer in layers if ply.touches(layer.index))
         if touched:
-            yield FastPly(ply, touched)
+            yield HighSpeedPly(ply, touched)

@@ -15,10 +15,10 @@ from stackup_lib.core.words import count
 from stackup_lib.materials import FoilGrade, Laminate, catalogue, clad_foils
 from stackup_lib.materials.pressing import FacingCopper, copper_fill_mm
 from stackup_lib.synthesis import CandidateRow, CandidateStackup
-from stackup_lib.synthesis.blends import tg_apart_c
 from stackup_lib.synthesis.build_rules import BuildRules, GapNeeds
 from stackup_lib.synthesis.candidates import PLANE_COVERAGE, SIGNAL_COVERAGE, SIGNAL_OZ, facing_copper
 from stackup_lib.synthesis.constructions import CatalogueProduct, prepregs_of
+from stackup_lib.synthesis.laminate_pairs import tg_apart_c
 
 ROUNDING_MM = 0.0011
 """Of a listed thickness: cores of 2 and 4 mil are listed as 0.051 and 0.102, or 0.05 and 0.1."""
@@ -174,7 +174,7 @@ def _foils(candidate: CandidateStackup) -> Iterator[CamItem]:
     for index, row in enumerate(candidate.copper):
         if not row.foil:
             continue
-        where, partner, grade = (row.name,), candidate.order.core_partner(index), FoilGrade(row.foil)
+        where, partner, grade = (row.name,), candidate.order.opposite_face(index), FoilGrade(row.foil)
         if partner is None:
             yield CamItem(topic="outer foil", where=where, figure=grade.value, limit="a foil that the fab stocks")
         else:

@@ -8,7 +8,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.fabs import Tier, track_space, track_space_source
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.fabs.cam import cam_limits
-from drc_rules.requirements.fabs.holes import HoleKind, greatest_aspect_ratio
+from drc_rules.requirements.fabs.holes import HoleKind, max_aspect_ratio
 from drc_rules.requirements.fabs.limits import limit_of
 from drc_rules.requirements.forms import Form
 from drc_rules.stackup_design.cam_item import CamItem, merged, source_of
@@ -113,7 +113,7 @@ def _drills(one: Evaluated, goals: Goals) -> Iterator[CamItem]:
 
 
 def _ratio(topic: str, kind: HoleKind, ratio: float, what: str, where: tuple[str, ...] = ()) -> CamItem:
-    standard, advanced = (greatest_aspect_ratio(kind, tier) for tier in (Tier.STANDARD, Tier.ADVANCED))
+    standard, advanced = (max_aspect_ratio(kind, tier) for tier in (Tier.STANDARD, Tier.ADVANCED))
     better = f", advanced fabs {advanced:g}:1" if advanced > standard else ""
     return CamItem(
         topic=topic,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
-from drc_rules.analysis.nets.fast_layers import fast_layers, routed_outside
+from drc_rules.analysis.nets.high_speed_layers import fast_layers, routed_outside
 from drc_rules.facts.board_process import declared_finish
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.requirements.interfaces import family, interface

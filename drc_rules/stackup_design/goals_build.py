@@ -7,7 +7,7 @@ import numpy as np
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM
 from drc_rules.analysis.via.build_up import ROUNDING_MM, usual_build_ups
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.holes import greatest_aspect_ratio
+from drc_rules.requirements.fabs.holes import max_aspect_ratio
 from drc_rules.stackup_design.goal_work import From, GoalWork, needed_clause, refused, source_words
 from drc_rules.stackup_design.goals_selection import BoardProject
 from stackup_lib.core.errors import ConfigError
@@ -87,7 +87,7 @@ def _power_oz(work: GoalWork) -> float:
 
 def drill_goals(work: GoalWork, least_mm: float) -> dict[str, float]:
     """Return the smallest through drill, its aspect ratio and the build-ups for a board of at least `least_mm`."""
-    ratio = greatest_aspect_ratio("through", Tier.ADVANCED)
+    ratio = max_aspect_ratio("through", Tier.ADVANCED)
     clause = next((c for c in work.selection.of_kind("hole_aspect_ratio") if c.limit.at_least == Tier.ADVANCED), None)
     origin = From.CLAUSE if clause else From.ASSUMPTION
     work.say(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.board_process import declared_finish
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.dielectrics import DielectricPly

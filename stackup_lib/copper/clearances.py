@@ -23,17 +23,17 @@ from stackup_lib.copper.fill_to_fill import diagonals, facing_edges
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import (
     NANOMETRE,
+    CopperShape,
+    CopperShapes,
     Mask,
-    Piece,
-    Pieces,
     copper_pads,
     edge_pieces,
     pad_pieces,
     track_pieces,
     via_pieces,
 )
-from stackup_lib.copper.shorts import NetTie, at_tie, beside_tie, net_ties, overlap_mm, overlaps, same_pin, touches
-from stackup_lib.copper.stale_fills import TOUCH_MM, Foreign, Item, all_foreign, pieces_in_fills
+from stackup_lib.copper.shorts import NetTie, at_tie, near_tie, net_ties, overlap_mm, overlaps, same_pin, touches
+from stackup_lib.copper.stale_fills import TOUCH_MM, Item, OtherNetItems, all_other_net, pieces_in_fills
 
 if TYPE_CHECKING:
     from shapely import STRtree
@@ -55,8 +55,8 @@ class Spaces:
 
     layer: int
     gap_mm: Floats
-    one: Pieces
-    other: Pieces
+    one: CopperShapes
+    other: CopperShapes
     stale: str = ""
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class Spaces:
     @property
     def at_fill(self) -> Mask:
         """Which of them are at a fill."""
-        return np.asarray((self.one.kind == Piece.FILL) | (self.other.kind == Piece.FILL))
+        return np.asarray((self.one.kind == CopperShape.FILL) | (self.other.kind == CopperShape.FILL))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class _Measured:
 
     spaces: Spaces
     shorts: Spaces
-    crossed: Foreign
+    crossed: OtherNetItems
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +104,12 @@ class SpaceFinder:
         return self._on(layer).shorts
 
     @cached_property
-    def foreign(self) -> Foreign:
+    def other_net(self) -> OtherNetItems:
         """What is in fills of other nets, also with a part of its copper or hole: these fills are out of date."""
         board = self.copper.board
         layers = [layer for layer in range(board.layer_count) if self.copper.is_filled(layer)]
         crossed = [part for layer in layers for part in (self._on(layer).crossed, self._holes_in_fills(layer))]
-        return all_foreign([self.copper.foreign, *crossed])
+        return all_other_net([self.copper.other_net, *crossed])
 
     def _on(self, layer: int) -> _Measured:
         if layer not in self._found:
@@ -121,12 +121,12 @@ class SpaceFinder:
         return net_ties(self.copper.board)
 
     @cached_property
-    def _through(self) -> Pieces:
+    def _through(self) -> CopperShapes:
         """Vias with their largest pad, and the pads that lie on several layers."""
         board = self.copper.board
         pads = board.pads.layers
         many = np.flatnonzero(copper_pads(board) & ((pads & (pads - np.uint64(1))) != 0))
-        return Pieces.joined([via_pieces(board), pad_pieces(board, many)])
+        return CopperShapes.joined([via_pieces(board), pad_pieces(board, many)])
 
     @cached_property
     def _through_tree(self) -> STRtree:
@@ -139,50 +139,52 @@ class SpaceFinder:
         """Those of them that are near one another on any layer."""
         posts = self._through
         one, other = self._through_tree.query(diagonals(posts.boxes(max(self.reach_mm))))
-        foreign = np.flatnonzero((one < other) & (posts.net[one] != posts.net[other]))
-        return one[foreign], other[foreign]
+        other_net = np.flatnonzero((one < other) & (posts.net[one] != posts.net[other]))
+        return one[other_net], other[other_net]
 
     def _measure(self, layer: int) -> _Measured:
         import shapely  # noqa: PLC0415
 
         board, reach = self.copper.board, self.reach_mm[layer]
         alone = np.flatnonzero(copper_pads(board) & (board.pads.layers == np.uint64(1 << layer)))
-        flat = Pieces.joined([track_pieces(board, layer), pad_pieces(board, alone)])
+        flat = CopperShapes.joined([track_pieces(board, layer), pad_pieces(board, alone)])
         around = diagonals(flat.boxes(reach))
         through, is_there = self._on_layer(layer)
         one, other = self._through_tree.query(around)
         is_there = self._kept(layer, through, is_there, (flat, one, other))
-        foreign = np.flatnonzero(is_there[other] & (flat.net[one] != through.net[other]))
-        pairs = [(one[foreign], other[foreign] + len(flat))]
+        other_net = np.flatnonzero(is_there[other] & (flat.net[one] != through.net[other]))
+        pairs = [(one[other_net], other[other_net] + len(flat))]
         one, other = shapely.STRtree(around).query(around)
-        foreign = np.flatnonzero((one < other) & (flat.net[one] != flat.net[other]))
-        pairs.append((one[foreign], other[foreign]))
+        other_net = np.flatnonzero((one < other) & (flat.net[one] != flat.net[other]))
+        pairs.append((one[other_net], other[other_net]))
         one, other = self._through_pairs
         both = np.flatnonzero(is_there[one] & is_there[other])
         pairs.append((one[both] + len(flat), other[both] + len(flat)))
         one, other = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-        pieces = Pieces.joined([flat, through])
+        pieces = CopperShapes.joined([flat, through])
         found = [self._gaps(layer, pieces.where(one), pieces.where(other))]
         if self.copper.is_filled(layer):
             found.append(self._posts_to_fills(layer, through, is_there & _is_round(board.pads, through)))
             rest = through.where(is_there & ~_is_round(board.pads, through))
-            found += self._to_fills(layer, Pieces.joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach))))
+            found += self._to_fills(
+                layer, CopperShapes.joined([flat, rest]), np.append(around, diagonals(rest.boxes(reach)))
+            )
         return self._judged(layer, found)
 
-    def _on_layer(self, layer: int) -> tuple[Pieces, Mask]:
+    def _on_layer(self, layer: int) -> tuple[CopperShapes, Mask]:
         """The posts with their pads of this layer, and which of them have one."""
         board, posts = self.copper.board, self._through
-        is_via = posts.kind == Piece.VIA
+        is_via = posts.kind == CopperShape.VIA
         radius = posts.radius_mm.copy()
         radius[is_via] = np.nan_to_num(board.vias.pad_size_mm[posts.row[is_via], layer]) / 2
         has = radius > 0
         has[~is_via] = holds_layer(board.pads.layers[posts.row[~is_via]], layer)
         return replace(posts, radius_mm=radius), has
 
-    def _kept(self, layer: int, through: Pieces, is_there: Mask, near: tuple[Pieces, Ints, Ints]) -> Mask:
+    def _kept(self, layer: int, through: CopperShapes, is_there: Mask, near: tuple[CopperShapes, Ints, Ints]) -> Mask:
         """Which posts keep their pad: where unused ones are left out, those that copper of their net ends on."""
         board = self.copper.board
-        vias, pads, is_via = board.vias, board.pads, through.kind == Piece.VIA
+        vias, pads, is_via = board.vias, board.pads, through.kind == CopperShape.VIA
         bare, ends = np.zeros(len(through), dtype=np.bool_), np.zeros(len(through), dtype=np.bool_)
         via, pad = through.row[is_via], through.row[~is_via]
         bare[is_via], bare[~is_via] = vias.remove_unused[via] == 1, pads.remove_unused[pad] == 1
@@ -198,39 +200,42 @@ class SpaceFinder:
         used[other[gap < NANOMETRE]] = True
         return np.asarray(is_there & (~bare | ends | used))
 
-    def _gaps(self, layer: int, one: Pieces, other: Pieces) -> Spaces:
+    def _gaps(self, layer: int, one: CopperShapes, other: CopperShapes) -> Spaces:
         """The gaps of pairs that are within reach; what touches has a gap of 0 or less."""
         gap = gaps(self.copper.board, one, other, self.reach_mm[layer])
         near = np.flatnonzero(np.isfinite(gap))
         return Spaces(layer, gap[near], one.where(near), other.where(near))
 
-    def _posts_to_fills(self, layer: int, through: Pieces, are_round: Mask) -> Spaces:
+    def _posts_to_fills(self, layer: int, through: CopperShapes, are_round: Mask) -> Spaces:
         """From posts with round copper to the fills."""
         board, edges, near = self.copper.board, self.copper.edges(layer), self.posts.near(layer)
         number = np.full(len(board.vias) + len(board.pads), -1)
         rows = np.flatnonzero(are_round)
-        number[through.row[rows] + np.where(through.kind[rows] == Piece.VIA, 0, len(board.vias))] = rows
+        number[through.row[rows] + np.where(through.kind[rows] == CopperShape.VIA, 0, len(board.vias))] = rows
         is_post = number[near.post] >= 0  # a hole without copper of its own has no space: FAB017 looks at it
         own, edge = number[near.post[is_post]], near.edge[is_post]
         gap = near.distance_mm[is_post] - through.radius_mm[own]
         kept = np.flatnonzero(gap < self.reach_mm[layer])
         return Spaces(layer, gap[kept], through.where(own[kept]), edge_pieces(edges, edge[kept]))
 
-    def _to_fills(self, layer: int, pieces: Pieces, around: NDArray[np.object_]) -> list[Spaces]:
+    def _to_fills(self, layer: int, pieces: CopperShapes, around: NDArray[np.object_]) -> list[Spaces]:
         """From everything else to the fills, and between fills; of each piece to the nearest edge of each net."""
         edges = self.copper.edges(layer)
         piece, edge = edges.within(around)
-        foreign = np.flatnonzero(edges.net[edge] != pieces.net[piece])
+        other_net = np.flatnonzero(edges.net[edge] != pieces.net[piece])
         one, other = facing_edges(edges, self.reach_mm[layer])
         return [
-            _nearest(self._gaps(layer, pieces.where(piece[foreign]), edge_pieces(edges, edge[foreign]))),
+            _nearest(self._gaps(layer, pieces.where(piece[other_net]), edge_pieces(edges, edge[other_net]))),
             _nearest(self._gaps(layer, edge_pieces(edges, one), edge_pieces(edges, other))),
         ]
 
     def _judged(self, layer: int, parts: list[Spaces]) -> _Measured:
         """The spaces proper, the narrowest first, apart from what overlaps: ties, shorts, and what is in a fill."""
         gap = np.concatenate([part.gap_mm for part in parts])
-        one, other = Pieces.joined([part.one for part in parts]), Pieces.joined([part.other for part in parts])
+        one, other = (
+            CopperShapes.joined([part.one for part in parts]),
+            CopperShapes.joined([part.other for part in parts]),
+        )
         order = np.lexsort((*_place_keys(one, other), np.round(gap, 6)))
         all_of = Spaces(layer, gap[order], one.where(order), other.where(order))
         at_fill = all_of.at_fill
@@ -243,7 +248,7 @@ class SpaceFinder:
         touching = (overlap | touch | ((all_of.gap_mm < TOUCH_MM) & ~is_named)) & ~at_fill
         shorts = self._shorts(layer, all_of.where(touching & is_named))
         apart = ~overlap & ~touching & ~_tied(all_of, touching)
-        apart &= ~beside_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
+        apart &= ~near_tie(self._ties, layer, all_of.one, all_of.other, TIE_MM)
         stale = _crossed(self.copper, layer, crossed)
         clear = all_of.where(apart & ~at_fill if stale else apart)
         spaces = Spaces(layer, np.maximum(clear.gap_mm, 0.0), clear.one, clear.other, stale)
@@ -259,7 +264,7 @@ class SpaceFinder:
         order = np.lexsort((*_place_keys(found.one, found.other), -np.round(wide, 6)))
         return Spaces(layer, -wide[order], found.one.where(order), found.other.where(order))
 
-    def _holes_in_fills(self, layer: int) -> Foreign:
+    def _holes_in_fills(self, layer: int) -> OtherNetItems:
         """The vias and plated holes whose wall reaches into a fill of another net, whether or not they have a pad."""
         board, near = self.copper.board, self.posts.near(layer)
         vias, pads = board.vias, board.pads
@@ -272,12 +277,12 @@ class SpaceFinder:
         )
         is_via = post < len(vias)
         kind, row = np.where(is_via, int(Item.VIA), int(Item.HOLE)), np.where(is_via, post, post - len(vias))
-        return Foreign(kind, row, np.full(len(post), layer), net, fill_net, x, y)
+        return OtherNetItems(kind, row, np.full(len(post), layer), net, fill_net, x, y)
 
 
-def _is_round(pads: Pads, posts: Pieces) -> Mask:
+def _is_round(pads: Pads, posts: CopperShapes) -> Mask:
     """Which posts are vias, or round pads whose copper lies evenly around their hole."""
-    rows, is_pad = np.where(posts.kind == Piece.PAD, posts.row, 0), posts.kind == Piece.PAD
+    rows, is_pad = np.where(posts.kind == CopperShape.PAD, posts.row, 0), posts.kind == CopperShape.PAD
     if not len(pads):
         return np.asarray(~is_pad)
     shift = np.hypot(pads.shift_x_mm[rows], pads.shift_y_mm[rows])
@@ -291,7 +296,7 @@ def _nearest(spaces: Spaces) -> Spaces:
     return spaces.where(first_of_each(order, spaces.one.row, spaces.one.kind, spaces.other.net))
 
 
-def _place_keys(one: Pieces, other: Pieces) -> tuple[Floats, Floats]:
+def _place_keys(one: CopperShapes, other: CopperShapes) -> tuple[Floats, Floats]:
     """Where a pair is, whichever of the two comes first: an order that does not hang on that of the file."""
     middle = (one.start + one.end + other.start + other.end) / 4
     return np.round(middle.imag, 5), np.round(middle.real, 5)
@@ -311,9 +316,9 @@ def _tied(spaces: Spaces, touching: Mask) -> Mask:
     return found
 
 
-def _crossed(copper: CopperMap, layer: int, crossed: Foreign) -> str:
+def _crossed(copper: CopperMap, layer: int, crossed: OtherNetItems) -> str:
     """What is in a fill of another net, on this layer where there is such, as text; "" for nothing."""
-    found = all_foreign([crossed, copper.foreign])
+    found = all_other_net([crossed, copper.other_net])
     if not len(found):
         return ""
     k = int(np.argmax(found.layer == layer))

@@ -12,7 +12,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.coupling import TrackPieces, piece_counts
 from stackup_lib.copper.fill_edges import FillEdges, fill_edges
-from stackup_lib.copper.stale_fills import Foreign, foreign_in_fills
+from stackup_lib.copper.stale_fills import OtherNetItems, other_net_in_fills
 
 if TYPE_CHECKING:
     from shapely import Polygon
@@ -34,11 +34,11 @@ class CopperMap:
     _beside: tuple[Ints, Ints, Ints] | None = None
 
     @cached_property
-    def foreign(self) -> Foreign:
+    def other_net(self) -> OtherNetItems:
         """What is in fills of other nets, so that these are out of date."""
-        return foreign_in_fills(self.board, self.fills)
+        return other_net_in_fills(self.board, self.fills)
 
-    def planes_beside(self, pieces: TrackPieces) -> tuple[Ints, Ints]:
+    def adjacent_planes(self, pieces: TrackPieces) -> tuple[Ints, Ints]:
         """Return the nearest layers with filled copper over and under the middle of each of some pieces of tracks.
 
         Each piece is looked up once; those requested together are looked up together.

@@ -16,9 +16,9 @@ from stackup_lib.copper.distances import gaps, straight_distances
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.copper.fill_to_fill import diagonals
 from stackup_lib.copper.shapes import (
+    CopperShape,
+    CopperShapes,
     Mask,
-    Piece,
-    Pieces,
     copper_pads,
     disc_pieces,
     edge_pieces,
@@ -53,7 +53,7 @@ class CutGaps(Columns):
     Attributes:
         gap_mm: from edge to edge; 0 or less where they meet, and outside the board as far as the copper reaches beyond.
         cut: row of the unplated hole among the pads, `EDGE` for the board's edge, `OUTSIDE` for what lies beyond it.
-        kind, row: the copper (`Piece`) and its row in that table.
+        kind, row: the copper (`CopperShape`) and its row in that table.
         at: point of the copper's core that is nearest.
     """
 
@@ -82,7 +82,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     cuts, of = _cuts(board)
     tree = shapely.STRtree(diagonals(cuts.boxes(reach_mm)))
 
-    def near(pieces: Pieces) -> tuple[Ints, Ints]:
+    def near(pieces: CopperShapes) -> tuple[Ints, Ints]:
         one, cut = tree.query(diagonals(pieces.boxes()))
         return one, cut
 
@@ -95,7 +95,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     found = [CutGaps(np.zeros(0), none, none, none, none, none, np.zeros(0, dtype=np.complex128))]
     for layer in range(board.layer_count if len(cuts) else 0):
         on_layer = holds_layer(board.pads.layers[pads.row], layer)
-        pieces = Pieces.joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
+        pieces = CopperShapes.joined([track_pieces(board, layer), _vias(board, layer, vias), pads.where(on_layer)])
         one, cut = near(pieces)
         found.append(_pairs(board, layer, pieces.where(one), (cuts.where(cut), of[cut]), reach_mm))
         box, edge = copper.edges(layer).near(*cuts.boxes(reach_mm))
@@ -107,7 +107,7 @@ def cut_gaps(copper: CopperMap, reach_mm: float = REACH_MM) -> CutGaps:
     return _unintended(board, CutGaps.joined(found))
 
 
-def _cuts(board: Board) -> tuple[Pieces, Ints]:
+def _cuts(board: Board) -> tuple[CopperShapes, Ints]:
     """The segments of the outline, and the unplated holes as wide as they are drilled; with the rows of these."""
     outline, pads = board.outline, board.pads
     points = outline.x_mm + 1j * outline.y_mm
@@ -122,11 +122,11 @@ def _cuts(board: Board) -> tuple[Pieces, Ints]:
     radius = np.concatenate([np.zeros(len(ends)), np.minimum(x, y) / 2])
     none = np.zeros(len(start))
     of = np.concatenate([np.full(len(ends), EDGE), rows])
-    kind = np.full(len(start), Piece.FILL, dtype=np.int8)
-    return Pieces(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
+    kind = np.full(len(start), CopperShape.FILL, dtype=np.int8)
+    return CopperShapes(kind, of, np.full(len(start), -1), start, end, radius, none == 0, none), of
 
 
-def _area(board: Board, posts: tuple[Pieces, Pieces]) -> Geometry | None:
+def _area(board: Board, posts: tuple[CopperShapes, CopperShapes]) -> Geometry | None:
     """The area of the board; its cut-outs count as board where most of its vias and pads, or else tracks, lie there."""
     import shapely  # noqa: PLC0415
 
@@ -144,7 +144,7 @@ def _area(board: Board, posts: tuple[Pieces, Pieces]) -> Geometry | None:
     return whole
 
 
-def _beyond(area: Geometry | None, pieces: Pieces) -> Ints:
+def _beyond(area: Geometry | None, pieces: CopperShapes) -> Ints:
     """The rows of the pieces with both ends outside the board."""
     if area is None:
         return np.zeros(0, dtype=np.int64)
@@ -152,7 +152,7 @@ def _beyond(area: Geometry | None, pieces: Pieces) -> Ints:
     return rows[are_outside(area, pieces.end[rows])]
 
 
-def _outside(area: Geometry | None, layer: int, pieces: Pieces) -> CutGaps:
+def _outside(area: Geometry | None, layer: int, pieces: CopperShapes) -> CutGaps:
     """Pieces outside the board; their gap is less than 0 by what is between the edge and their far side."""
     one = pieces.where(_beyond(area, pieces))
     away = np.zeros((2, 0)) if area is None else np.stack([how_far_outside(area, p) for p in (one.start, one.end)])
@@ -161,7 +161,7 @@ def _outside(area: Geometry | None, layer: int, pieces: Pieces) -> CutGaps:
     return CutGaps(-away.min(axis=0) - one.radius_mm, none + OUTSIDE, none + layer, kind, one.row, one.net, at)
 
 
-def _vias(board: Board, layer: int, rows: Ints) -> Pieces:
+def _vias(board: Board, layer: int, rows: Ints) -> CopperShapes:
     """Some vias on a layer: bare barrels inside where unused pads are left out."""
     vias = board.vias
     radius = np.nan_to_num(vias.pad_size_mm[rows, layer]) / 2
@@ -172,7 +172,7 @@ def _vias(board: Board, layer: int, rows: Ints) -> Pieces:
     return disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius)
 
 
-def _pairs(board: Board, layer: int, one: Pieces, cut: tuple[Pieces, Ints], reach_mm: float) -> CutGaps:
+def _pairs(board: Board, layer: int, one: CopperShapes, cut: tuple[CopperShapes, Ints], reach_mm: float) -> CutGaps:
     cuts, of = cut
     gap = gaps(board, one, cuts, reach_mm) if len(one) else np.zeros(0)
     kept = np.flatnonzero(gap < reach_mm)
@@ -181,7 +181,7 @@ def _pairs(board: Board, layer: int, one: Pieces, cut: tuple[Pieces, Ints], reac
     return CutGaps(gap[kept], of[kept], layers, one.kind.astype(np.int64), one.row, one.net, _nearest(one, cuts))
 
 
-def _inside(copper: CopperMap, layer: int, cuts: Pieces, of: Ints) -> CutGaps:
+def _inside(copper: CopperMap, layer: int, cuts: CopperShapes, of: Ints) -> CutGaps:
     """Unplated holes whose middle is in a fill: no edge of it need be near."""
     holes = np.flatnonzero(of != EDGE)
     middle = (cuts.start[holes] + cuts.end[holes]) / 2
@@ -190,7 +190,7 @@ def _inside(copper: CopperMap, layer: int, cuts: Pieces, of: Ints) -> CutGaps:
     inside = np.flatnonzero(net >= 0)
     inside = inside[_is_within(copper, layer, middle[inside], net[inside])]
     rows = holes[inside]
-    kind = np.full(len(rows), int(Piece.FILL))
+    kind = np.full(len(rows), int(CopperShape.FILL))
     layers = np.full(len(rows), layer)
     whose = net[inside]
     return CutGaps(-cuts.radius_mm[rows], of[rows], layers, kind, np.full(len(rows), -1), whose, middle[inside])
@@ -213,7 +213,7 @@ def _is_within(copper: CopperMap, layer: int, points: Complexes, net: Ints) -> M
     return found
 
 
-def _nearest(one: Pieces, cuts: Pieces) -> Complexes:
+def _nearest(one: CopperShapes, cuts: CopperShapes) -> Complexes:
     """The point of each copper's core nearest to its cut: an end, or the foot of an end of the cut."""
     way = one.end - one.start
     long = np.maximum(np.abs(way) ** 2, 1e-12)
@@ -227,7 +227,7 @@ def _nearest(one: Pieces, cuts: Pieces) -> Complexes:
 
 def _unintended(board: Board, found: CutGaps) -> CutGaps:
     pads = board.pads
-    is_pad, is_edge = found.kind == Piece.PAD, found.cut < 0
+    is_pad, is_edge = found.kind == CopperShape.PAD, found.cut < 0
     row = np.where(is_pad, found.row, 0)
     hole = np.where(is_edge, 0, found.cut)
     is_meant = np.zeros(len(row), dtype=np.bool_)
@@ -244,7 +244,7 @@ def _unintended(board: Board, found: CutGaps) -> CutGaps:
 def _leads_to(found: CutGaps, is_own: Mask) -> Mask:
     """Tell which tracks end on pads that their hole is drilled through: what is drilled away of them is the pad's."""
     rows = np.stack([found.cut, found.layer, found.net], axis=1)
-    is_track = (found.kind == Piece.TRACK) & (found.net > 0) & (found.cut >= 0)
+    is_track = (found.kind == CopperShape.TRACK) & (found.net > 0) & (found.cut >= 0)
     own = {tuple(row) for row in rows[is_own].tolist()}
     return np.asarray(is_track & np.array([tuple(row) in own for row in rows.tolist()], dtype=np.bool_))
 

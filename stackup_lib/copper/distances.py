@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.fill_edges import Complexes
-from stackup_lib.copper.shapes import Piece, Pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes
 
 FINE_MM = 0.0002
 """How far the chords of arcs may lie from them."""
@@ -19,7 +19,7 @@ MOST_CHORDS = 2000
 """Of one arc: within a quarter of a micrometre to a radius of 200 mm."""
 
 
-def gaps(board: Board, one: Pieces, other: Pieces, reach_mm: float) -> Floats:
+def gaps(board: Board, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Floats:
     """Return the gap of each pair, in mm; infinite where it is beyond reach, 0 or less where the two touch."""
     gap = straight_distances(one.start, one.end, other.start, other.end) - one.radius_mm - other.radius_mm
     curved = np.flatnonzero(~(one.is_straight & other.is_straight))
@@ -55,7 +55,7 @@ def _side(start: Complexes, end: Complexes, point: Complexes) -> Floats:
     return np.asarray(way.real * seen.imag - way.imag * seen.real)
 
 
-def _least_distances(board: Board, one: Pieces, other: Pieces) -> Floats:
+def _least_distances(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     """What the cores of pairs, one of them an arc or a rectangle, are apart at least: by whole circles and boxes."""
     found = np.zeros(len(one))
     for a, b in ((one, other), (other, one)):
@@ -70,29 +70,29 @@ def _least_distances(board: Board, one: Pieces, other: Pieces) -> Floats:
     return found
 
 
-def _is_arc(pieces: Pieces) -> NDArray[np.bool_]:
-    return np.asarray(~pieces.is_straight & (pieces.kind == Piece.TRACK))
+def _is_arc(pieces: CopperShapes) -> NDArray[np.bool_]:
+    return np.asarray(~pieces.is_straight & (pieces.kind == CopperShape.TRACK))
 
 
-def _is_box(pieces: Pieces) -> NDArray[np.bool_]:
-    return np.asarray(~pieces.is_straight & (pieces.kind == Piece.PAD))
+def _is_box(pieces: CopperShapes) -> NDArray[np.bool_]:
+    return np.asarray(~pieces.is_straight & (pieces.kind == CopperShape.PAD))
 
 
-def _circle_to_circle(board: Board, one: Pieces, other: Pieces) -> Floats:
+def _circle_to_circle(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     (at, radius), (at_2, radius_2) = _circles(board, one.row), _circles(board, other.row)
     away = np.abs(at - at_2)
     least = np.maximum(away - radius - radius_2, np.abs(radius - radius_2) - away)
     return np.asarray(np.nan_to_num(np.maximum(least, 0.0)))
 
 
-def _circle_to_line(board: Board, one: Pieces, other: Pieces) -> Floats:
+def _circle_to_line(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     at, radius = _circles(board, one.row)
     nearest = _to_line(at, other.start, other.end)
     farthest = np.maximum(np.abs(other.start - at), np.abs(other.end - at))
     return np.asarray(np.nan_to_num(np.maximum(np.maximum(nearest - radius, radius - farthest), 0.0)))
 
 
-def _box_to_box(board: Board, one: Pieces, other: Pieces) -> Floats:
+def _box_to_box(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     """From the rectangle of a pad to the box around something, both as they lie in the pad's own axes."""
     pads = board.pads
     turn = np.exp(1j * np.deg2rad(pads.rotation_deg[one.row]))
@@ -108,14 +108,14 @@ def _box_to_box(board: Board, one: Pieces, other: Pieces) -> Floats:
     return np.asarray(np.hypot(np.maximum(beside, 0.0), np.maximum(above, 0.0)))
 
 
-def _curved_gaps(board: Board, one: Pieces, other: Pieces) -> Floats:
+def _curved_gaps(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     import shapely  # noqa: PLC0415 - heavy, and only a board with copper needs it
 
     apart = shapely.distance(cores(board, one), cores(board, other))
     return np.asarray(apart - one.radius_mm - other.radius_mm)
 
 
-def cores(board: Board, pieces: Pieces) -> NDArray[np.object_]:
+def cores(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     """Return the core of each piece as a geometry; an arc as chords between points of it."""
     import shapely  # noqa: PLC0415
 
@@ -168,14 +168,14 @@ def _three_points(board: Board, rows: Ints) -> tuple[Complexes, Complexes, Compl
     )
 
 
-def _half_core(board: Board, pieces: Pieces) -> tuple[Floats, Floats]:
+def _half_core(board: Board, pieces: CopperShapes) -> tuple[Floats, Floats]:
     """Half the sides of the rectangles that are the cores of pads, along the pad's own axes."""
     pads = board.pads
     along = pads.size_x_mm[pieces.row] / 2 - pieces.radius_mm
     return np.maximum(along, 0.0), np.maximum(pads.size_y_mm[pieces.row] / 2 - pieces.radius_mm, 0.0)
 
 
-def _rectangles(board: Board, pieces: Pieces) -> Complexes:
+def _rectangles(board: Board, pieces: CopperShapes) -> Complexes:
     """The corners of the rectangles that are the cores of pads, shape (pads, 4)."""
     turn = np.exp(-1j * np.deg2rad(board.pads.rotation_deg[pieces.row]))
     along, across = _half_core(board, pieces)

@@ -65,8 +65,8 @@ class PostFills:
         rows = np.flatnonzero(spans)
         x, y, reach, net = x[rows], y[rows], reach[rows], net[rows]
         post, k = edges.within(diagonals((x - reach, y - reach, x + reach, y + reach)))
-        foreign = np.flatnonzero(edges.net[k] != net[post])
-        post, k = post[foreign], k[foreign]
+        other_net = np.flatnonzero(edges.net[k] != net[post])
+        post, k = post[other_net], k[other_net]
         start, end = edges.start[k], edges.end[k]
         from_x, from_y = start.real - x[post], start.imag - y[post]
         way_x, way_y = end.real - start.real, end.imag - start.imag

@@ -12,7 +12,7 @@ CORNER = 0.25
 """Corner radius of a rounded rectangle over its shorter side, KiCad's default."""
 
 
-def pads_beside_fills_mm2(copper: CopperMap, layer: int) -> float:
+def pads_outside_fills_mm2(copper: CopperMap, layer: int) -> float:
     """Return the area of the pads and via lands of a layer whose middle is in no fill of their own net.
 
     Free shapes count as their anchors; copper that pads share with tracks, or with one another, counts twice.

@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 NANOMETRE = 1e-6
 
 
-class Piece(IntEnum):
+class CopperShape(IntEnum):
     """What a piece of copper is."""
 
     TRACK = 0
@@ -31,11 +31,11 @@ class Piece(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces(Columns):
+class CopperShapes(Columns):
     """Pieces of copper, one row each.
 
     Attributes:
-        kind, row: what it is (`Piece`), and its row in that table of the board.
+        kind, row: what it is (`CopperShape`), and its row in that table of the board.
         start, end: of a straight core; of others two points of it.
         radius_mm: how far the copper reaches around its core.
         is_straight: False where the core is an arc or a rectangle.
@@ -62,7 +62,7 @@ class Pieces(Columns):
         )
 
 
-def track_pieces(board: Board, layer: int) -> Pieces:
+def track_pieces(board: Board, layer: int) -> CopperShapes:
     """Return the tracks and arcs of a layer that have a width."""
     tracks = board.tracks
     rows = np.flatnonzero((tracks.layer == layer) & (tracks.width_mm > 0))
@@ -74,11 +74,11 @@ def track_pieces(board: Board, layer: int) -> Pieces:
     margin = np.where(is_straight, 0.0, np.maximum(np.abs(middle - start), np.abs(middle - end)))
     one = np.where(is_straight, start, middle)
     other = np.where(is_straight, end, middle)
-    kind = np.full(len(rows), Piece.TRACK, dtype=np.int8)
-    return Pieces(kind, rows, tracks.net[rows], one, other, tracks.width_mm[rows] / 2, is_straight, margin)
+    kind = np.full(len(rows), CopperShape.TRACK, dtype=np.int8)
+    return CopperShapes(kind, rows, tracks.net[rows], one, other, tracks.width_mm[rows] / 2, is_straight, margin)
 
 
-def via_pieces(board: Board) -> Pieces:
+def via_pieces(board: Board) -> CopperShapes:
     """Return the vias with the largest of their pads; those without one are left out."""
     vias = board.vias
     radius = np.max(np.nan_to_num(vias.pad_size_mm), axis=1, initial=0.0) / 2
@@ -86,14 +86,14 @@ def via_pieces(board: Board) -> Pieces:
     return disc_pieces(rows, vias.net[rows], vias.x_mm[rows] + 1j * vias.y_mm[rows], radius[rows])
 
 
-def disc_pieces(rows: Ints, net: Ints, centre: Complexes, radius_mm: Floats) -> Pieces:
+def disc_pieces(rows: Ints, net: Ints, centre: Complexes, radius_mm: Floats) -> CopperShapes:
     """Return discs as vias have them; `rows` says of which."""
-    kind = np.full(len(rows), Piece.VIA, dtype=np.int8)
+    kind = np.full(len(rows), CopperShape.VIA, dtype=np.int8)
     none = np.zeros(len(rows))
-    return Pieces(kind, rows, net, centre, centre, radius_mm, none == 0, none)
+    return CopperShapes(kind, rows, net, centre, centre, radius_mm, none == 0, none)
 
 
-def pad_pieces(board: Board, rows: Ints) -> Pieces:
+def pad_pieces(board: Board, rows: Ints) -> CopperShapes:
     """Return some pads as far as their shape is known: of a custom one a disc about its anchor."""
     pads = board.pads
     half_x, half_y = pads.size_x_mm[rows] / 2, pads.size_y_mm[rows] / 2
@@ -110,8 +110,8 @@ def pad_pieces(board: Board, rows: Ints) -> Pieces:
     reach = np.where(along >= across, np.maximum(along, 0.0) + 0j, 1j * np.maximum(across, 0.0)) * turn
     margin = np.where(is_straight, 0.0, np.hypot(along, across))
     reach = np.where(is_straight, reach, 0.0)
-    kind = np.full(len(rows), Piece.PAD, dtype=np.int8)
-    found = Pieces(kind, rows, pads.net[rows], centre - reach, centre + reach, radius, is_straight, margin)
+    kind = np.full(len(rows), CopperShape.PAD, dtype=np.int8)
+    found = CopperShapes(kind, rows, pads.net[rows], centre - reach, centre + reach, radius, is_straight, margin)
     return found.where(~np.isnan(radius) & (narrow > 0))
 
 
@@ -124,8 +124,8 @@ def copper_pads(board: Board) -> Mask:
     return np.asarray((pads.layers != 0) & ~bare)
 
 
-def edge_pieces(edges: FillEdges, rows: Ints) -> Pieces:
+def edge_pieces(edges: FillEdges, rows: Ints) -> CopperShapes:
     """Return edges of the fills of a layer as pieces."""
     none = np.zeros(len(rows))
-    kind: Flags = np.full(len(rows), Piece.FILL, dtype=np.int8)
-    return Pieces(kind, rows, edges.net[rows], edges.start[rows], edges.end[rows], none, none == 0, none)
+    kind: Flags = np.full(len(rows), CopperShape.FILL, dtype=np.int8)
+    return CopperShapes(kind, rows, edges.net[rows], edges.start[rows], edges.end[rows], none, none == 0, none)

@@ -14,7 +14,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.copper.distances import cores
-from stackup_lib.copper.shapes import Mask, Piece, Pieces, copper_pads, pad_pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask, copper_pads, pad_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class NetTie:
     layers: int
     area: Geometry
 
-    def joins(self, one: Pieces, other: Pieces) -> Ints:
+    def joins(self, one: CopperShapes, other: CopperShapes) -> Ints:
         """Return the rows of pairs of pieces whose nets it ties."""
         return np.flatnonzero(np.isin(one.net, self.nets) & np.isin(other.net, self.nets))
 
@@ -66,7 +66,7 @@ def net_ties(board: Board) -> tuple[NetTie, ...]:
     return tuple(found)
 
 
-def overlaps(board: Board, gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
+def overlaps(board: Board, gap_mm: Floats, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which pairs overlap by more than `TOUCH_MM`, given their gaps of 0 or less where they touch.
 
     The gap between outlines without a radius, of rectangles and of fills, is 0 however far they overlap.
@@ -74,7 +74,7 @@ def overlaps(board: Board, gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
     import shapely  # noqa: PLC0415
 
     found = np.asarray(gap_mm < -TOUCH_MM)
-    is_fill = (one.kind == Piece.FILL) & (other.kind == Piece.FILL)
+    is_fill = (one.kind == CopperShape.FILL) & (other.kind == CopperShape.FILL)
     sharp = np.flatnonzero(~found & (gap_mm <= 0) & (is_fill | ~(one.is_straight & other.is_straight)))
     if len(sharp):
         a, b = one.where(sharp), other.where(sharp)
@@ -86,25 +86,25 @@ def overlaps(board: Board, gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
     return found
 
 
-def touches(gap_mm: Floats, one: Pieces, other: Pieces) -> Mask:
+def touches(gap_mm: Floats, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which pairs of straight tracks, vias, round and oval pads touch: their gaps are as exact as the drawing."""
-    is_fill = (one.kind == Piece.FILL) | (other.kind == Piece.FILL)
+    is_fill = (one.kind == CopperShape.FILL) | (other.kind == CopperShape.FILL)
     return np.asarray((gap_mm < EXACT_MM) & one.is_straight & other.is_straight & ~is_fill)
 
 
-def overlap_mm(board: Board, one: Pieces, other: Pieces) -> Floats:
+def overlap_mm(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     """Return by how much pieces that overlap do so: the narrow side of what they have in common."""
     return np.array([_narrow_side(area) for area in _shared(board, one, other).tolist()], dtype=np.float64)
 
 
-def overlap_middles(board: Board, one: Pieces, other: Pieces) -> Floats:
+def overlap_middles(board: Board, one: CopperShapes, other: CopperShapes) -> Floats:
     """Return the middle of what pieces that overlap have in common, shape (pairs, 2)."""
     import shapely  # noqa: PLC0415
 
     return np.asarray(shapely.get_coordinates(shapely.centroid(_shared(board, one, other))))
 
 
-def at_tie(board: Board, ties: Sequence[NetTie], layer: int, one: Pieces, other: Pieces) -> Mask:
+def at_tie(board: Board, ties: Sequence[NetTie], layer: int, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which overlaps of pairs lie within a net tie that joins their nets."""
     import shapely  # noqa: PLC0415
 
@@ -117,9 +117,9 @@ def at_tie(board: Board, ties: Sequence[NetTie], layer: int, one: Pieces, other:
     return found
 
 
-def same_pin(board: Board, one: Pieces, other: Pieces) -> Mask:
+def same_pin(board: Board, one: CopperShapes, other: CopperShapes) -> Mask:
     """Tell which pairs are pads of one part with one number: KiCad takes them for one pad, whatever their nets say."""
-    pads, found = board.pads, np.asarray((one.kind == Piece.PAD) & (other.kind == Piece.PAD))
+    pads, found = board.pads, np.asarray((one.kind == CopperShape.PAD) & (other.kind == CopperShape.PAD))
     a, b = one.row[found], other.row[found]
     found[found] = (
         (pads.footprint[a] == pads.footprint[b]) & (pads.number[a] == pads.number[b]) & (pads.number[a] != "")
@@ -127,7 +127,7 @@ def same_pin(board: Board, one: Pieces, other: Pieces) -> Mask:
     return found
 
 
-def beside_tie(ties: Sequence[NetTie], layer: int, one: Pieces, other: Pieces, reach_mm: float) -> Mask:
+def near_tie(ties: Sequence[NetTie], layer: int, one: CopperShapes, other: CopperShapes, reach_mm: float) -> Mask:
     """Tell which pairs have their middle within reach of a net tie that joins their nets."""
     import shapely  # noqa: PLC0415
 
@@ -143,7 +143,7 @@ def beside_tie(ties: Sequence[NetTie], layer: int, one: Pieces, other: Pieces, r
     return found
 
 
-def _shared(board: Board, one: Pieces, other: Pieces) -> NDArray[np.object_]:
+def _shared(board: Board, one: CopperShapes, other: CopperShapes) -> NDArray[np.object_]:
     """What the outlines of each pair have in common, or the way between them where they only touch."""
     import shapely  # noqa: PLC0415
 
@@ -154,7 +154,7 @@ def _shared(board: Board, one: Pieces, other: Pieces) -> NDArray[np.object_]:
     return found
 
 
-def _shapes(board: Board, pieces: Pieces) -> NDArray[np.object_]:
+def _shapes(board: Board, pieces: CopperShapes) -> NDArray[np.object_]:
     """The outlines of pieces."""
     import shapely  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ import numpy as np
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.layer_masks import holds_layer
-from stackup_lib.copper.shapes import Piece, Pieces, copper_pads, pad_pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes, copper_pads, pad_pieces
 from stackup_lib.core.facts import MissingFact
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ TOUCH_MM = 0.001
 class Item(IntEnum):
     """What is in a fill: a piece of copper, or a hole without copper around it."""
 
-    TRACK = Piece.TRACK
-    VIA = Piece.VIA
-    PAD = Piece.PAD
-    FILL = Piece.FILL
+    TRACK = CopperShape.TRACK
+    VIA = CopperShape.VIA
+    PAD = CopperShape.PAD
+    FILL = CopperShape.FILL
     HOLE = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Foreign(Columns):
+class OtherNetItems(Columns):
     """What is in fills of other nets, one row for each item, layer and net of a fill, by layer.
 
     Attributes:
@@ -57,27 +57,27 @@ class Foreign(Columns):
     y_mm: Floats
 
 
-def all_foreign(parts: Sequence[Foreign]) -> Foreign:
+def all_other_net(parts: Sequence[OtherNetItems]) -> OtherNetItems:
     """Return the rows of several, each item, layer and net once, in the order of layers and items."""
     none = np.zeros(0, dtype=np.int64)
-    found = Foreign.joined([Foreign(none, none, none, none, none, np.zeros(0), np.zeros(0)), *parts])
+    found = OtherNetItems.joined([OtherNetItems(none, none, none, none, none, np.zeros(0), np.zeros(0)), *parts])
     # the hole of a pad that lies there as well is no other item
     item = np.where(found.kind == Item.HOLE, Item.PAD, found.kind)
     _, first = np.unique(np.column_stack([found.layer, item, found.row, found.fill_net]), axis=0, return_index=True)
     return found.where(first)
 
 
-def pieces_in_fills(pieces: Pieces, layer: int, fill_net: Ints) -> Foreign:
+def pieces_in_fills(pieces: CopperShapes, layer: int, fill_net: Ints) -> OtherNetItems:
     """Return pieces of copper as rows, each next to the net of the fill that it is in."""
     middle = (pieces.start + pieces.end) / 2
     kind, where = pieces.kind.astype(np.int64), np.full(len(pieces), layer)
-    return Foreign(kind, pieces.row, where, pieces.net, fill_net, middle.real, middle.imag)
+    return OtherNetItems(kind, pieces.row, where, pieces.net, fill_net, middle.real, middle.imag)
 
 
-def foreign_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> Foreign:
+def other_net_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int, Polygon]]]) -> OtherNetItems:
     """Return what is in fills of other nets: tracks by their ends, vias, pads and holes by their middle.
 
-    What only reaches into a fill crosses its edge, and `SpaceFinder.foreign` finds it among the spaces.
+    What only reaches into a fill crosses its edge, and `SpaceFinder.other_net` finds it among the spaces.
 
     Args:
         board: with its stored fills.
@@ -89,10 +89,10 @@ def foreign_in_fills(board: Board, fills_of: Callable[[int], Sequence[tuple[int,
         fills = fills_of(layer)
         if fills:
             found += [_points_in(fills, points) for points in _points(board, layer, pads)]
-    return _untied(board, all_foreign(found))
+    return _untied(board, all_other_net(found))
 
 
-def _points(board: Board, layer: int, all_pads: Pieces) -> Iterator[Foreign]:
+def _points(board: Board, layer: int, all_pads: CopperShapes) -> Iterator[OtherNetItems]:
     """Yield ends of tracks, middles of vias, of pads with copper on a layer and of holes, and a corner of each fill."""
     vias, pads, zones, tracks = board.vias, board.pads, board.zones, board.tracks
     routed = np.flatnonzero(tracks.layer == layer)
@@ -113,11 +113,11 @@ def _points(board: Board, layer: int, all_pads: Pieces) -> Iterator[Foreign]:
         yield _rows(Item.FILL, fills, layer, nets, (zones.fill_x_mm[first], zones.fill_y_mm[first]))
 
 
-def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Floats]) -> Foreign:
-    return Foreign(np.full(len(row), int(kind)), row, np.full(len(row), layer), net, net, *at_mm)
+def _rows(kind: Item, row: Ints, layer: int, net: Ints, at_mm: tuple[Floats, Floats]) -> OtherNetItems:
+    return OtherNetItems(np.full(len(row), int(kind)), row, np.full(len(row), layer), net, net, *at_mm)
 
 
-def _points_in(fills: Sequence[tuple[int, Polygon]], points: Foreign) -> Foreign:
+def _points_in(fills: Sequence[tuple[int, Polygon]], points: OtherNetItems) -> OtherNetItems:
     """Those that lie in a fill of another net."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with fills needs it
 
@@ -133,7 +133,7 @@ def _points_in(fills: Sequence[tuple[int, Polygon]], points: Foreign) -> Foreign
     return replace(found, fill_net=np.concatenate(nets))
 
 
-def _untied(board: Board, found: Foreign) -> Foreign:
+def _untied(board: Board, found: OtherNetItems) -> OtherNetItems:
     """Without the pads of a net tie in a fill of a net that it ties."""
     pads = board.pads
     row = np.where(np.isin(found.kind, (Item.PAD, Item.HOLE)), found.row, -1)
@@ -145,9 +145,9 @@ def _untied(board: Board, found: Foreign) -> Foreign:
     return found.where(np.array(kept, dtype=np.int64))
 
 
-def need_true_fills(foreign: Foreign) -> None:
+def need_true_fills(other_net: OtherNetItems) -> None:
     """Raise `MissingFact` where the stored fills are out of date anywhere on the board: KiCad fills all at once."""
-    if len(foreign):
+    if len(other_net):
         raise fills_out_of_date()
 
 

@@ -41,7 +41,7 @@ class Stopwatch:
         self._since = self.clock()
 
     @contextmanager
-    def stretch(self, name: str) -> Iterator[None]:
+    def span(self, name: str) -> Iterator[None]:
         """Count the block under a name; the span around it pauses for that time."""
         self._turn()
         self.calls[name] = self.calls.get(name, 0) + 1
@@ -93,13 +93,13 @@ def add_background(seconds: Mapping[str, float]) -> None:
 
 
 @contextmanager
-def stretch(name: str) -> Iterator[None]:
+def span(name: str) -> Iterator[None]:
     """Count the block under a name, inside `measuring`."""
     watch = _running.get()
     if watch is None:
         yield
         return
-    with watch.stretch(name):
+    with watch.span(name):
         yield
 
 
@@ -109,7 +109,7 @@ def timed(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def counted(*args: P.args, **kwargs: P.kwargs) -> R:
-            with stretch(name):
+            with span(name):
                 return function(*args, **kwargs)
 
         return counted

@@ -8,8 +8,8 @@ from stackup_lib.materials.copper import (
     CopperWeight,
     StatedFoil,
     copper_weights,
-    foils_beside,
     inner_copper_mm,
+    neighbouring_foils,
     ounce_class,
 )
 from stackup_lib.materials.foils import (
@@ -68,11 +68,11 @@ __all__ = [
     "find_foil",
     "foil_grade_from_rz",
     "foils",
-    "foils_beside",
     "glass_kinds",
     "glass_styles",
     "inner_copper_mm",
     "loss_class_from_df",
+    "neighbouring_foils",
     "ounce_class",
     "rz_from_rq",
 ]

@@ -70,7 +70,7 @@ def stated_foils() -> tuple[StatedFoil, ...]:
     return tuple(StatedFoil.model_validate({**row, "source": sources[row["source"]]}) for row in data["stated"])
 
 
-def foils_beside(thickness_mm: float) -> tuple[StatedFoil | None, StatedFoil | None] | None:
+def neighbouring_foils(thickness_mm: float) -> tuple[StatedFoil | None, StatedFoil | None] | None:
     """Return the weights below and above a thickness of inner copper that is none's; None for one that is a weight's.
 
     Heavier copper than every known weight counts as the heaviest.

@@ -115,6 +115,6 @@ def _value(number: float | None) -> float | None:
 def _construction(row: Table, sources: Mapping[str, MaterialSource]) -> Construction:
     columns: Table = {k: row[k] for k in ("ghz", "dk", "df", "source", "resin_content_pct") if k in row}
     rest = {k: v for k, v in row.items() if k not in ("ghz", "dk", "df", "source")}
-    has_figures = "dk" in row or "df" in row
-    points = tuple(_points(columns, sources)) if has_figures else ()
+    has_values = "dk" in row or "df" in row
+    points = tuple(_points(columns, sources)) if has_values else ()
     return Construction.model_validate({**rest, "points": points, "source": sources[row["source"]]})

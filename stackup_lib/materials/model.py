@@ -176,7 +176,7 @@ class Laminate(Frozen):
         return hash((self.maker, self.family))
 
     @property
-    def has_figures(self) -> bool:
+    def has_values(self) -> bool:
         """Whether any Dk, Df or Tg of it is known."""
         return bool(self.points or self.tg or any(c.points for c in self.constructions))
 

@@ -38,7 +38,7 @@ class ViaLimits(Frozen):
         return None
 
 
-class IntendedVia(Frozen):
+class ConfiguredVia(Frozen):
     """A through via as it is configured; None where not specified.
 
     Attributes:
@@ -73,9 +73,9 @@ class IntendedVia(Frozen):
         return " and ".join(dict.fromkeys(said.source for said in (self.diameter, self.hole) if said))
 
 
-def intended_via(
+def configured_via(
     board: Board, net: str, rules: DesignRules | None, settings: ViaSettings, *, in_pair: bool
-) -> IntendedVia:
+) -> ConfiguredVia:
     """Return the through via of a net as KiCad 10 works it out.
 
     The preferred size, the minimum and the maximum come each from the last rule that applies and states it; then from
@@ -102,7 +102,7 @@ def intended_via(
             for values, value_mm in zip((preferred, least, greatest), limits, strict=True):
                 if value_mm is not None:
                     values[what] = _stated(rule, constraint, value_mm, file)
-    found = IntendedVia(
+    found = ConfiguredVia(
         diameter=preferred.get("diameter"),
         hole=preferred.get("hole"),
         limits={what: ViaLimits(least=least.get(what), greatest=greatest.get(what)) for what in KINDS.values()},
@@ -112,7 +112,7 @@ def intended_via(
     return found.model_copy(update={"doubts": tuple(doubts)})
 
 
-def _matters(via: IntendedVia, what: str, constraint: Constraint) -> bool:
+def _matters(via: ConfiguredVia, what: str, constraint: Constraint) -> bool:
     """Tell whether a rule that may apply would change anything: the size, or whether a limit is broken."""
     if constraint.opt_mm is not None or not constraint.is_understood or via.placed_mm is None:
         return True

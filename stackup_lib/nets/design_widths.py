@@ -36,7 +36,7 @@ class Statement(Frozen):
     is_meant: bool = True
 
 
-class IntendedGeometry(Frozen):
+class ConfiguredGeometry(Frozen):
     """What is configured for one layer; None where not specified.
 
     Attributes:
@@ -76,9 +76,9 @@ class IntendedGeometry(Frozen):
         return Confidence.LOW if self.doubts else Confidence.HIGH
 
 
-def intended_geometry(
+def configured_geometry(
     board: Board, net: str, rules: DesignRules | None, *, in_pair: bool | None = None
-) -> tuple[IntendedGeometry, ...]:
+) -> tuple[ConfiguredGeometry, ...]:
     """Return width and gap per copper layer, top to bottom: last rule that applies, tuning profile, net class.
 
     Rules of a file with a fault are not used: KiCad ignores them. Only preferred (`opt`) values are intentions, or
@@ -93,7 +93,7 @@ def intended_geometry(
         outer = index in (0, board.layer_count - 1)
         track = TrackOfNet(net=net, classes=names, layer=layer.name, in_pair=in_pair)
         states = [(rule, _applies(rule, track, outer=outer)) for rule in usable]
-        start = IntendedGeometry(layer=layer.name, width=width, gap=gap if in_pair is not False else None)
+        start = ConfiguredGeometry(layer=layer.name, width=width, gap=gap if in_pair is not False else None)
         found.append(_by_rules(_by_profile(board, net, start), states, file, in_pair=in_pair))
     return tuple(found)
 
@@ -139,7 +139,7 @@ def _first(chain: list[NetClass], default: NetClass, field: str, kicads_own: flo
     return Statement(value_mm=of_default, name=default.name, source=_OF_DEFAULT, is_meant=False)
 
 
-def _by_profile(board: Board, net: str, found: IntendedGeometry) -> IntendedGeometry:
+def _by_profile(board: Board, net: str, found: ConfiguredGeometry) -> ConfiguredGeometry:
     """Replace what the class says by what its tuning profile says of the layer."""
     name = board.project.effective(net).tuning_profile
     profile = next((p for p in board.project.tuning_profiles if p.name == name), None) if name else None
@@ -160,8 +160,8 @@ def _references(row: TuningLayer) -> tuple[str | None, str | None] | None:
 
 
 def _by_rules(
-    found: IntendedGeometry, states: list[tuple[DesignRule, bool | None]], file: str, *, in_pair: bool | None
-) -> IntendedGeometry:
+    found: ConfiguredGeometry, states: list[tuple[DesignRule, bool | None]], file: str, *, in_pair: bool | None
+) -> ConfiguredGeometry:
     values = {_WIDTH: found.width, _GAP: found.gap}
     doubts: dict[str, list[str]] = {_WIDTH: [], _GAP: []}
     for rule, state in states:

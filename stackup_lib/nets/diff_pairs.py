@@ -47,7 +47,7 @@ class Pairs:
         return len(self.positive)
 
     @cached_property
-    def partner_of_net(self) -> Ints:
+    def complement_of_net(self) -> Ints:
         """The other net of the pair, one per net of the board; `NO_PAIR` for a net without."""
         partner = np.full(len(self.pair_of_net), NO_PAIR, dtype=np.int64)
         partner[self.positive], partner[self.negative] = self.negative, self.positive
@@ -58,9 +58,9 @@ class Pairs:
         row = int(self.pair_of_net[net])
         return None if row == NO_PAIR else row
 
-    def partner_of(self, net: int) -> int | None:
+    def complement_of(self, net: int) -> int | None:
         """Return the other net of a net's pair."""
-        partner = int(self.partner_of_net[net])
+        partner = int(self.complement_of_net[net])
         return None if partner == NO_PAIR else partner
 
 

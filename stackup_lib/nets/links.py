@@ -26,7 +26,7 @@ from stackup_lib.nets.power_nets import Rails, find_rails
 from stackup_lib.nets.route_contacts import graphs_of
 from stackup_lib.nets.route_graph import Graph
 from stackup_lib.nets.routes import Route, route_of
-from stackup_lib.nets.series import Chain, Joints, chains, crossroads, find_joints, joined_by, why_not
+from stackup_lib.nets.series import Chain, SeriesJoins, branch_nets, chains, find_series_joins, joined_by, why_not
 from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, find_two_pads, reference_key
 
 __all__ = ["Link", "LinkPad", "Links", "PadRole", "Refused", "Route", "SeriesPart", "find_links", "route_of"]
@@ -113,7 +113,7 @@ class Links:
         chains: link -> its nets in order.
         rows_of_net: net -> the links that it is part of; rails and unconnected pins are absent.
         joints: (net, net) in ascending order -> rows of `parts` that join them.
-        crossroads: nets without an end at which more than two series parts meet.
+        branch_nets: nets without an end at which more than two series parts meet.
         pad_role: `PadRole` of every pad of the board.
         net_length_mm: routed length, shape (nets, copper layers).
         net_vias: number of vias per net.
@@ -125,8 +125,8 @@ class Links:
     parts: TwoTerminalParts
     chains: tuple[Chain, ...]
     rows_of_net: Mapping[int, tuple[int, ...]]
-    joints: Joints
-    crossroads: frozenset[int]
+    joints: SeriesJoins
+    branch_nets: frozenset[int]
     pad_role: Flags
     net_length_mm: Floats
     net_vias: Ints
@@ -152,15 +152,15 @@ class Links:
             self._links[row] = _link(self, row)
         return self._links[row]
 
-    def partner_of(self, link: Link) -> Link | None:
+    def complement_of(self, link: Link) -> Link | None:
         """Return the other link of a differential pair: the one with most of the complements of its nets."""
-        row = self.partner_row(link.index)
+        row = self.complement_row(link.index)
         return None if row is None else self.link(row)
 
-    def partner_row(self, row: int) -> int | None:
+    def complement_row(self, row: int) -> int | None:
         """Return the link that holds most of the complements of a link's nets; None where none or several do."""
         nets, met = self.chains[row], dict[int, int]()
-        for mate in (self.pairs.partner_of(net) for net in nets):
+        for mate in (self.pairs.complement_of(net) for net in nets):
             for other in self.rows_of_net.get(mate, ()) if mate is not None else ():
                 met[other] = met.get(other, 0) + 1
         met.pop(row, None)
@@ -253,12 +253,12 @@ def find_links(board: Board, pairs: Pairs | None = None, *, with_fills: bool = T
     pairs = pairs if pairs is not None else find_pairs(board)
     parts = find_two_pads(board)
     rails = find_rails(board, parts, pairs, with_fills=with_fills)
-    joints = find_joints(board, pairs, rails, parts)
+    joints = find_series_joins(board, pairs, rails, parts)
     series = np.array([row for rows in joints.values() for row in rows], dtype=np.int64)
     roles = pad_roles(board, rails, parts, series)
-    enders = _enders(board, roles)
+    end_parts = _ending_parts(board, roles)
     named = (n for n, name in enumerate(board.nets) if name and not name.startswith(UNCONNECTED))
-    found = _positive_first(chains([n for n in named if not rails.is_rail(n)], joints, enders), pairs)
+    found = _positive_first(chains([n for n in named if not rails.is_rail(n)], joints, end_parts), pairs)
     rows_of_net: dict[int, tuple[int, ...]] = {}
     for row, chain in enumerate(found):
         for net in chain:
@@ -271,7 +271,7 @@ def find_links(board: Board, pairs: Pairs | None = None, *, with_fills: bool = T
         chains=found,
         rows_of_net=rows_of_net,
         joints=joints,
-        crossroads=frozenset(crossroads(joints, enders)),
+        branch_nets=frozenset(branch_nets(joints, end_parts)),
         pad_role=roles,
         net_length_mm=_net_lengths(board),
         net_vias=np.asarray(np.bincount(board.vias.net, minlength=len(board.nets)), dtype=np.int64),
@@ -283,22 +283,22 @@ def _positive_first(found: tuple[Chain, ...], pairs: Pairs) -> tuple[Chain, ...]
     negative = set(pairs.negative.tolist())
 
     def order(chain: Chain) -> tuple[int, bool]:
-        mates = [mate for mate in map(pairs.partner_of, chain) if mate is not None]
+        mates = [mate for mate in map(pairs.complement_of, chain) if mate is not None]
         return min([*chain, *mates]), not negative.isdisjoint(chain)
 
     return tuple(sorted(found, key=order))
 
 
-def _enders(board: Board, roles: Flags) -> dict[int, set[int]]:
+def _ending_parts(board: Board, roles: Flags) -> dict[int, set[int]]:
     """Net -> ranks of the parts that end it; chips come before connectors, then by reference."""
     references = board.footprints.reference.tolist()
     order = sorted(range(len(references)), key=lambda k: (reference_key(references[k]), k))
     rank = {footprint: place for place, footprint in enumerate(order)}
-    enders: dict[int, set[int]] = {}
+    end_parts: dict[int, set[int]] = {}
     ends = np.nonzero(roles == PadRole.END)[0]
     for net, footprint in zip(board.pads.net[ends].tolist(), board.pads.footprint[ends].tolist(), strict=True):
-        enders.setdefault(net, set()).add(rank[footprint])
-    return enders
+        end_parts.setdefault(net, set()).add(rank[footprint])
+    return end_parts
 
 
 def _net_lengths(board: Board) -> Floats:
@@ -350,17 +350,17 @@ def _parts_between(links: Links, first: int, second: int) -> tuple[SeriesPart, .
 
 def _notes(links: Links, row: int) -> Iterable[str]:
     nets, names = links.chains[row], links.board.nets
-    for net in (net for net in nets if net in links.crossroads):
+    for net in (net for net in nets if net in links.branch_nets):
         yield f"more than two series parts meet at {names[net]}: which way the signal goes is not known"
-    if any(links.pairs.partner_of(net) in nets for net in nets):
+    if any(links.pairs.complement_of(net) in nets for net in nets):
         yield "both nets of a pair are in this one link"
         return
-    mate = links.partner_row(row)
+    mate = links.complement_row(row)
     if mate is not None:
         mates = links.chains[mate]
         if _kinds(links, nets) not in (_kinds(links, mates), _kinds(links, mates)[::-1]):
             yield f"its series parts differ from those of its complement {names[mates[0]]}"
-    elif len(nets) > 1 and any(links.pairs.partner_of(net) is not None for net in nets):
+    elif len(nets) > 1 and any(links.pairs.complement_of(net) is not None for net in nets):
         yield "its nets pair with nets of several links"
 
 

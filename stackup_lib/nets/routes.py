@@ -30,7 +30,7 @@ class BranchKind(StrEnum):
     RECEIVER = "another end"
 
 
-class RoutePiece(Frozen):
+class RouteSegment(Frozen):
     """A section of the path on one layer with one width; `tracks` are indices into `Board.tracks`, in order."""
 
     layer: int
@@ -94,7 +94,7 @@ class Route(Frozen):
     end_pad: int | None
     path_length_mm: float
     total_length_mm: float
-    pieces: tuple[RoutePiece, ...]
+    pieces: tuple[RouteSegment, ...]
     crossings: tuple[Crossing, ...]
     branches: tuple[Branch, ...]
     passed_pads: tuple[int, ...]
@@ -221,7 +221,7 @@ def _distances_along(start: int, steps: list[_Step]) -> dict[int, float]:
     return at
 
 
-def _pieces(steps: list[_Step]) -> tuple[RoutePiece, ...]:
+def _pieces(steps: list[_Step]) -> tuple[RouteSegment, ...]:
     runs: list[list[Edge]] = []
     for edge in (step.edge for step in steps if step.edge.length_mm > 0):
         if runs and (runs[-1][0].layer, runs[-1][0].width_mm) == (edge.layer, edge.width_mm):
@@ -229,7 +229,7 @@ def _pieces(steps: list[_Step]) -> tuple[RoutePiece, ...]:
         else:
             runs.append([edge])
     return tuple(
-        RoutePiece(
+        RouteSegment(
             layer=run[0].layer,
             width_mm=run[0].width_mm,
             length_mm=sum(edge.length_mm for edge in run),

@@ -12,11 +12,11 @@ from stackup_lib.nets.power_nets import Rails
 from stackup_lib.nets.two_pin_parts import PartKind, TwoTerminalParts, refusal
 
 Chain = tuple[int, ...]
-Joints = Mapping[tuple[int, int], tuple[int, ...]]
+SeriesJoins = Mapping[tuple[int, int], tuple[int, ...]]
 """(net, net) in ascending order -> rows of `TwoTerminalParts` that join them; several where they lie side by side."""
 
 
-def joined_by(joints: Joints, first: int, second: int) -> tuple[int, ...]:
+def joined_by(joints: SeriesJoins, first: int, second: int) -> tuple[int, ...]:
     """Return the parts between two nets."""
     return joints.get((min(first, second), max(first, second)), ())
 
@@ -31,12 +31,12 @@ def why_not(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts, r
             return f"to {board.nets[net]}, which counts as a supply rail"
         if rails.stops_links(net):
             return f"to {board.nets[net]}, which has very many pads"
-    if pairs.partner_of(nets[0]) == nets[1]:
+    if pairs.complement_of(nets[0]) == nets[1]:
         return "across the pair"
     return refusal(PartKind(int(parts.kind[row])), str(board.footprints.value[parts.footprint[row]]))
 
 
-def find_joints(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts) -> Joints:
+def find_series_joins(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalParts) -> SeriesJoins:
     """Return which parts join which nets; a net between both nets of a pair (a split termination) joins neither."""
     stops = rails.signs != 0
     found: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -44,11 +44,11 @@ def find_joints(board: Board, pairs: Pairs, rails: Rails, parts: TwoTerminalPart
         if not why_not(board, pairs, rails, parts, row):
             first, second = sorted((int(parts.first_net[row]), int(parts.second_net[row])))
             found[first, second] = (*found.get((first, second), ()), row)
-    middle = {net for net, far in ways_of(found).items() if any(pairs.partner_of(one) in far for one in far)}
+    middle = {net for net, far in ways_of(found).items() if any(pairs.complement_of(one) in far for one in far)}
     return {key: rows for key, rows in found.items() if not middle.intersection(key)}
 
 
-def ways_of(joints: Joints) -> Mapping[int, list[int]]:
+def ways_of(joints: SeriesJoins) -> Mapping[int, list[int]]:
     """Net -> the nets that series parts join it to, ascending."""
     ways: dict[int, list[int]] = {}
     for first, second in sorted(joints):
@@ -57,7 +57,7 @@ def ways_of(joints: Joints) -> Mapping[int, list[int]]:
     return {net: sorted(far) for net, far in ways.items()}
 
 
-def chains(nets: Collection[int], joints: Joints, enders: Mapping[int, set[int]]) -> tuple[Chain, ...]:
+def chains(nets: Collection[int], joints: SeriesJoins, end_parts: Mapping[int, set[int]]) -> tuple[Chain, ...]:
     """Return the ways from end to end: nets in order, each way once.
 
     A way ends at every net with an end of its own (a chip between two capacitors sends both ways, or one of them is
@@ -66,11 +66,11 @@ def chains(nets: Collection[int], joints: Joints, enders: Mapping[int, set[int]]
     Args:
         nets: the nets to look at.
         joints: which parts join which nets.
-        enders: net -> ranks of the parts that end it; a chain begins at the lower one.
+        end_parts: net -> ranks of the parts that end it; a chain begins at the lower one.
     """
     ways = ways_of(joints)
-    stops = {net for net in ways if len(ways[net]) != 2 or enders.get(net)}
-    found: set[Chain] = {(net,) for net in nets if net not in ways or len(enders.get(net, ())) > 1}
+    stops = {net for net in ways if len(ways[net]) != 2 or end_parts.get(net)}
+    found: set[Chain] = {(net,) for net in nets if net not in ways or len(end_parts.get(net, ())) > 1}
     for net in sorted(stops):
         found.update(_walk(net, onward, ways, stops) for onward in ways[net])
     walked = {net for chain in found for net in chain}
@@ -79,7 +79,7 @@ def chains(nets: Collection[int], joints: Joints, enders: Mapping[int, set[int]]
             ring = _walk(net, ways[net][0], ways, {net})[:-1]
             walked.update(ring)
             found.add(ring)
-    return tuple(sorted({_from_first_part(chain, enders) for chain in found}, key=lambda c: (min(c), c)))
+    return tuple(sorted({_from_first_part(chain, end_parts) for chain in found}, key=lambda c: (min(c), c)))
 
 
 def _walk(net: int, onward: int, ways: Mapping[int, list[int]], stops: Collection[int]) -> Chain:
@@ -90,14 +90,14 @@ def _walk(net: int, onward: int, ways: Mapping[int, list[int]], stops: Collectio
     return tuple(chain)
 
 
-def _from_first_part(chain: Chain, enders: Mapping[int, set[int]]) -> Chain:
+def _from_first_part(chain: Chain, end_parts: Mapping[int, set[int]]) -> Chain:
     """Turn a chain so that it begins at the part of the lower rank."""
-    first, last = ((min(enders.get(net, ()), default=1 << 62), net) for net in (chain[0], chain[-1]))
+    first, last = ((min(end_parts.get(net, ()), default=1 << 62), net) for net in (chain[0], chain[-1]))
     return chain[::-1] if last < first else chain
 
 
-def crossroads(joints: Joints, enders: Mapping[int, set[int]]) -> Iterator[int]:
+def branch_nets(joints: SeriesJoins, end_parts: Mapping[int, set[int]]) -> Iterator[int]:
     """Yield the nets without an end of their own where more than two series parts meet."""
     for net, far in ways_of(joints).items():
-        if len(far) > 2 and not enders.get(net):
+        if len(far) > 2 and not end_parts.get(net):
             yield net

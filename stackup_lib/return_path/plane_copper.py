@@ -39,7 +39,7 @@ class PlaneLines(Columns):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches(Columns):
+class PlaneSections(Columns):
     """Sections of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
 
     line: Ints
@@ -77,7 +77,7 @@ def refuse_untrue_fills(copper: CopperMap, layer: int) -> None:
         raise MissingFact(f"the zone fills of {name}", REFILL)
     if board.format_version < PEN_DRAWN:
         raise MissingFact(f"the zone fills of {name} with their outline width, which KiCad 5 did not store", REFILL)
-    need_true_fills(copper.foreign)
+    need_true_fills(copper.other_net)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class PlaneEdges:
     copper: CopperMap
     layer: int
 
-    def stretches(self, lines: PlaneLines, offsets_mm: Floats) -> Stretches:
+    def sections(self, lines: PlaneLines, offsets_mm: Floats) -> PlaneSections:
         """Return the number of fills under each of some lines and their parallels, section by section.
 
         Args:
@@ -103,18 +103,18 @@ class PlaneEdges:
         found = [self._uncrossed(lines, offsets_mm.shape[1], np.flatnonzero(~is_busy))]
         if np.any(is_busy):
             found.append(self._crossed(lines, offsets_mm, np.flatnonzero(is_busy), near))
-        return Stretches.joined(found)
+        return PlaneSections.joined(found)
 
-    def _uncrossed(self, lines: PlaneLines, count: int, quiet: Ints) -> Stretches:
+    def _uncrossed(self, lines: PlaneLines, count: int, quiet: Ints) -> PlaneSections:
         """The parallels of lines without any edge near them: one look-up tells what lies under all of them."""
         length = lines.length_mm[quiet]
         fills = self._fills_at(lines, quiet, np.zeros(len(quiet)), length / 2)
         every = np.repeat(np.arange(len(quiet)), count)
-        return Stretches(
+        return PlaneSections(
             quiet[every], np.tile(np.arange(count), len(quiet)), np.zeros(len(every)), length[every], fills[every]
         )
 
-    def _crossed(self, lines: PlaneLines, offsets_mm: Floats, busy: Ints, near: _Near) -> Stretches:
+    def _crossed(self, lines: PlaneLines, offsets_mm: Floats, busy: Ints, near: _Near) -> PlaneSections:
         """The parallels of lines with edges near them, section by section."""
         count = offsets_mm.shape[1]
         row, at, turn = _crossings(offsets_mm, near)
@@ -133,7 +133,7 @@ class PlaneEdges:
         known = self._fills_at(lines, line, offsets_mm[line, offset], (start + end)[longest] / 2)
         base = np.zeros(offsets_mm.size, dtype=np.int64)
         base[row[longest]] = known - height[longest]
-        return Stretches(row // count, row % count, start, end, height + base[row])
+        return PlaneSections(row // count, row % count, start, end, height + base[row])
 
     def _near(self, lines: PlaneLines, reach_mm: Floats) -> _Near:
         """The edges that come within reach of lines."""

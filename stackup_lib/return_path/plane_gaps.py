@@ -20,7 +20,7 @@ from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.light import LIGHT_MM_PER_PS
 from stackup_lib.kicad.read.items.shapes import arc
-from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, Stretches, refuse_untrue_fills
+from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
 from stackup_lib.return_path.runs import Run, joined_runs
 
 PARALLELS = 8
@@ -147,7 +147,7 @@ class ReturnPath:
         pieces = self._pieces(rows)
         if not len(pieces.track):
             return ()
-        found = edges.stretches(pieces.lines, _parallels(pieces.width_mm, height_mm))
+        found = edges.sections(pieces.lines, _parallels(pieces.width_mm, height_mm))
         runs = _over_void(pieces, found)
         gaps = [
             self._gap(run, pieces, (int(layers[0]), plane))
@@ -339,7 +339,7 @@ def _parallels(width_mm: Floats, height_mm: float) -> Floats:
     return np.column_stack([-middle, middle, *(half * math.tan(part * inside) for part in parts)])
 
 
-def _over_void(pieces: _Pieces, found: Stretches) -> Run:
+def _over_void(pieces: _Pieces, found: PlaneSections) -> Run:
     """Return the sections of the pieces that are over void, in order of piece and place."""
     void = np.flatnonzero((found.fills <= 0) & (found.to_mm > found.from_mm))
     line, centre = found.line[void], found.offset[void] < 2

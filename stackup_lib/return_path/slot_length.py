@@ -16,7 +16,7 @@ FAN_DEG = range(-60, 61, 5)
 """Directions in which void is followed, from square to the track: a slot may be crossed at an angle."""
 
 
-def reach_aside_mm(copper: CopperMap, gap: Gap, most_mm: float) -> float:
+def detour_mm(copper: CopperMap, gap: Gap, most_mm: float) -> float:
     """Return how far a gap goes on in a straight line on that side of the track on which it ends sooner, in mm.
 
     The current goes both ways. Void outside of the board counts: there is no way around on that side.

@@ -6,7 +6,7 @@ from stackup_lib.synthesis.change import Change, LeastChange, least_change
 from stackup_lib.synthesis.cost import Cost
 from stackup_lib.synthesis.evaluate import Evaluated, Judge, LineResult
 from stackup_lib.synthesis.goals import DfLimit, Goals, LineGoal, TgLimit
-from stackup_lib.synthesis.lost import LostGroup
+from stackup_lib.synthesis.rejected import RejectedGroup
 from stackup_lib.synthesis.search import Answers, suggest
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "LeastChange",
     "LineGoal",
     "LineResult",
-    "LostGroup",
+    "RejectedGroup",
     "Relaxation",
     "TgLimit",
     "least_change",

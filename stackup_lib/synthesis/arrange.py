@@ -45,7 +45,7 @@ class Order(Frozen):
             return "through"
         return "any-layer" if self.is_any_layer else f"{self.build_ups}+N+{self.build_ups}"
 
-    def core_partner(self, index: int) -> int | None:
+    def opposite_face(self, index: int) -> int | None:
         """Return the layer on the other side of a layer's core; None for a foil."""
         if index < len(self.gaps) and self.gaps[index] == "c":
             return index + 1

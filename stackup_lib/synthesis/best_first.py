@@ -12,9 +12,9 @@ from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade
 from stackup_lib.synthesis.arrange import Order, orders
-from stackup_lib.synthesis.blends import blends
 from stackup_lib.synthesis.candidates import CandidateStackup
-from stackup_lib.synthesis.closing import (
+from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
+from stackup_lib.synthesis.fill_dielectrics import (
     LaminatePair,
     closest,
     foil_of,
@@ -23,12 +23,19 @@ from stackup_lib.synthesis.closing import (
     thickness_range_mm,
     with_smooth_foil,
 )
-from stackup_lib.synthesis.evaluate import COARSE, FINE, Evaluated, Evaluator, Judge, Solutions
 from stackup_lib.synthesis.goals import Goals
-from stackup_lib.synthesis.lost import Lost
-from stackup_lib.synthesis.pareto import Merits, have_equal_objectives, how_better, kind_of, objectives_of, undominated
+from stackup_lib.synthesis.laminate_pairs import laminate_pairs
+from stackup_lib.synthesis.pareto import (
+    Objectives,
+    have_equal_objectives,
+    how_better,
+    kind_of,
+    objectives_of,
+    undominated,
+)
+from stackup_lib.synthesis.rejected import Rejections
 
-CLOSINGS = 3
+FILL_CHOICES = 3
 """Choices of fast dielectrics that are tried, one after the other, while no line reaches its target."""
 
 COST_CLASSES = (1.1, 1.25)
@@ -68,7 +75,7 @@ class SearchEntry:
     candidate: CandidateStackup
     others: tuple[CandidateStackup, ...]
     known: Evaluated
-    merits: Merits
+    objectives: Objectives
     stage: Stage = Stage.BOUNDED
 
     def __post_init__(self) -> None:
@@ -83,7 +90,7 @@ class Search:
     judge: Judge | None = None
     limit: int = 5
     solutions: Solutions = field(default_factory=Solutions)
-    lost: Lost = field(default_factory=Lost)
+    lost: Rejections = field(default_factory=Rejections)
     failed: list[Evaluated] = field(default_factory=list)
     not_closed: list[str] = field(default_factory=list)
 
@@ -116,7 +123,7 @@ class Search:
         return None
 
     def _pool(self) -> list[SearchEntry]:
-        every, offered = orders(self.goals), blends(self.goals, self.lost)
+        every, offered = orders(self.goals), laminate_pairs(self.goals, self.lost)
         todo = [order for order in every if keeps_signal_weights(order, self.goals)]
         for order in every:
             if order not in todo:
@@ -127,7 +134,7 @@ class Search:
             for order in todo:
                 if blend.is_hybrid and not has_rest(order, self.goals):
                     continue
-                closed = closest(order, blend, self.goals, CLOSINGS)
+                closed = closest(order, blend, self.goals, FILL_CHOICES)
                 if not closed:
                     self._not_closed(order, blend)
                     continue
@@ -157,8 +164,8 @@ class Search:
             after, known = Stage.WHOLE, finally_by.evaluate(entry.candidate, entry.known.clauses)
         if not known.faults:
             entry.stage = after
-            loss = max(known.worst_loss_db_per_inch, entry.merits[0] if after < Stage.WHOLE else 0.0)
-            entry.known, entry.merits = known, objectives_of(known, loss, self.goals)
+            loss = max(known.worst_loss_db_per_inch, entry.objectives[0] if after < Stage.WHOLE else 0.0)
+            entry.known, entry.objectives = known, objectives_of(known, loss, self.goals)
             return True
         others = entry.others
         if any(line.meets_budget is False for line in known.lines):
@@ -170,7 +177,7 @@ class Search:
         if next_one is None:
             return False
         entry.candidate, entry.others, entry.known = next_one.candidate, next_one.others, next_one.known
-        entry.merits, entry.stage = next_one.merits, Stage.BOUNDED
+        entry.objectives, entry.stage = next_one.objectives, Stage.BOUNDED
         return True
 
     def _fail(self, known: Evaluated) -> None:
@@ -198,12 +205,14 @@ class Search:
         """Return the front, best first and one of each kind; and who was left out for being like which."""
         if not pool:
             return [], []
-        front = [pool[k] for k in undominated([e.merits for e in pool])]
+        front = [pool[k] for k in undominated([e.objectives for e in pool])]
         rank = _rank(self.goals, front)
         kept: list[SearchEntry] = []
         alike: list[tuple[SearchEntry, SearchEntry]] = []
         for one in sorted(front, key=rank):
-            like = next((o for o in kept if have_equal_objectives(o.kind, o.merits, one.kind, one.merits)), None)
+            like = next(
+                (o for o in kept if have_equal_objectives(o.kind, o.objectives, one.kind, one.objectives)), None
+            )
             if like is None:
                 kept.append(one)
             else:
@@ -221,8 +230,8 @@ class Search:
         for one in pool:
             if id(one) in said:
                 continue
-            better = next(o for o in front if _beats(o.merits, one.merits))
-            words = f"{better.name} is no worse in anything and {how_better(better.merits, one.merits)}"
+            better = next(o for o in front if _beats(o.objectives, one.objectives))
+            words = f"{better.name} is no worse in anything and {how_better(better.objectives, one.objectives)}"
             self.lost.add(one.name, words, "another one is no worse in anything and better in something")
         for one in ranked[self.limit :]:
             words = f"ranked below the first {self.limit}"
@@ -234,15 +243,15 @@ def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tup
 
     Where there is a loss budget, the margin is the loss that counts; unsolved lines may have any.
     """
-    worst = max(e.merits[0] for e in front) or 1.0
+    worst = max(e.objectives[0] for e in front) or 1.0
     budgets = any(line.loss_budget_db is not None for line in goals.lines)
     cheapest: dict[float, float] = {}
     for entry in front:
-        _, cost, *_, missed = entry.merits
+        _, cost, *_, missed = entry.objectives
         cheapest[missed] = min(cost, cheapest.get(missed, cost))
 
     def key(entry: SearchEntry) -> tuple[float | int | str, ...]:
-        loss, cost, *_, missed = entry.merits
+        loss, cost, *_, missed = entry.objectives
         apart, drills = abs(entry.known.thickness_error), len(entry.known.backdrilled)
         more = cost / cheapest[missed]
         if goals.rank_by == "cost":
@@ -256,7 +265,7 @@ def _rank(goals: Goals, front: list[SearchEntry]) -> Callable[[SearchEntry], tup
     return key
 
 
-def _beats(a: Merits, b: Merits) -> bool:
+def _beats(a: Objectives, b: Objectives) -> bool:
     return a != b and all(x <= y for x, y in zip(a, b, strict=True))
 
 

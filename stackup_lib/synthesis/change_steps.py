@@ -204,7 +204,7 @@ def _spread(
         if copper[k].use not in ("ground", "power"):
             return {}, f"{name}, which would have to be {oz:g} oz as well, carries signals"
         ounces[name] = oz
-        partner = candidate.order.core_partner(k) if rules.equal_cladding else None
+        partner = candidate.order.opposite_face(k) if rules.equal_cladding else None
         for other in (len(copper) - 1 - k, partner):
             if other is not None and copper[other].copper_oz == copper[k].copper_oz:
                 todo.append((copper[other].name, oz))

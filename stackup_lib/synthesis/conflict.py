@@ -14,11 +14,11 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.synthesis.arrange import least_layers, orders
 from stackup_lib.synthesis.best_first import Relaxation, Search
-from stackup_lib.synthesis.blends import blends
-from stackup_lib.synthesis.closing import thickness_range_mm
 from stackup_lib.synthesis.evaluate import Evaluated, Solutions
+from stackup_lib.synthesis.fill_dielectrics import thickness_range_mm
 from stackup_lib.synthesis.goals import Goals
-from stackup_lib.synthesis.lost import Lost
+from stackup_lib.synthesis.laminate_pairs import laminate_pairs
+from stackup_lib.synthesis.rejected import Rejections
 
 COPPERS_OZ = (1.0, 0.5)
 FINEST_MM = 0.05
@@ -147,7 +147,7 @@ def _thickness(goals: Goals) -> Iterator[_Eased]:
         return
     words = f"thickness {wanted:g} mm"
     try:
-        offered, todo = blends(goals, Lost()), orders(goals)
+        offered, todo = laminate_pairs(goals, Rejections()), orders(goals)
     except StackwrightError:
         return
     spans = [s for b in offered for o in todo if (s := thickness_range_mm(o, b, goals)) is not None]

@@ -202,7 +202,7 @@ class Evaluator:
 
     def _limits(self) -> WidthLimits:
         g = self.goals
-        return WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.greatest_width_mm, min_gap_mm=g.least_gap_mm)
+        return WidthLimits(min_width_mm=g.least_width_mm, max_width_mm=g.max_width_mm, min_gap_mm=g.least_gap_mm)
 
     def _solved_line(self, candidate: CandidateStackup, index: int, goal: LineGoal) -> LineResult:
         site = candidate.site(index)

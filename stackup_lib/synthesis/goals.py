@@ -163,7 +163,7 @@ class Goals(Frozen):
     laminates: tuple[str, ...] = ()
     excluded_laminates: tuple[str, ...] = ()
     least_width_mm: float = 0.075
-    greatest_width_mm: float = 0.4
+    max_width_mm: float = 0.4
     least_gap_mm: float = 0.075
     least_dielectric_mm: float = 0.05
     gap_per_width: float = 1.5
@@ -187,7 +187,7 @@ class Goals(Frozen):
             raise ConfigError("goals", f"{self.layer_count} layers", f"give an even number from 4 to {MOST_LAYERS}")
         if not 0 < self.thickness_tolerance < 0.5:
             raise ConfigError("goals", "tolerance out of range", "give 0 to 0.5")
-        if not self.least_width_mm < self.greatest_width_mm < math.inf:
+        if not self.least_width_mm < self.max_width_mm < math.inf:
             raise ConfigError("goals", "width limits out of order", "give least_width_mm below greatest_width_mm")
         presses = self.build_ups + (0 if self.layer_count == 2 * self.build_ups + 2 else 1)
         if self.max_laminations is not None and presses > self.max_laminations:

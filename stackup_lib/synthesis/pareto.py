@@ -19,10 +19,10 @@ from stackup_lib.synthesis.goals import Goals
 ALIKE_LOSS, ALIKE_COST = 0.03, 0.05
 """Candidates of one high-speed laminate that differ by less are one answer; engineering judgement."""
 
-Merits = tuple[float, float, float, float, float, float]
+Objectives = tuple[float, float, float, float, float, float]
 
 
-def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Merits:
+def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Objectives:
     """Return loss, cost, thickness, lamination cycles, laminates and missed preferences; less is better.
 
     Thickness is 0 within half the tolerance, 1 beyond: a fab's own is as wide. Where none is required it does not
@@ -36,15 +36,15 @@ def objectives_of(one: Evaluated, loss_db_per_inch: float, goals: Goals) -> Meri
     return round(loss_db_per_inch, 3), one.cost.index, thickness, presses, laminates, missed
 
 
-def undominated(merits: Sequence[Merits]) -> list[int]:
+def undominated(objectives: Sequence[Objectives]) -> list[int]:
     """Return the positions that no other one beats: no worse in anything, better in something."""
-    table = np.array(merits, dtype=float).reshape(len(merits), -1)
+    table = np.array(objectives, dtype=float).reshape(len(objectives), -1)
     no_worse = (table[:, None, :] <= table[None, :, :]).all(axis=2)
     better = (table[:, None, :] < table[None, :, :]).any(axis=2)
     return [int(k) for k in np.flatnonzero(~(no_worse & better).any(axis=0))]
 
 
-def how_better(a: Merits, b: Merits) -> str:
+def how_better(a: Objectives, b: Objectives) -> str:
     """Return as text what the first has over the second."""
     words = (
         "loses {:g} instead of {:g} dB/inch",
@@ -74,12 +74,12 @@ def kind_of(candidate: CandidateStackup) -> Kind:
     return Kind(len(copper), frozenset(s.laminate for s in sheets), fast, candidate.order.pattern)
 
 
-def have_equal_objectives(a: Kind, a_merits: Merits, b: Kind, b_merits: Merits) -> bool:
+def have_equal_objectives(a: Kind, a_objectives: Objectives, b: Kind, b_objectives: Objectives) -> bool:
     """Tell whether two candidates are one answer: of the same laminates and order, or the same but for a hair."""
-    if (a.layers, a.fast_laminate) != (b.layers, b.fast_laminate) or a_merits[3:] != b_merits[3:]:
+    if (a.layers, a.fast_laminate) != (b.layers, b.fast_laminate) or a_objectives[3:] != b_objectives[3:]:
         return False
     if (a.laminates, a.pattern) == (b.laminates, b.pattern):
         return True
-    loss = abs(a_merits[0] - b_merits[0]) <= ALIKE_LOSS * max(a_merits[0], b_merits[0])
-    cost = abs(a_merits[1] - b_merits[1]) <= ALIKE_COST * max(a_merits[1], b_merits[1])
+    loss = abs(a_objectives[0] - b_objectives[0]) <= ALIKE_LOSS * max(a_objectives[0], b_objectives[0])
+    cost = abs(a_objectives[1] - b_objectives[1]) <= ALIKE_COST * max(a_objectives[1], b_objectives[1])
     return loss and cost

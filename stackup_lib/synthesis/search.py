@@ -11,7 +11,7 @@ from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.conflict import conflict_of
 from stackup_lib.synthesis.evaluate import Evaluated, Judge
 from stackup_lib.synthesis.goals import Goals
-from stackup_lib.synthesis.lost import LostGroup
+from stackup_lib.synthesis.rejected import RejectedGroup
 
 
 class Answers(Frozen):
@@ -33,7 +33,7 @@ class Answers(Frozen):
     lost: tuple[str, ...]
     unreachable: tuple[str, ...] = ()
     nearest: Evaluated | None = None
-    lost_groups: tuple[LostGroup, ...] = ()
+    lost_groups: tuple[RejectedGroup, ...] = ()
     fighting: tuple[str, ...] = ()
     relaxations: tuple[Relaxation, ...] = ()
     no_use: tuple[str, ...] = ()

@@ -14,11 +14,14 @@ MASK_DF = 0.025
 MASK_MM = 0.0152
 """Solder mask over copper where nothing states it: what a fab's calculator sends to its field solver (0.6 mil)."""
 
-MASK_BESIDE = 2.0
+MASK_NEXT_TO_TRACE = 2.0
 """Liquid mask is thicker on the laminate than on copper: 1.2 and 0.6 mil in the same calculator."""
 
 USUAL_MASK = Mask(
-    er=MASK_DK, on_laminate_mm=MASK_BESIDE * MASK_MM, on_trace_mm=MASK_MM, between_mm=MASK_BESIDE * MASK_MM
+    er=MASK_DK,
+    on_laminate_mm=MASK_NEXT_TO_TRACE * MASK_MM,
+    on_trace_mm=MASK_MM,
+    between_mm=MASK_NEXT_TO_TRACE * MASK_MM,
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
-from stackup_lib.vias.via_spans import lasered, least_presses
+from stackup_lib.vias.via_spans import lasered, min_lamination_cycles
 
 SAME_SPOT_MM = 0.02
 """Microvias whose centres are no further apart lie on one another."""
@@ -81,7 +81,7 @@ def build_ups(board: Board) -> BuildUps:
     bottom = max((count - 1 - a for a, b in spans if a + b > count - 1), default=0)
     is_any = count > 2 and all((k, k + 1) in spans for k in range(count - 1))
     stacks = sorted(_stacks(board, rows), key=lambda s: (-s.levels, s.net, s.x_mm, s.y_mm))
-    return BuildUps(count, top, bottom, is_any, tuple(stacks), least_presses(board))
+    return BuildUps(count, top, bottom, is_any, tuple(stacks), min_lamination_cycles(board))
 
 
 def _stacks(board: Board, rows: Ints) -> Iterator[Stack]:

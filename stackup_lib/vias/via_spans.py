@@ -188,7 +188,7 @@ def _most(levels: Iterable[Layers]) -> Layers:
     return max((one for one, _ in listed), default=0), max((two for _, two in listed), default=0)
 
 
-def least_presses(board: Board) -> int | None:
+def min_lamination_cycles(board: Board) -> int | None:
     """Return the minimum number of lamination cycles for a board's vias, None where their spans cross."""
     found = spans(board)
     drilled = {s.layers for s in found if not s.is_laser}

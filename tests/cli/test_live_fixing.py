@@ -227,13 +227,13 @@ def test_unsaved_changes_are_in_the_preview_and_are_kept(editor: Editor, tmp_pat
 def test_a_file_that_said_something_else_before_the_preview_is_kept(editor: Editor, tmp_path: Path) -> None:
     """Written by another program, unnoticed by KiCad: its save replaces that file, so a copy stays next to it."""
     editor.unsaved = editor.content()
-    foreign = editor.content() + b"\n\n"
-    editor.path.write_bytes(foreign)
+    other_net = editor.content() + b"\n\n"
+    editor.path.write_bytes(other_net)
     fix = shown(editor, tmp_path / "work")
     done = fixing.apply(editor, fix, consent=True)
 
     backups = [editor.path.with_name(name).read_bytes() for name in done["backups"]]
-    assert foreign in backups
+    assert other_net in backups
     assert editor.path.read_bytes() not in backups
 
 

@@ -323,7 +323,7 @@ def made(board: Played, connect: Callable[[float], Any] | None = None) -> Sessio
 
 
 def played(board: Played) -> Callable[[float], Any]:
-    return lambda patience_s: board
+    return lambda timeout_s: board
 
 
 def worked(monkeypatch: pytest.MonkeyPatch, result: dict[str, Any] | None, error: StackwrightError | None) -> None:
@@ -506,7 +506,7 @@ def test_a_file_that_another_program_wrote_is_said_and_one_that_kicad_saved_is_n
 def test_a_new_board_in_the_editor_is_another_one(board: Played) -> None:
     """It has no file, and saving it is not what the page of another board needs."""
 
-    def connect(patience_s: float) -> Played:
+    def connect(timeout_s: float) -> Played:
         raise NeverSavedError("the board", "has never been saved", "save it (Ctrl+S), then press the button again")
 
     with pytest.raises(KicadError, match=r"another board now \(a new one without a file\); open .*kicad_pcb there"):
@@ -534,7 +534,7 @@ def test_a_kicad_that_never_answers_holds_up_nothing(board: Played) -> None:
     """The question ends by itself, the next one learns that the first still waits."""
     stuck = threading.Event()
 
-    def connect(patience_s: float) -> Played:
+    def connect(timeout_s: float) -> Played:
         stuck.wait(60)
         return board
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from drc_rules.engine.check import find_config, prepare
-from drc_rules.explain.net_explained import NetTold, explain_net
+from drc_rules.explain.net_explained import ExplainedNet, explain_net
 from drc_rules.explain.nets_view import NetsView, find_net, nets_view
 from drc_rules.facts.declared import Overrides
 from stackup_lib.board.board import Board
@@ -60,7 +60,7 @@ def viewed(path: Path) -> NetsView:
     return nets_view(context, find_links(board))
 
 
-def told(path: Path, net: str) -> NetTold:
+def told(path: Path, net: str) -> ExplainedNet:
     board, config = read_board(path), find_config(path, None)
     context, _, _ = prepare(board, config, Overrides())
     return explain_net(context, find_links(board), config, find_net(board, net))

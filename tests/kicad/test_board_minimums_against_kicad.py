@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from drc_rules.analysis.fabrication.board_minimums import below
-from drc_rules.analysis.fabrication.fab_spaces import space_finder
+from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.engine.check import check_up
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.board_minimums import (

@@ -192,12 +192,12 @@ def test_a_board_that_kicad_saved_was_changed_and_one_that_another_program_wrote
 
     check_again(tab)
     assert tab.ask("state.stale") is False
-    foreign = board_file.read_bytes() + b"\n"
-    board_file.write_bytes(foreign)
+    other_net = board_file.read_bytes() + b"\n"
+    board_file.write_bytes(other_net)
     tab.wait_for("state.written && said.textContent.includes('file was written since this check')", 60)
     tab.picture(pictures / "trouble-file-written.png")
     assert tab.ask("findings().length") > 0
-    assert board_file.read_bytes() == foreign
+    assert board_file.read_bytes() == other_net
 
     board.save()  # type: ignore[no-untyped-call]
     tab.wait_for("!state.written", 60)

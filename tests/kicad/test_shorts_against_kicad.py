@@ -190,7 +190,7 @@ def test_a_track_of_a_demo_board_that_is_moved_into_a_fill(
     """One end of a track is moved into a plane, by the text of the file: one finding, gone when KiCad has filled."""
     path = copy_board(demo_boards / "complex_hierarchy" / "complex_hierarchy.kicad_pcb")
     board = read_board(path)
-    assert not len(CopperMap(board).foreign)
+    assert not len(CopperMap(board).other_net)
     tracks, pads = board.tracks, board.pads
     for row in range(len(tracks)):
         x, y, layer = float(tracks.start_x_mm[row]), float(tracks.start_y_mm[row]), int(tracks.layer[row])

@@ -110,7 +110,7 @@ def test_the_loss_of_a_pair_on_an_inner_layer_by_hand(demo_boards: Path) -> None
     """
     ctx = context(demo_boards, THOR)
     link = link_of(ctx, "pcie4", "/M.2/PCIe_{C1x1}.RX0-")
-    inner = next(s.loss for s in link.stretches if ctx.board.copper_layers[s.key[0]].name == "In7.Cu")
+    inner = next(s.loss for s in link.sections if ctx.board.copper_layers[s.key[0]].name == "In7.Cu")
 
     inch, low, high = 25.4, 2.3156 * 8 * math.sqrt(4.3) * 0.025, 2.3156 * 8 * math.sqrt(3.96) * 0.02942
     assert low < inch * inner.dielectric_db_per_mm < high
@@ -138,7 +138,7 @@ def test_parts_add_up_and_both_inversions_close_the_link(demo_boards: Path) -> N
     needed = df_needed(link, budget_db, 0.0294)
     assert needed is not None
     assert link.total_db.nominal - link.dielectric_db * (1 - needed / 0.0294) == pytest.approx(budget_db)
-    per_mm = link.stretches[0].loss.total_db_per_mm.nominal
+    per_mm = link.sections[0].loss.total_db_per_mm.nominal
     longest = longest_length_mm(budget_db, link.holes_db.nominal, per_mm)
     assert longest * per_mm + link.holes_db.nominal == pytest.approx(budget_db)
 

@@ -19,7 +19,7 @@ import pytest
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.files import sole_writer as locks
 from stackup_lib.core.files.sole_writer import LOCK_NAME, HeldError, sole_writer
-from stackup_lib.core.files.whole_file import keep_beside, take_place
+from stackup_lib.core.files.whole_file import keep_backup, take_place
 from stackup_lib.kicad.write import file_edit
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_edit, apply_together, digest
 from stackwright.commands.check.baseline import write_baseline
@@ -117,7 +117,7 @@ def test_a_kill_between_two_replacements_leaves_each_file_whole_and_no_lock(
     assert contents == [NEW] * at + [OLD] * (3 - at)
     kept = {path.name: path.read_bytes() for path in tmp_path.glob("*-bak")}
     assert kept == {f"{path.name}.{digest(OLD)[:12]}-bak": OLD for path in paths[: at + 1]}
-    with sole_writer([tmp_path], patience_s=0):
+    with sole_writer([tmp_path], timeout_s=0):
         pass
     apply_together([FileEdit(path, NEW, digest(content)) for path, content in zip(paths, contents, strict=True)])
     assert [path.read_bytes() for path in paths] == [NEW] * 3
@@ -137,7 +137,7 @@ def test_a_backup_takes_no_name_that_is_taken(tmp_path: Path) -> None:
     assert written.backup == tmp_path / first.replace("-bak", "-5-bak")
     assert (written.backup.read_bytes(), real.read_bytes()) == (OLD, NEW)
     assert (tmp_path / first).read_bytes() == b"somebody's own"
-    assert keep_beside(real, OLD) == written.backup
+    assert keep_backup(real, OLD) == written.backup
     assert len(list(tmp_path.glob("*-bak"))) == 5
 
 
@@ -190,13 +190,13 @@ def test_where_folders_cannot_be_locked_a_file_is_and_it_does_not_stay(
     monkeypatch.setattr(fcntl, "flock", files_only)
     with sole_writer([tmp_path]):
         assert [file.name for file in tmp_path.iterdir()] == [LOCK_NAME]
-        with sole_writer([tmp_path], patience_s=0):  # this thread has it
+        with sole_writer([tmp_path], timeout_s=0):  # this thread has it
             pass
         refused: list[BaseException] = []
 
         def try_it() -> None:
             try:
-                with sole_writer([tmp_path], patience_s=0):
+                with sole_writer([tmp_path], timeout_s=0):
                     pass
             except HeldError as error:
                 refused.append(error)
@@ -207,7 +207,7 @@ def test_where_folders_cannot_be_locked_a_file_is_and_it_does_not_stay(
         assert len(refused) == 1
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(fcntl, "flock", nothing)
-    with sole_writer([tmp_path], patience_s=0):
+    with sole_writer([tmp_path], timeout_s=0):
         pass
 
 
@@ -247,13 +247,13 @@ def test_the_lock_of_windows_is_one_writers_and_does_not_stay(windows: types.Mod
     assert "fcntl" not in vars(windows)
     with windows.sole_writer([tmp_path]):
         assert [file.name for file in tmp_path.iterdir()] == [LOCK_NAME]
-        with windows.sole_writer([tmp_path], patience_s=0):  # this thread has it
+        with windows.sole_writer([tmp_path], timeout_s=0):  # this thread has it
             pass
         ends: list[str] = []
 
-        def other(patience_s: float) -> None:
+        def other(timeout_s: float) -> None:
             try:
-                with windows.sole_writer([tmp_path], patience_s=patience_s):
+                with windows.sole_writer([tmp_path], timeout_s=timeout_s):
                     ends.append("in")
             except windows.HeldError as error:
                 ends.append(str(error.strerror))
@@ -272,7 +272,7 @@ def test_the_lock_of_windows_is_one_writers_and_does_not_stay(windows: types.Mod
 
 def test_the_lock_of_windows_is_done_without_where_none_can_be(windows: types.ModuleType, tmp_path: Path) -> None:
     """A folder in which no file can be made; and a lock file that another writer still holds open stays."""
-    with windows.sole_writer([tmp_path / "no such folder"], patience_s=0):
+    with windows.sole_writer([tmp_path / "no such folder"], timeout_s=0):
         pass
 
     def held(path: Path) -> None:
@@ -280,9 +280,9 @@ def test_the_lock_of_windows_is_done_without_where_none_can_be(windows: types.Mo
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "unlink", held)
-        with windows.sole_writer([tmp_path], patience_s=0):
+        with windows.sole_writer([tmp_path], timeout_s=0):
             pass
-    with windows.sole_writer([tmp_path], patience_s=0):
+    with windows.sole_writer([tmp_path], timeout_s=0):
         pass
     assert list(tmp_path.iterdir()) == []
 

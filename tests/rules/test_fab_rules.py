@@ -12,7 +12,7 @@ import shapely
 
 from drc_rules.analysis.fabrication.hole_gaps import hole_gaps
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.limits import LimitName, greatest_board_mm, limit_of
+from drc_rules.requirements.fabs.limits import LimitName, limit_of, max_board_mm
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.config_fab import FabDeclaration
 from stackup_lib.copper.copper_map import CopperMap
@@ -49,8 +49,8 @@ def test_a_better_tier_builds_thicker_and_larger_boards() -> None:
     thickness = [limit_of("thickness_mm", tier) or 0.0 for tier in (Tier.STANDARD, Tier.ADVANCED, Tier.BEST)]
 
     assert thickness == sorted(thickness)
-    assert (greatest_board_mm(Tier.STANDARD) or (0, 0)) < (greatest_board_mm(Tier.ADVANCED) or (0, 0))
-    assert greatest_board_mm(Tier.BEST) is None
+    assert (max_board_mm(Tier.STANDARD) or (0, 0)) < (max_board_mm(Tier.ADVANCED) or (0, 0))
+    assert max_board_mm(Tier.BEST) is None
 
 
 def test_the_own_fab_states_tracks_by_copper_weight() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.nets.fast_layers import FastLayer
+from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides
 from drc_rules.requirements.clauses import Clause, Severity, Source
 from drc_rules.requirements.interfaces import interface
-from drc_rules.rules.scopes import FastPly, every_ply, fast_plies
+from drc_rules.rules.scopes import HighSpeedPly, every_ply, fast_plies
 from drc_rules.settings.config import parse_config
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad import read_board
@@ -76,10 +76,10 @@ def test_a_ply_is_known_to_be_fast_once_one_layer_beside_it_is(tmp_path: Path) -
     """Declared nets above and inferred ones below: declared; inferred on both sides: inferred."""
     ply = every_ply(context(tmp_path, stackup=SIX), ANY)[2]
     declared, guessed = (
-        FastLayer(index, f"In{index}.Cu", interface("pcie5"), (0,), 40.0, inferred=inferred)
+        HighSpeedLayer(index, f"In{index}.Cu", interface("pcie5"), (0,), 40.0, inferred=inferred)
         for index, inferred in ((2, False), (3, True))
     )
 
-    assert not FastPly(ply, (declared, guessed)).inferred
-    assert FastPly(ply, (guessed,)).inferred
-    assert FastPly(ply, (declared, guessed)).touching == "In2.Cu, In3.Cu"
+    assert not HighSpeedPly(ply, (declared, guessed)).inferred
+    assert HighSpeedPly(ply, (guessed,)).inferred
+    assert HighSpeedPly(ply, (declared, guessed)).touching == "In2.Cu, In3.Cu"

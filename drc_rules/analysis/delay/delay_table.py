@@ -51,7 +51,7 @@ def _units(ctx: Context, own: Sequence[Link]) -> list[tuple[Link, Link | None]]:
     for link in own:
         if link.index in done:
             continue
-        partner = links.partner_of(link)
+        partner = links.complement_of(link)
         if partner is not None and (partner.index in done or partner.index == link.index or not partner.length_mm):
             partner = None
         done |= {link.index, *((partner.index,) if partner else ())}

@@ -68,7 +68,7 @@ def lane_ports(ctx: Context) -> tuple[LanePort, ...]:
         if role is None or _limit(role) is None:
             continue
         for link in links.of_nets([net]):
-            partner = links.partner_of(link)
+            partner = links.complement_of(link)
             if partner is None or partner.index == link.index or link.index in done:
                 continue
             done |= {link.index, partner.index}

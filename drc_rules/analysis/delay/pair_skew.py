@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, trace_of, usual_ps_per_mm
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
 from drc_rules.analysis.nets.board_links import board_links
-from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
@@ -68,7 +68,7 @@ class GroupSkews:
     missing: tuple[MissingFact, ...]
 
 
-def skews_of(ctx: Context, group: FastGroup) -> GroupSkews:
+def skews_of(ctx: Context, group: HighSpeedGroup) -> GroupSkews:
     """Return the skew of every routed pair of a group."""
     return ctx.get(_skews_of, group.id)
 
@@ -89,11 +89,11 @@ def _skews_of(ctx: Context, group_id: str) -> GroupSkews:
     return GroupSkews(tuple(known), tuple(missing))
 
 
-def _pairs(ctx: Context, group: FastGroup) -> Iterator[tuple[Link, Link]]:
+def _pairs(ctx: Context, group: HighSpeedGroup) -> Iterator[tuple[Link, Link]]:
     """Yield the links of a group that are pairs, the positive one first; those of unused pins end open."""
     links, done = ctx.get(board_links), set[int]()
     for link in links.of_nets(group.nets):
-        partner = links.partner_of(link)
+        partner = links.complement_of(link)
         if partner is None or link.index in done or partner.index == link.index or _is_another(ctx, group, link):
             continue
         done |= {link.index, partner.index}
@@ -101,7 +101,7 @@ def _pairs(ctx: Context, group: FastGroup) -> Iterator[tuple[Link, Link]]:
             yield link, partner
 
 
-def _is_another(ctx: Context, group: FastGroup, link: Link) -> bool:
+def _is_another(ctx: Context, group: HighSpeedGroup, link: Link) -> bool:
     """Tell whether a link belongs to another group: by its own nets, where it shares one with this group."""
     roles = [role for role in map(ctx.assignment.role_of, link.nets) if role is not None]
     return any(role.family != group.family for role in roles)

@@ -9,7 +9,7 @@ from drc_rules.report.model import Place
 from stackup_lib.board.board import Board
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.cut_gaps import REACH_MM, CutGaps, cut_gaps
-from stackup_lib.copper.shapes import Piece
+from stackup_lib.copper.shapes import CopperShape
 from stackup_lib.core.facts import MissingFact
 
 PLACES_SHOWN = 20
@@ -31,15 +31,15 @@ def at_edge(ctx: Context) -> CutGaps:
 def at_holes(ctx: Context, *, with_fills: bool) -> CutGaps:
     """Return what comes near unplated holes: the nearest piece of each hole; fills are left out on request."""
     found = ctx.get(_cut_gaps)
-    found = found.where((found.cut >= 0) & (with_fills | (found.kind != Piece.FILL)))
+    found = found.where((found.cut >= 0) & (with_fills | (found.kind != CopperShape.FILL)))
     return found.least_of(found.cut)
 
 
 def copper_place(board: Board, found: CutGaps, row: int) -> Place:
     """Return where one piece of copper comes near a cut."""
     kind, item = int(found.kind[row]), int(found.row[row])
-    uuids = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
-    named = uuids.get(Piece(kind))
+    uuids = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
+    named = uuids.get(CopperShape(kind))
     at = complex(found.at[row])
     return Place(
         layer=board.copper_layers[int(found.layer[row])].name,

@@ -39,7 +39,7 @@ class Bar:
     stricter: Bar | None = None
 
 
-def own_fab(ctx: Context) -> FabDeclaration:
+def your_fab(ctx: Context) -> FabDeclaration:
     """Return what is declared of the user's own fab; everything is None where nothing is."""
     return ctx.declarations.config.fab
 
@@ -67,7 +67,7 @@ def bar_of_tier(limit: Callable[[Tier], float | None], tier: Tier) -> Bar | None
     return Bar(value, f"{tier} fabs", tier, found)
 
 
-def untold(rows: Ints, misses: Callable[[Bar], NDArray[np.bool_]], least: Bar) -> tuple[Ints, bool]:
+def not_covered(rows: Ints, misses: Callable[[Bar], NDArray[np.bool_]], least: Bar) -> tuple[Ints, bool]:
     """Return the rows to report of those that miss a limit, and whether a stricter tier reports all of them.
 
     Args:
@@ -85,7 +85,7 @@ def bar_of(ctx: Context, clause: Clause, own: float | None) -> Bar | None:
     """Return your fab's limit for a clause that requires it, None for any other clause."""
     if clause.limit.at_least != OWN or own is None:
         return None
-    return Bar(own, own_fab(ctx).name or "your fab")
+    return Bar(own, your_fab(ctx).name or "your fab")
 
 
 def is_replaced(clause: Clause, own: float | None) -> bool:

@@ -48,7 +48,7 @@ class _Contrast(Frozen):
         return min(1.0, (kinds[glass].dk - self.least_resin_dk) / measured)
 
 
-class WeaveFigures(Frozen):
+class WeaveValues(Frozen):
     """The published values, see `glass_weave.toml`."""
 
     skew: _Skew
@@ -57,9 +57,9 @@ class WeaveFigures(Frozen):
 
 
 @cache
-def weave_figures() -> WeaveFigures:
+def weave_values() -> WeaveValues:
     """Return the published values."""
-    return read_model(FILE, WeaveFigures)
+    return read_model(FILE, WeaveValues)
 
 
 class Glass(StrEnum):
@@ -115,7 +115,7 @@ def _glass(plies: list[DielectricPly]) -> Glass:
 
 
 def _is_open(ply: DielectricPly) -> bool:
-    return not _says_spread(ply) and any(style not in weave_figures().spread.styles for style in _styles(ply))
+    return not _says_spread(ply) and any(style not in weave_values().spread.styles for style in _styles(ply))
 
 
 def _is_named(ply: DielectricPly) -> bool:
@@ -128,7 +128,7 @@ def _says_spread(ply: DielectricPly) -> bool:
 
 def _shares(ctx: Context) -> Floats:
     """Skew of each copper layer as a share of that over E-glass: the most of the plies that touch it unless spread."""
-    share = weave_figures().contrast.share
+    share = weave_values().contrast.share
     return np.array(
         [
             max(
@@ -181,7 +181,7 @@ def weave_skews(ctx: Context, nets: Ints) -> tuple[WeaveSkew, ...]:
 
 
 def _ps(lengths_mm: Floats) -> float:
-    return weave_figures().skew.most_ps_per_mm * float(np.sqrt(np.sum(lengths_mm**2)))
+    return weave_values().skew.most_ps_per_mm * float(np.sqrt(np.sum(lengths_mm**2)))
 
 
 def _runs(ctx: Context, nets: Ints) -> tuple[Ints, Ints, Floats]:
@@ -190,7 +190,7 @@ def _runs(ctx: Context, nets: Ints) -> tuple[Ints, Ints, Floats]:
     rows = np.flatnonzero(np.isin(tracks.net, nets) & np.isnan(tracks.mid_x_mm))
     dx = np.abs(tracks.end_x_mm[rows] - tracks.start_x_mm[rows])
     dy = np.abs(tracks.end_y_mm[rows] - tracks.start_y_mm[rows])
-    slope = np.tan(np.radians(weave_figures().skew.quiet_from_deg))
+    slope = np.tan(np.radians(weave_values().skew.quiet_from_deg))
     along_x, along_y = dy < slope * dx, dx < slope * dy
     kept = along_x | along_y
     rows, along_x = rows[kept], along_x[kept]

@@ -13,7 +13,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import gaps
 from stackup_lib.copper.fill_to_fill import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
-from stackup_lib.copper.shapes import Pieces, disc_pieces, track_pieces
+from stackup_lib.copper.shapes import CopperShapes, disc_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
 
 REACH_MM = 0.25
@@ -124,20 +124,20 @@ _Near = tuple[Ints, Ints, Floats]
 """Row of the hole among those of the layer, net of the copper, gap in mm; one for each edge of another net in reach."""
 
 
-def _to_tracks(board: Board, layer: int, holes: Pieces, reach_mm: float) -> _Near:
+def _to_tracks(board: Board, layer: int, holes: CopperShapes, reach_mm: float) -> _Near:
     """The tracks and arcs of a layer."""
     import shapely  # noqa: PLC0415 - heavy, and only a board with inner layers needs it
 
     tracks = track_pieces(board, layer)
     hole, k = shapely.STRtree(diagonals(tracks.boxes())).query(diagonals(holes.boxes(reach_mm)))
-    foreign = np.flatnonzero(tracks.net[k] != holes.net[hole])
-    hole, k = hole[foreign], k[foreign]
+    other_net = np.flatnonzero(tracks.net[k] != holes.net[hole])
+    hole, k = hole[other_net], k[other_net]
     found_mm = gaps(board, tracks.where(k), holes.where(hole), reach_mm)
     kept = np.flatnonzero(np.isfinite(found_mm))
     return hole[kept], tracks.net[k[kept]], found_mm[kept]
 
 
-def _to_fills(holes: Pieces, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
+def _to_fills(holes: CopperShapes, hole: Ints, edges: tuple[Ints, Floats], reach_mm: float) -> _Near:
     """The edges (net, distance from the middle) of filled zones around the holes with these numbers, -1 for none."""
     net, distance_mm = edges
     drilled = np.flatnonzero(np.isin(hole, holes.row))

@@ -36,7 +36,7 @@ _Key = tuple[int, float, float | None, References]
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _Section:
     """So much of a geometry on one pair, as the mean of both traces."""
 
     line: RoutedLine
@@ -86,7 +86,7 @@ def pair_rows(ctx: Context, *, most_solved: int) -> tuple[PairRow, ...]:
     targets = tuple(ctx.get(nets_by_target))
     target_of = {net: number for number, nets in enumerate(ctx.get(nets_by_target).values()) for net in nets}
     target = {net: targets[number] for net, number in target_of.items()}
-    found = [_Pair(ctx, pair, stretches, target) for pair, stretches in _stretches(ctx, target_of).items()]
+    found = [_Pair(ctx, pair, sections, target) for pair, sections in _sections(ctx, target_of).items()]
     ohms = _Ohms(ctx, most_solved)
     ordered = sorted(found, key=lambda pair: (pair.is_counted, -pair.length_mm, pair.name))
     rows = [pair.row(ohms) for pair in ordered]
@@ -100,21 +100,21 @@ def unjudged_pairs(ctx: Context) -> int:
     asked = {net for nets in ctx.get(nets_by_target).values() for net in nets} & set(
         np.unique(ctx.board.tracks.net).tolist()
     )
-    paired = {net for net in asked if pairs.partner_of_net[net] >= 0}
+    paired = {net for net in asked if pairs.complement_of_net[net] >= 0}
     return len(
         {int(pairs.pair_of_net[net]) for net in paired} - {int(pairs.pair_of_net[net]) for net in judged & paired}
     )
 
 
-def _stretches(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_Stretch]]:
+def _sections(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[_Section]]:
     """Return the geometries of each pair that has tracks; `target_of` is the number of each net's target."""
     routed = np.unique(ctx.board.tracks.net)
     nets = routed[routed >= 0]
-    nets = nets[ctx.pairs.partner_of_net[nets] >= 0].tolist()
+    nets = nets[ctx.pairs.complement_of_net[nets] >= 0].tolist()
     judged: dict[_Key, set[int]] = defaultdict(set)
     for counts in counted(ctx.get(controlled_lines)):
         judged[_key(counts.line)].add(target_of[counts.line.nets[0]])
-    found: dict[int, list[_Stretch]] = defaultdict(list)
+    found: dict[int, list[_Section]] = defaultdict(list)
     for line in routed_lines(ctx.board, ctx.copper, ctx.pairs, nets):
         of_pair: dict[int, tuple[float, bool]] = {}
         asks = judged.get(_key(line), set())
@@ -123,7 +123,7 @@ def _stretches(ctx: Context, target_of: Mapping[int, int]) -> Mapping[int, list[
             length, is_counted = of_pair.get(pair, (0.0, False))
             of_pair[pair] = length + length_mm, is_counted or target_of.get(net) in asks
         for pair, (length, is_counted) in of_pair.items():
-            found[pair].append(_Stretch(line, length / 2, is_counted))
+            found[pair].append(_Section(line, length / 2, is_counted))
     return found
 
 
@@ -134,13 +134,13 @@ def _key(line: RoutedLine) -> _Key:
 class _Pair:
     """One pair and what was routed of it."""
 
-    def __init__(self, ctx: Context, pair: int, stretches: list[_Stretch], targets: Mapping[int, NetTarget]) -> None:
-        self.ctx, self.stretches = ctx, stretches
+    def __init__(self, ctx: Context, pair: int, sections: list[_Section], targets: Mapping[int, NetTarget]) -> None:
+        self.ctx, self.sections = ctx, sections
         self.nets = (int(ctx.pairs.positive[pair]), int(ctx.pairs.negative[pair]))
         self.name = ctx.pairs.name[pair]
         self.target = next((targets[net] for net in self.nets if net in targets), None)
-        self.length_mm = sum(stretch.length_mm for stretch in stretches)
-        self.is_counted = any(stretch.is_counted for stretch in stretches)
+        self.length_mm = sum(stretch.length_mm for stretch in sections)
+        self.is_counted = any(stretch.is_counted for stretch in sections)
 
     def row(self, ohms: _Ohms) -> PairRow:
         """Return it with the impedance of its longest geometry on each layer."""
@@ -160,8 +160,8 @@ class _Pair:
         )
 
     def _layers(self, ohms: _Ohms) -> Iterator[PairOnLayer]:
-        by_layer: dict[int, list[_Stretch]] = defaultdict(list)
-        for stretch in self.stretches:
+        by_layer: dict[int, list[_Section]] = defaultdict(list)
+        for stretch in self.sections:
             by_layer[stretch.line.layer].append(stretch)
         for layer, here in sorted(by_layer.items(), key=lambda item: (-_total(item[1]), item[0])):
             main = max(here, key=_worth)
@@ -185,8 +185,8 @@ class _Pair:
         if self.target is None:
             known = self._family()
             return f"no target known: {known} of unknown generation" if known else "no target known"
-        over_holes = _total(s for s in self.stretches if s.line.references == (None, None))
-        apart = _total(s for s in self.stretches if s.line.gap_mm is None and s.line.references != (None, None))
+        over_holes = _total(s for s in self.sections if s.line.references == (None, None))
+        apart = _total(s for s in self.sections if s.line.gap_mm is None and s.line.references != (None, None))
         if over_holes > max(apart, self.length_mm - over_holes - apart):
             return NO_PLANE
         if apart > self.length_mm - over_holes - apart:
@@ -194,11 +194,11 @@ class _Pair:
         return f"too short to count: {2 * self.target.lumped_mm:.3g} mm are forgiven"
 
 
-def _total(stretches: Iterable[_Stretch]) -> float:
-    return sum(stretch.length_mm for stretch in stretches)
+def _total(sections: Iterable[_Section]) -> float:
+    return sum(stretch.length_mm for stretch in sections)
 
 
-def _worth(stretch: _Stretch) -> tuple[bool, bool, float, float, float]:
+def _worth(stretch: _Section) -> tuple[bool, bool, float, float, float]:
     """Order geometries of a layer: judged ones, those with a plane, then the longest."""
     line = stretch.line
     return (

@@ -21,7 +21,7 @@ from stackup_lib.core.interval import ZERO
 
 
 @dataclass(frozen=True)
-class ImpedanceStretch:
+class ImpedanceSection:
     """So much of one geometry on a link: `length_mm` of one trace on average, `longest_mm` of one net."""
 
     line: RoutedLine
@@ -49,14 +49,14 @@ def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...],
     for link in sorted(links.of_nets(nets), key=lambda link: [ctx.board.nets[net] for net in link.nets]):
         if not left.intersection(link.nets):
             continue
-        partner = links.partner_of(link)
+        partner = links.complement_of(link)
         both = link.nets if partner is None else (*link.nets, *partner.nets)
         mine = tuple(net for net in both if net in left)
         left.difference_update(mine)
         yield mine, 1 if partner is None or not set(mine).intersection(partner.nets) else 2
     for net in nets:
         if net in left:
-            mate = ctx.pairs.partner_of(net)
+            mate = ctx.pairs.complement_of(net)
             mine = (net, mate) if mate is not None and mate in left else (net,)
             left.difference_update(mine)
             yield mine, len(mine)
@@ -65,11 +65,11 @@ def _links(ctx: Context, nets: Sequence[int]) -> Iterator[tuple[tuple[int, ...],
 def _impedance(
     ctx: Context, target: NetTarget, nets: tuple[int, ...], traces: int, lines: Sequence[ControlledLine]
 ) -> LinkImpedance:
-    stretches = [s for s in (_stretch(line.line, nets, traces) for line in lines) if s is not None]
-    solid = [s for s in stretches if s.line.references != (None, None)]
+    sections = [s for s in (_section(line.line, nets, traces) for line in lines) if s is not None]
+    solid = [s for s in sections if s.line.references != (None, None)]
     counted = [s for s in solid if s.longest_mm > 2 * target.lumped_mm]
-    total = sum(s.length_mm for s in stretches)
-    gaps = _gap_range([s for s in stretches if s.longest_mm > 2 * target.lumped_mm])
+    total = sum(s.length_mm for s in sections)
+    gaps = _gap_range([s for s in sections if s.longest_mm > 2 * target.lumped_mm])
     row = LinkImpedance(
         name=_name(ctx, nets),
         nets=tuple(ctx.board.nets[net] for net in nets),
@@ -82,7 +82,7 @@ def _impedance(
         forgiven_mm=sum(s.length_mm for s in solid) - sum(s.length_mm for s in counted),
         forgiven_up_to_mm=target.lumped_mm,
         over_holes_mm=total - sum(s.length_mm for s in solid),
-        uncoupled_mm=sum(s.length_mm for s in stretches if s.line.is_pair and s.line.gap_mm is None),
+        uncoupled_mm=sum(s.length_mm for s in sections if s.line.is_pair and s.line.gap_mm is None),
         gap_min_mm=gaps[0] if gaps else None,
         gap_max_mm=gaps[1] if gaps else None,
     )
@@ -95,7 +95,7 @@ def _impedance(
         return row.model_copy(update={"problem": error.what, "cure": error.next_step})
 
 
-def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceStretch]) -> dict[str, object]:
+def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceSection]) -> dict[str, object]:
     """Return the mean and the worst section of what counts; raises what solving raises."""
     ohms = [ControlledLine(target, s.line).impedance_ohm(Lines(ctx)) for s in counted]
     ranges = [
@@ -117,7 +117,7 @@ def _weighted(ctx: Context, target: NetTarget, counted: Sequence[ImpedanceStretc
     return {"mean_ohm": mean, "worst": section}
 
 
-def _gap_range(long: Sequence[ImpedanceStretch]) -> tuple[float, float] | None:
+def _gap_range(long: Sequence[ImpedanceSection]) -> tuple[float, float] | None:
     """Return the widest range of gaps that one width has on one layer, with planes or without.
 
     Another width may go with another gap.
@@ -130,10 +130,10 @@ def _gap_range(long: Sequence[ImpedanceStretch]) -> tuple[float, float] | None:
     return max(ranges, key=lambda ends: (ends[1] - ends[0], ends[0]), default=None)
 
 
-def _stretch(line: RoutedLine, nets: tuple[int, ...], traces: int) -> ImpedanceStretch | None:
+def _section(line: RoutedLine, nets: tuple[int, ...], traces: int) -> ImpedanceSection | None:
     """Return what a link has of a geometry, None for nothing."""
     here = [length for net, length in zip(line.nets, line.net_lengths_mm, strict=True) if net in nets]
-    return ImpedanceStretch(line, sum(here) / traces, max(here)) if here else None
+    return ImpedanceSection(line, sum(here) / traces, max(here)) if here else None
 
 
 def _name(ctx: Context, nets: tuple[int, ...]) -> str:

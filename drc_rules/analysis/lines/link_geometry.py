@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from drc_rules.analysis.lines.routed import References, RoutedLine, routed_lines
 from drc_rules.facts.context import Context
-from stackup_lib.nets.routes import RoutePiece
+from stackup_lib.nets.routes import RouteSegment
 
 RARE = 0.05
 """Geometries with a smaller share of a link than this count as the layer's usual one: breakouts and bends."""
@@ -24,7 +24,7 @@ class LinkGeometry:
         self.total_mm = sum(line.length_mm for line in self.lines)
         self.notes: list[str] = []
 
-    def spread(self, piece: RoutePiece) -> Iterator[tuple[LineKey, float]]:
+    def spread(self, piece: RouteSegment) -> Iterator[tuple[LineKey, float]]:
         """Yield the lines of a piece of the path, each with its length."""
         width = round(piece.width_mm, 4)
         alike = [line for line in self.lines if (line.layer, line.width_mm) == (piece.layer, width)]

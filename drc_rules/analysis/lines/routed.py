@@ -86,7 +86,7 @@ def routed_lines(board: Board, copper: CopperMap, mates: Pairs, nets: Sequence[i
 
 
 def _group(mates: Pairs, net: int) -> _Group:
-    partner = mates.partner_of(net)
+    partner = mates.complement_of(net)
     return (net,) if partner is None else (min(net, partner), max(net, partner))
 
 
@@ -116,7 +116,7 @@ def _sums_of(board: Board, copper: CopperMap, groups: Sequence[_Group]) -> list[
         group_of[list(group)] = number
     rows = np.flatnonzero(group_of[board.tracks.net] >= 0)
     pieces = pieces_of(board, rows[np.lexsort((board.tracks.net[rows], group_of[board.tracks.net[rows]]))])
-    above, below = copper.planes_beside(pieces)
+    above, below = copper.adjacent_planes(pieces)
     gap = _usual_gaps(pieces, group_of[pieces.net], pair_gaps(pieces, group_of[pieces.net]))
     kept = np.flatnonzero(_beyond_pads(board, pieces))
     columns = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
-from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, need_layers
+from drc_rules.analysis.via.high_speed_vias import StubGroup, need_layers, stub_values
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.core.facts import MissingFact
@@ -107,7 +107,7 @@ class HoleLosses:
         return self._stub_db[row]
 
     def _stub_of(self, group: StubGroup) -> Interval:
-        figures, nyquist = figures_of(self.ctx, group), self.interface.nyquist_ghz or 0.0
+        figures, nyquist = stub_values(self.ctx, group), self.interface.nyquist_ghz or 0.0
         length = figures.length_mm.nominal
         if length <= 0:
             return ZERO

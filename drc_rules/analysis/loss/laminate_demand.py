@@ -31,12 +31,12 @@ def materials_for(clauses: Iterable[Clause]) -> MaterialDemand:
     wanted = [c for c in clauses if c.kind in ("laminate_df", "laminate_class", "foil")]
     laminate = [c for c in wanted if c.kind != "foil"]
     foils = [c for c in wanted if c.kind == "foil" and c.limit.at_least]
-    decides = min(laminate, key=lambda c: _greatest_df(c)[0], default=None)
+    decides = min(laminate, key=lambda c: _largest_df(c)[0], default=None)
     named = tuple(x.family for x in catalogue().laminates if laminate and all(_meets(x, c) for c in laminate))
     reasons = []
     limit = None
     if decides is not None:
-        df, at_ghz = _greatest_df(decides)
+        df, at_ghz = _largest_df(decides)
         allowed = ALLOWANCE_PCT if decides.kind == "laminate_df" else 0.0
         limit = DfLimit(max=df, at_ghz=at_ghz, allowance_pct=allowed)
         value = f"{df:g} at {at_ghz:g} GHz, or named: {', '.join(decides.limit.named)}"
@@ -49,7 +49,7 @@ def materials_for(clauses: Iterable[Clause]) -> MaterialDemand:
     return MaterialDemand(limit, named, FoilGrade(foil.limit.at_least) if foil else None, tuple(reasons))
 
 
-def _greatest_df(clause: Clause) -> tuple[float, float]:
+def _largest_df(clause: Clause) -> tuple[float, float]:
     if clause.kind == "laminate_df":
         return clause.limit.max or 1.0, clause.limit.at_ghz or 10.0
     return CLASS_BORDER.get(LossClass(clause.limit.at_least), 1.0), 10.0

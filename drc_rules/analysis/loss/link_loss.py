@@ -18,8 +18,8 @@ from drc_rules.analysis.lines.solved_lines import Lines, LossAt
 from drc_rules.analysis.loss.hole_loss import HoleLosses
 from drc_rules.analysis.loss.loss_shares import declarations_by_net
 from drc_rules.analysis.nets.board_links import board_links, complete_routes
-from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
-from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
+from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import Interface, interface
 from drc_rules.settings.config import InterfaceDeclaration
@@ -32,7 +32,7 @@ from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
 
 
 @dataclass(frozen=True)
-class LossStretch:
+class LossSection:
     """So much of a link in one geometry, mean of both traces of a pair."""
 
     key: LineKey
@@ -47,7 +47,7 @@ class LinkLoss:
     Attributes:
         nets: of both traces.
         name: the first net's.
-        stretches: what it runs in, the longest first.
+        sections: what it runs in, the longest first.
         holes_db: stubs and barrels of the plated holes on the path.
         hole_count: how many holes those are, on the mean of both traces.
         on_socket: one of its ends is a connector.
@@ -58,7 +58,7 @@ class LinkLoss:
     interface: Interface
     nets: tuple[int, ...]
     name: str
-    stretches: tuple[LossStretch, ...]
+    sections: tuple[LossSection, ...]
     holes_db: Interval
     hole_count: float
     on_socket: bool
@@ -68,13 +68,13 @@ class LinkLoss:
     @property
     def length_mm(self) -> float:
         """From end to end."""
-        return sum(s.length_mm for s in self.stretches)
+        return sum(s.length_mm for s in self.sections)
 
     @cached_property
     def length_mm_by_layer(self) -> Mapping[int, float]:
         """Copper layer -> length on it."""
         sums: dict[int, float] = {}
-        for s in self.stretches:
+        for s in self.sections:
             sums[s.key[0]] = sums.get(s.key[0], 0.0) + s.length_mm
         return sums
 
@@ -82,7 +82,7 @@ class LinkLoss:
     def line_db(self) -> Interval:
         """All lines together."""
         total = ZERO
-        for s in self.stretches:
+        for s in self.sections:
             total = total.plus(s.loss.total_db_per_mm.times(s.length_mm))
         return total
 
@@ -94,17 +94,17 @@ class LinkLoss:
     @property
     def dielectric_db(self) -> float:
         """Nominal share of the dielectrics."""
-        return sum(s.length_mm * s.loss.dielectric_db_per_mm for s in self.stretches)
+        return sum(s.length_mm * s.loss.dielectric_db_per_mm for s in self.sections)
 
     @property
     def copper_db(self) -> float:
         """Nominal share of smooth copper."""
-        return sum(s.length_mm * s.loss.copper_db_per_mm for s in self.stretches)
+        return sum(s.length_mm * s.loss.copper_db_per_mm for s in self.sections)
 
     @property
     def roughness_db(self) -> float:
         """Nominal share of the copper's roughness."""
-        return sum(s.length_mm * s.loss.roughness_db_per_mm for s in self.stretches)
+        return sum(s.length_mm * s.loss.roughness_db_per_mm for s in self.sections)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class LinkLosses:
         for link in self.links.of_nets(nets):
             if link.index in done or not (link.length_mm or len(link.ends) > 1) or self._is_another(one, link):
                 continue
-            partner = self.links.partner_of(link)
+            partner = self.links.complement_of(link)
             traces = (link,) if partner is None or partner.index in done else (link, partner)
             done.update(trace.index for trace in traces)
             yield traces
@@ -206,20 +206,20 @@ class LinkLosses:
                     lengths[key] = lengths.get(key, 0.0) + share * length
         if not lengths:
             raise MissingFact(f"the route of {self.ctx.board.nets[nets[0]]}", "route it, then check again")
-        stretches = tuple(self._stretch(one, key, length) for key, length in lengths.items())
+        sections = tuple(self._section(one, key, length) for key, length in lengths.items())
         holes_db, count = holes.on(routes, share)
         doubts = (*(note for trace in traces for note in self._forks(trace)), *_long_branches(self.ctx, one, routes))
-        if doubts or any(not s.loss.is_quasi_static for s in stretches):
+        if doubts or any(not s.loss.is_quasi_static for s in sections):
             self.ctx.rests_on(Confidence.LOW)  # another way than this one, or more loss than is computed
         return LinkLoss(
             interface=one,
             nets=nets,
             name=self.ctx.board.nets[nets[0]],
-            stretches=tuple(sorted(stretches, key=lambda s: -s.length_mm)),
+            sections=tuple(sorted(sections, key=lambda s: -s.length_mm)),
             holes_db=holes_db,
             hole_count=count,
             on_socket=any(letters_of(pad.reference) in SOCKETS for trace in traces for pad in trace.ends),
-            notes=tuple(dict.fromkeys((*self._notes(stretches), *geometry.notes, *doubts))),
+            notes=tuple(dict.fromkeys((*self._notes(sections), *geometry.notes, *doubts))),
             traces=traces,
         )
 
@@ -233,8 +233,8 @@ class LinkLosses:
         one = link.interface.model_copy(update={"nyquist_ghz": frequency_ghz})
         routes = [route for trace in link.traces for route in complete_routes(self.ctx, trace)]
         holes_db, _ = HoleLosses(self.ctx, one, self.ctx.get(grouped_stubs)).on(routes, 1 / len(link.traces))
-        stretches = tuple(self._stretch(one, s.key, s.length_mm) for s in link.stretches)
-        return replace(link, interface=one, stretches=stretches, holes_db=holes_db)
+        sections = tuple(self._section(one, s.key, s.length_mm) for s in link.sections)
+        return replace(link, interface=one, sections=sections, holes_db=holes_db)
 
     def _forks(self, trace: Link) -> Iterator[str]:
         """Yield what is doubtful about a link: where it might lead to another end instead, or as well."""
@@ -246,25 +246,25 @@ class LinkLosses:
                     name, where = self.ctx.board.nets[net], ", ".join(sorted(ends))
                     yield f"{name} leads to {where} too: counted as if the parts on that way were not fitted"
 
-    def _stretch(self, one: Interface, key: LineKey, length_mm: float) -> LossStretch:
+    def _section(self, one: Interface, key: LineKey, length_mm: float) -> LossSection:
         layer, width, gap, references = key
         Lines(self.ctx).solved(layer, width, gap, references)
         with self.ctx.aside():  # only Df is needed in here, and how sure that is counts apart
-            return LossStretch(key, length_mm, self.ctx.get(_loss_at, key, one.nyquist_ghz or 0.0))
+            return LossSection(key, length_mm, self.ctx.get(_loss_at, key, one.nyquist_ghz or 0.0))
 
     def df_confidence(self, link: LinkLoss) -> Confidence:
         """Return how sure the least sure Df next to a link is."""
         nyquist = link.interface.nyquist_ghz or 0.0
-        where = {(s.key[0], s.key[3]) for s in link.stretches}
+        where = {(s.key[0], s.key[3]) for s in link.sections}
         return least(Confidence.HIGH, *(self.ctx.get(_df_sure, index, planes, nyquist) for index, planes in where))
 
-    def df_beside(self, link: LinkLoss, at_ghz: float) -> float | None:
+    def adjacent_df(self, link: LinkLoss, at_ghz: float) -> float | None:
         """Return the highest Df next to the layer on which most of a link runs; None where one is not known."""
-        index, _, _, references = link.stretches[0].key
-        return self.ctx.get(_df_beside, index, references, at_ghz)
+        index, _, _, references = link.sections[0].key
+        return self.ctx.get(_adjacent_df, index, references, at_ghz)
 
-    def _notes(self, stretches: Sequence[LossStretch]) -> Iterator[str]:
-        for s in stretches:
+    def _notes(self, sections: Sequence[LossSection]) -> Iterator[str]:
+        for s in sections:
             yield from s.loss.assumptions
             if not s.loss.is_quasi_static:
                 name = self.ctx.board.copper_layers[s.key[0]].name
@@ -285,7 +285,7 @@ def _loss_at(ctx: Context, key: LineKey, frequency_ghz: float) -> LossAt:
     return Lines(ctx).loss(layer, width, gap, frequency_ghz, references)
 
 
-def _df_beside(ctx: Context, index: int, references: References | None, at_ghz: float) -> float | None:
+def _adjacent_df(ctx: Context, index: int, references: References | None, at_ghz: float) -> float | None:
     facts = [ply.df_at(at_ghz) for ply in Lines(ctx).site(index, references).plies]
     values = [fact.value for fact in facts if fact.known and fact.value is not None]
     return max(values) if values and len(values) == len(facts) else None

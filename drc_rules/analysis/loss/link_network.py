@@ -19,7 +19,7 @@ from drc_rules.analysis.lines.solved_lines import Lines, limit_of
 from drc_rules.analysis.loss.hole_loss import SAME_MM, place_key
 from drc_rules.analysis.loss.link_loss import LinkLoss
 from drc_rules.analysis.nets.board_links import complete_routes
-from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, grouped_stubs
+from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, stub_values
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
@@ -228,7 +228,7 @@ class _Built:
         yield one, other
 
     def _stub(self, group: StubGroup) -> Modes:
-        figures = figures_of(self.ctx, group)
+        figures = stub_values(self.ctx, group)
         length = group.shape.stub_length_mm(figures.length_mm).nominal
         name = self.ctx.board.copper_layers[group.stubs[0].first].name
         self.parts.append(f"open stub of {figures.length_mm.nominal:.3f} mm from {name}")

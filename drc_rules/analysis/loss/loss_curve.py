@@ -111,7 +111,7 @@ def _curve(ctx: Context, row: LinkLossRow, link: LinkLoss) -> LossCurve:
     begins_for = asked.into(points, reversed(grid[:middle]))
     ends_for = asked.into(points, grid[middle + 1 :])
     asked.refine(points)
-    limit, reason = min((s.loss.limit_ghz, s.loss.limit_reason) for s in link.stretches)
+    limit, reason = min((s.loss.limit_ghz, s.loss.limit_reason) for s in link.sections)
     is_reached = limit < max(points)
     return LossCurve(
         row=row,

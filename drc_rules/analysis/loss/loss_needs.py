@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses, LossStretch
+from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses, LossSection
 from drc_rules.analysis.loss.loss_shares import share_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import interface
@@ -40,8 +40,8 @@ def longest_by_layer(link: LinkLoss, budget_db: float) -> Mapping[int, float]:
         link: its loss; on each layer the geometry counts in which most of it runs there.
         budget_db: what the board may lose, without package and connector.
     """
-    usual: dict[int, LossStretch] = {}
-    for stretch in link.stretches:
+    usual: dict[int, LossSection] = {}
+    for stretch in link.sections:
         usual.setdefault(stretch.key[0], stretch)
     holes = link.holes_db.nominal
     return {layer: longest_length_mm(budget_db, holes, s.loss.total_db_per_mm.nominal) for layer, s in usual.items()}
@@ -58,7 +58,7 @@ def roughest_foil(ctx: Context, link: LinkLoss, budget_db: float) -> FoilGrade |
     nyquist, rest = link.interface.nyquist_ghz or 0.0, link.holes_db.nominal
     for grade in ROUGHEST_FIRST:
         lines_db = sum(
-            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, foil=grade.value) for s in link.stretches
+            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, foil=grade.value) for s in link.sections
         )
         if lines_db + rest <= budget_db:
             return grade
@@ -88,7 +88,7 @@ def exact_df_needed(ctx: Context, link: LinkLoss, budget_db: float, df: float) -
 
     def over(factor: float) -> float:
         lines = sum(
-            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, df_factor=factor) for s in link.stretches
+            s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, nyquist, df_factor=factor) for s in link.sections
         )
         return float(lines) + link.holes_db.nominal - budget_db
 
@@ -117,12 +117,12 @@ def df_that_closes(ctx: Context, link: LinkLoss, budget_db: float, at_ghz: float
         at_ghz: frequency of the Df, by default Nyquist.
     """
     frequency = at_ghz or link.interface.nyquist_ghz or 0.0
-    now = LinkLosses(ctx).df_beside(link, frequency)
+    now = LinkLosses(ctx).adjacent_df(link, frequency)
     needed = exact_df_needed(ctx, link, budget_db, now) if now else None
     return None if needed is None else f"Df up to {needed:.4f} at {frequency:g} GHz ({now:.4f} now)"
 
 
-def physics_beside_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
+def physics_except_df(ctx: Context, interface_id: str, at_ghz: float) -> str:
     """Return a sentence with the Df at which the worst declared link closes; empty where that cannot be computed.
 
     Args:

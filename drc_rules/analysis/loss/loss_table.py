@@ -115,7 +115,7 @@ def _foil(ctx: Context, link: LinkLoss, board_db: float) -> str:
 
 def _df(ctx: Context, link: LinkLoss, board_db: float, clause: Clause | None, *, exactly: bool) -> DfNeed | None:
     at_ghz = (clause.limit.at_ghz if clause else None) or link.interface.nyquist_ghz or 0.0
-    now = LinkLosses(ctx).df_beside(link, at_ghz)
+    now = LinkLosses(ctx).adjacent_df(link, at_ghz)
     if not now:
         return None
     asked = clause.limit.max if clause else None

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths
-from drc_rules.analysis.via.fast_vias import fast_holes
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
+from drc_rules.analysis.via.high_speed_vias import fast_holes
 from drc_rules.facts.context import Context
 from stackup_lib.nets.routes import Crossing
 from stackup_lib.return_path.layer_changes import LayerChange, layer_changes
@@ -18,12 +18,12 @@ _Place = tuple[int, float, float]
 """Net and place of a via."""
 
 
-def layer_crossings(ctx: Context, group: FastGroup) -> tuple[Crossing, ...]:
+def layer_crossings(ctx: Context, group: HighSpeedGroup) -> tuple[Crossing, ...]:
     """Return the vias of a group's nets between layers on which they run for more than a lumped length."""
     return tuple(_crossings(ctx, _routed_layers(ctx, group)))
 
 
-def plane_changes(ctx: Context, group: FastGroup) -> tuple[LayerChange, ...]:
+def plane_changes(ctx: Context, group: HighSpeedGroup) -> tuple[LayerChange, ...]:
     """Return the layer changes of a group's nets between layers on which they are routed, not only broken out.
 
     Raises:
@@ -38,7 +38,7 @@ def plane_changes(ctx: Context, group: FastGroup) -> tuple[LayerChange, ...]:
     return tuple(one for key, rows in alike.items() for one in layer_changes(ctx.copper, rows, dict(key)))
 
 
-def _planes(ctx: Context, group: FastGroup) -> dict[tuple[int, int], tuple[int, ...]]:
+def _planes(ctx: Context, group: HighSpeedGroup) -> dict[tuple[int, int], tuple[int, ...]]:
     """Return (net, layer) -> its planes there, the one with most of the current first."""
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for part in ReturnPaths(ctx).referenced:
@@ -49,7 +49,7 @@ def _planes(ctx: Context, group: FastGroup) -> dict[tuple[int, int], tuple[int, 
     return found
 
 
-def _routed_layers(ctx: Context, group: FastGroup) -> dict[int, set[int]]:
+def _routed_layers(ctx: Context, group: HighSpeedGroup) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     for part in ReturnPaths(ctx).referenced:
         if part.group == group:

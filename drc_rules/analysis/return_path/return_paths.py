@@ -45,7 +45,7 @@ PLACES_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class FastGroup:
+class HighSpeedGroup:
     """The nets that were assigned to one interface in the same way.
 
     Attributes:
@@ -89,7 +89,7 @@ class Referenced:
         above, below: layers of the planes, None on a side where most of the length has no copper.
     """
 
-    group: FastGroup
+    group: HighSpeedGroup
     layer: int
     rows: Ints
     nets: tuple[int, ...]
@@ -119,12 +119,12 @@ class ReturnPaths:
         return self.ctx.get(_paths)
 
     @property
-    def groups(self) -> tuple[FastGroup, ...]:
+    def groups(self) -> tuple[HighSpeedGroup, ...]:
         """The nets of high-speed families, in the order of their ids, without those that have no Nyquist frequency."""
         return self.ctx.get(_groups)
 
     @property
-    def group_of_net(self) -> Mapping[int, FastGroup]:
+    def group_of_net(self) -> Mapping[int, HighSpeedGroup]:
         """The group of every high-speed net."""
         return self.ctx.get(_group_of_net)
 
@@ -213,20 +213,20 @@ def _paths(ctx: Context) -> ReturnPath:
     return ReturnPath(ctx.copper)
 
 
-def _groups(ctx: Context) -> tuple[FastGroup, ...]:
+def _groups(ctx: Context) -> tuple[HighSpeedGroup, ...]:
     found: dict[tuple[str, str, bool], list[int]] = {}
     for net, role in enumerate(ctx.assignment.roles):
         if role is not None and family(role.family).fast:
             key = role.family, role.interface or "", ctx.assignment.is_declared(net)
             found.setdefault(key, []).append(net)
     groups = (
-        FastGroup(of, _generations(of, one), declared, tuple(nets))
+        HighSpeedGroup(of, _generations(of, one), declared, tuple(nets))
         for (of, one, declared), nets in sorted(found.items())
     )
     return tuple(group for group in groups if group.choices)
 
 
-def _group_of_net(ctx: Context) -> Mapping[int, FastGroup]:
+def _group_of_net(ctx: Context) -> Mapping[int, HighSpeedGroup]:
     return {net: group for group in ctx.get(_groups) for net in group.nets}
 
 
@@ -234,17 +234,17 @@ def _referenced(ctx: Context) -> tuple[Referenced, ...]:
     groups = ctx.get(_groups)
     nets = [net for group in groups for net in group.nets]
     rows = np.flatnonzero(np.isin(ctx.board.tracks.net, nets))
-    ctx.copper.planes_beside(pieces_of(ctx.board, rows))  # in one go: the map keeps them
+    ctx.copper.adjacent_planes(pieces_of(ctx.board, rows))  # in one go: the map keeps them
     return tuple(part for group in groups for part in _parts(ctx, group))
 
 
-def _parts(ctx: Context, group: FastGroup) -> Iterator[Referenced]:
+def _parts(ctx: Context, group: HighSpeedGroup) -> Iterator[Referenced]:
     tracks = ctx.board.tracks
     rows = np.flatnonzero(np.isin(tracks.net, group.nets))
     pieces, layers = pieces_of(ctx.board, rows), tracks.layer[rows].astype(np.int64)
     keys = pieces.net * ctx.board.layer_count + pieces.layer
     of_row = np.flatnonzero(pieces.part == 0)  # all pieces of a net on a layer have the same usual planes
-    over, under = (_usual(keys, side, pieces.length_mm)[of_row] for side in ctx.copper.planes_beside(pieces))
+    over, under = (_usual(keys, side, pieces.length_mm)[of_row] for side in ctx.copper.adjacent_planes(pieces))
     # the middle of a short breakout may lie in an antipad: then it has the board's planes, with a gap
     planes = [k for k, use in enumerate(ctx.filled_uses()) if use.is_plane]
     last_before = np.array([max((k for k in planes if k < layer), default=-1) for layer in layers.tolist()])
@@ -295,7 +295,7 @@ def _generations(family_id: str, interface_id: str) -> tuple[Interface, ...]:
     return tuple(sorted((one for one in every if one.nyquist_ghz), key=lambda one: (one.nyquist_ghz or 0.0, one.id)))
 
 
-def too_long(ctx: Context, group: FastGroup, length_mm: float, least_mm: float = 0.0) -> bool:
+def too_long(ctx: Context, group: HighSpeedGroup, length_mm: float, least_mm: float = 0.0) -> bool:
     """Tell whether a length is more than lumped (or than `least_mm`, where that is more).
 
     Raises:

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, fast_layers
+from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.stackup_rows import (
@@ -250,9 +250,9 @@ def _notes(ctx: Context, rows: Iterable[StackupRow]) -> Iterator[str]:
     absent = [layer.name for layer in ctx.board.copper_layers if layer.name not in shown]
     if absent:
         yield f"the stackup has no row for {', '.join(absent)} of the layer table"
-    foreign = [row.name for row in rows if row.is_copper and row.name not in ctx.board.layer_index]
-    if foreign:
-        yield f"the layer table has no {', '.join(foreign)} of the stackup"
+    other_net = [row.name for row in rows if row.is_copper and row.name not in ctx.board.layer_index]
+    if other_net:
+        yield f"the layer table has no {', '.join(other_net)} of the stackup"
     if not _uses(ctx):
         yield "the zones are not filled, so no layer's role is known: press B in KiCad and save"
     if ctx.declarations.stale:

@@ -43,7 +43,7 @@ class ClockLinks:
     @cached_property
     def lanes(self) -> Mapping[str, Ints]:
         """Paired nets of each fast serial family, of families that the board has."""
-        paired = self.pairs.partner_of_net >= 0
+        paired = self.pairs.complement_of_net >= 0
         serial = [of.id for of in families() if of.fast and not of.single_ended]
         found = {of: (nets := self.assignment.nets_of(of))[paired[nets]] for of in serial}
         return {of: nets for of, nets in found.items() if len(nets)}
@@ -54,7 +54,7 @@ class ClockLinks:
         By name and part, by name, by part, by sheet, and the only high-speed family of the board. A part on which
         several families end, such as a processor, tells nothing.
         """
-        nets = [clock, *([mate] if (mate := self.pairs.partner_of(clock)) is not None else [])]
+        nets = [clock, *([mate] if (mate := self.pairs.complement_of(clock)) is not None else [])]
         at_part, on_sheet = self._at_part(nets), self._on_sheet(clock)
         named = family_named(self.board.nets[clock])
         if named is not None and named in self.lanes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from drc_rules.analysis.lines.routed import RoutedLine, routed_lines
 from drc_rules.analysis.lines.solved_lines import Lines, routed_impedance_ohm
-from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
+from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets
 from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family, interface
@@ -111,7 +111,7 @@ def _declared_alone(ctx: Context) -> Iterator[tuple[int, ImpedanceTarget]]:
         return
     targets = Targets(ctx.board, config, ctx.assignment, ctx.pairs, said)
     for net, name in enumerate(ctx.board.nets):
-        asked = targets.without_partner(net) if name else None
+        asked = targets.without_complement(net) if name else None
         if asked is not None:
             yield net, asked
 

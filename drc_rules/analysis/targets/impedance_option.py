@@ -14,7 +14,7 @@ _SAID = re.compile(
 )
 
 
-def impedance_said(text: str) -> ImpedanceDeclaration:
+def parse_impedance(text: str) -> ImpedanceDeclaration:
     """Return the target of `NETS=OHM [diff|se]`; NETS is a net class or a wildcard over net names.
 
     Without a kind, 70 ohm and more are meant for pairs.

@@ -120,17 +120,17 @@ class Targets:
 
     def of(self, net: int) -> ImpedanceTarget | None:
         """Return the target of a net; None where there is none, or where it does not fit the net."""
-        is_pair = self.pairs.partner_of(net) is not None
+        is_pair = self.pairs.complement_of(net) is not None
         asked = self._declared.get(net) or self._of_profile(net) or self._of_rule(net, is_pair=is_pair)
         asked = asked or self._of_class(net) or self._of_interface(net, is_pair=is_pair)
         return asked if asked and (asked.kind == "differential") == is_pair else None
 
-    def without_partner(self, net: int) -> ImpedanceTarget | None:
+    def without_complement(self, net: int) -> ImpedanceTarget | None:
         """Return what is declared for a net as one of a pair, though its name makes no pair; None for others.
 
         Control and clock nets of a declared class or interface are meant for none.
         """
-        if self.pairs.partner_of(net) is not None:
+        if self.pairs.complement_of(net) is not None:
             return None
         role, asked = self.assignment.role_of(net), self._declared.get(net)
         if asked is not None:

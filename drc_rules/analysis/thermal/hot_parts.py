@@ -112,7 +112,7 @@ def hot_parts(ctx: Context) -> tuple[HotPartOnBoard, ...]:
     return tuple(found)
 
 
-def hot_parts_asked_for(ctx: Context, _clause: Clause) -> tuple[HotPartOnBoard, ...]:
+def required_hot_parts(ctx: Context, _clause: Clause) -> tuple[HotPartOnBoard, ...]:
     """Return the declared high-power components; raises `MissingFact` where none is stated, with likely ones."""
     if not any(not declared.is_open for declared in ctx.declarations.config.hot_part):
         raise MissingFact("the high-power components", _lines(ctx.board))
@@ -125,10 +125,10 @@ def hot_parts_of_power(ctx: Context, clause: Clause) -> tuple[HotPartOnBoard, ..
     A part of unknown power leaves the clause open.
     """
     least = clause.limit.min or 0.0
-    return tuple(part for part in hot_parts_asked_for(ctx, clause) if need_power_w(part) >= least)
+    return tuple(part for part in required_hot_parts(ctx, clause) if need_power_w(part) >= least)
 
 
-def holes_beside(part: HotPartOnBoard, reach_mm: float) -> int:
+def holes_near(part: HotPartOnBoard, reach_mm: float) -> int:
     """Count the vias of the net within reach of the edges of a part's thermal pads, those inside among them."""
     vias = part.board.vias
     near = np.zeros(len(vias), dtype=bool)
@@ -267,8 +267,8 @@ def _pad_holes(board: Board, declared: HotPart, row: int) -> Iterator[PadHole]:
             bottom=0 if is_back else board.layer_count - 1,
             net=int(pads.net[index]),
             uuid=str(pads.uuid[index]),
-            filled=_is(declared, reference, "filled") or _nobody_says(reference, in_footprint=True),
-            capped=_is(declared, reference, "capped") or _nobody_says(reference, in_footprint=True),
+            filled=_is(declared, reference, "filled") or _not_declared(reference, in_footprint=True),
+            capped=_is(declared, reference, "capped") or _not_declared(reference, in_footprint=True),
             is_laser=False,
         )
 
@@ -296,10 +296,10 @@ def _of_file(board: Board, reference: str, what: str, stated: int) -> Fact[bool]
     if default is not None:
         source, sure = "board setup, IPC-4761 defaults", Confidence.MEDIUM
         return Fact[bool](name=f"via {what}", value=default, origin=Origin.FILE, source=source, confidence=sure)
-    return _nobody_says(reference, in_footprint=False)
+    return _not_declared(reference, in_footprint=False)
 
 
-def _nobody_says(reference: str, *, in_footprint: bool) -> Fact[bool]:
+def _not_declared(reference: str, *, in_footprint: bool) -> Fact[bool]:
     whose = "the holes that footprints have" if in_footprint else "the vias"
     how = 'via_fill = "?"  # none, resin, conductive epoxy or copper\nvia_capped = "?"  # true or false'
     kicad = "" if in_footprint else "\n# or, in KiCad 10, in the properties of the vias"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from drc_rules.analysis.via.drilled_holes import drilled_holes
-from drc_rules.analysis.via.fast_vias import StubGroup, figures_of, grouped_stubs
+from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, stub_values
 from drc_rules.facts.context import Context
 from drc_rules.report.link_rows import BackdrillRow
 from drc_rules.report.model import Missing
@@ -102,7 +102,7 @@ def _needed(ctx: Context, missing: dict[str, Missing]) -> Iterator[_Entry]:
         if not group.stubs or group.drill or nyquist is None:
             continue
         try:
-            figures = figures_of(ctx, group)
+            figures = stub_values(ctx, group)
         except MissingFact as fact:
             missing.setdefault(fact.name, Missing(fact=fact.name, how_to_give=fact.how_to_give))
             continue
@@ -125,7 +125,7 @@ def _exit_instead(ctx: Context, group: StubGroup, least_ghz: float) -> int | Non
         if ctx.uses[layer].is_plane:
             continue
         nearer = group.at_layer(layer)
-        if figures_of(ctx, nearer).resonance_ghz.low >= least_ghz:
+        if stub_values(ctx, nearer).resonance_ghz.low >= least_ghz:
             return layer
     return None
 

@@ -60,7 +60,7 @@ def _file() -> _File:
     return read_model(FILE, _File)
 
 
-def greatest_aspect_ratio(kind: HoleKind, tier: Tier) -> float:
+def max_aspect_ratio(kind: HoleKind, tier: Tier) -> float:
     """Return the maximum ratio of depth to diameter that a tier drills and plates."""
     rows = _file().aspect_ratio
     return {"through": rows.through, "buried": rows.buried, "microvia": rows.microvia}[kind].of(tier)

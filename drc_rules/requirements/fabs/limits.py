@@ -76,6 +76,6 @@ def limit_of(name: LimitName, tier: Tier) -> float | None:
     return found.of(tier)
 
 
-def greatest_board_mm(tier: Tier) -> tuple[float, float] | None:
+def max_board_mm(tier: Tier) -> tuple[float, float] | None:
     """Return the maximum board size of a tier, the shorter side first."""
     return _file().board_mm.of(tier)

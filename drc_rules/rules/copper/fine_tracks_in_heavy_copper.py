@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, own_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -62,7 +62,7 @@ def _inner_routed(ctx: Context, clause: Clause) -> Iterator[RoutedLayer]:
 
 def _own_mm(ctx: Context, index: int) -> float | None:
     """Least width that one's own fab states for the layer's weight; None where either is not known."""
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     thickness = ctx.copper_thickness_mm(index)
     if not own.track_mm or not thickness.known or thickness.value is None:
         return None

@@ -36,7 +36,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.pad_copper import pads_beside_fills_mm2
+from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
 from stackup_lib.core.facts import MissingFact
 
 MULTILAYER = 4
@@ -100,4 +100,4 @@ def _share(ctx: Context, use: LayerUse, layer: int) -> float:
     area = board_area_mm2(ctx.board)
     if layer not in (0, ctx.board.layer_count - 1) or not area:
         return use.copper_share
-    return min(use.copper_share + pads_beside_fills_mm2(ctx.copper, layer) / area, 1.0)
+    return min(use.copper_share + pads_outside_fills_mm2(ctx.copper, layer) / area, 1.0)

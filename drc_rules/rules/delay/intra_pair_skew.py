@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
-from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity, Source
@@ -62,11 +62,11 @@ class SkewLimit:
     document: str
 
 
-def _groups(ctx: Context, _clause: Clause) -> Iterator[FastGroup]:
+def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
     return (group for group in ctx.get(_with_pairs))
 
 
-def _with_pairs(ctx: Context) -> tuple[FastGroup, ...]:
+def _with_pairs(ctx: Context) -> tuple[HighSpeedGroup, ...]:
     """Groups of which at least one pair leads somewhere."""
     return tuple(group for group in ReturnPaths(ctx).groups if (found := skews_of(ctx, group)).known or found.missing)
 
@@ -81,7 +81,7 @@ dL: difference of the lengths along the tracks, positive minus negative [mm]
 
 
 @rule("SKW001", kinds=("pair_skew",), over=_groups, formula=FORMULA, reads_fills=True)
-def intra_pair_skew(ctx: Context, clause: Clause, group: FastGroup) -> Iterator[DraftFinding]:
+def intra_pair_skew(ctx: Context, clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface whose traces surely differ by more than its limit."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     found = skews_of(ctx, group)
@@ -111,7 +111,7 @@ def _is_open(one: PairSkew, limit: SkewLimit) -> bool:
     return (one.size_ps.high if one.unsure else one.size_ps.nominal) > limit.ps
 
 
-def _limit(group: FastGroup, one: PairSkew, share: float) -> SkewLimit:
+def _limit(group: HighSpeedGroup, one: PairSkew, share: float) -> SkewLimit:
     """Return the widest limit of the generations that a pair may be of."""
     return max((_limit_of(choice, one, share) for choice in group.choices), key=lambda limit: limit.ps)
 
@@ -132,7 +132,9 @@ def _unit_interval_ps(choice: Interface) -> float:
     return 500 / (choice.nyquist_ghz or 1.0)
 
 
-def _draft(ctx: Context, group: FastGroup, over: list[PairSkew], limits: dict[PairSkew, SkewLimit]) -> DraftFinding:
+def _draft(
+    ctx: Context, group: HighSpeedGroup, over: list[PairSkew], limits: dict[PairSkew, SkewLimit]
+) -> DraftFinding:
     worst = over[0]
     limit, skew = limits[worst], worst.size_ps.nominal
     slowest = group.choices[0]
@@ -183,7 +185,7 @@ def _fix(ctx: Context, one: PairSkew) -> str:
     return f"Add {add:.2f} mm to {net}, close to where {late} gets longer, or shorten {late}"
 
 
-def _doubt(group: FastGroup, one: PairSkew, limit: SkewLimit) -> MissingFact:
+def _doubt(group: HighSpeedGroup, one: PairSkew, limit: SkewLimit) -> MissingFact:
     size = one.size_ps
     spread = f"{size.low:.1f} to {size.high:.1f} ps, maximum {limit.ps:.1f} ps"
     what = f"whether {group.title} {one.name} meets its skew limit: {spread}"

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
-from drc_rules.analysis.return_path.return_paths import FastGroup, ReturnPaths, too_long
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -46,13 +46,13 @@ L_max: a tenth of a wavelength at Nyquist [mm]
 """
 
 
-def _groups(ctx: Context, _clause: Clause) -> Iterator[FastGroup]:
+def _groups(ctx: Context, _clause: Clause) -> Iterator[HighSpeedGroup]:
     """Groups of which at least one pair was followed from end to end."""
     return (group for group in ReturnPaths(ctx).groups if skews_of(ctx, group).known)
 
 
 @rule("SKW002", kinds=("pair_on_different_layers",), over=_groups, since="0.1", formula=FORMULA)
-def pair_on_different_layers(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[DraftFinding]:
+def pair_on_different_layers(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface whose traces are too far on different layers."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     known = skews_of(ctx, group).known
@@ -63,7 +63,7 @@ def pair_on_different_layers(ctx: Context, _clause: Clause, group: FastGroup) ->
         yield _draft(ctx, group, sorted(over, key=lambda one: (-one.apart_mm, one.name)))
 
 
-def _draft(ctx: Context, group: FastGroup, over: list[PairSkew]) -> DraftFinding:
+def _draft(ctx: Context, group: HighSpeedGroup, over: list[PairSkew]) -> DraftFinding:
     worst, board = over[0], ctx.board
     names = [board.copper_layers[k].name for k in worst.apart_layers or ()]
     limit = group.lumped_mm[0]

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, hole_sets
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, own_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
@@ -71,7 +71,7 @@ m_n: registration tolerance [mm]
 @rule("FAB009", aliases=("ring-lost-to-misregistration",), kinds=("registration",), over=_drilled, formula=FORMULA)
 def annular_ring_breakout(ctx: Context, clause: Clause, holes: HoleSet) -> Iterator[DraftFinding]:
     """Yield one finding for the holes of a kind whose ring around the drill is too narrow."""
-    own = own_fab(ctx).registration_mm
+    own = your_fab(ctx).registration_mm
     asked = own if own is not None else clause.limit.max or 0.0
     decimals = None if own is not None else clause.limit.decimals
     least = at_precision(asked, decimals) - TOLERANCE_MM

@@ -36,9 +36,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.analysis.fabrication.board_minimums import Below, MinimumItem, below
-from drc_rules.analysis.fabrication.fab_spaces import layers_with_spaces, space_finder
-from drc_rules.analysis.fabrication.space_places import between, one_per_nets, place
-from drc_rules.analysis.targets.intents import design_rules_of
+from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
+from drc_rules.analysis.targets.configured_geometries import design_rules_of
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -46,7 +46,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import NO_LAYER, Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.shapes import Piece
+from stackup_lib.copper.shapes import CopperShape
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.design_rules.board_minimums import (
     CLEARANCE,
@@ -159,7 +159,7 @@ def _clearance(ctx: Context, held: _Held) -> Iterator[DraftFinding]:
     board, minimum, layer = ctx.board, held.minimum, held.layer
     name, spaces = board.copper_layers[layer].name, ctx.get(space_finder).on(layer)
     is_narrow = spaces.gap_mm < minimum.value_mm - CLEARANCE_PRECISION_MM
-    is_narrow &= (spaces.one.kind != Piece.FILL) | (spaces.other.kind != Piece.FILL)
+    is_narrow &= (spaces.one.kind != CopperShape.FILL) | (spaces.other.kind != CopperShape.FILL)
     nets = np.fromiter(held.spared, dtype=np.int64)
     narrow = spaces.where(is_narrow & ~np.isin(spaces.one.net, nets) & ~np.isin(spaces.other.net, nets))
     narrow = _without_excluded(board, minimum, narrow)
@@ -189,10 +189,10 @@ def _without_excluded(board: Board, minimum: Minimum, spaces: Spaces) -> Spaces:
     excluded = [uuids for check, uuids in board.project.exclusions if check == minimum.check]
     if not excluded or not len(spaces):
         return spaces
-    tables = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
+    tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
 
     def uuids(row: int) -> set[str]:
-        ends = [(Piece(int(side.kind[row])), int(side.row[row])) for side in (spaces.one, spaces.other)]
+        ends = [(CopperShape(int(side.kind[row])), int(side.row[row])) for side in (spaces.one, spaces.other)]
         return {str(tables[kind][at]) for kind, at in ends if kind in tables}
 
     kept = [not any(uuids(row) <= one for one in excluded) for row in range(len(spaces))]

@@ -36,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_edge, copper_place, nearest_first, need_fills
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.fab_size import DRAW_OUTLINE
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
@@ -47,7 +47,7 @@ from stackup_lib.core.facts import MissingFact
 
 
 def _limits(ctx: Context, clause: Clause) -> Iterator[Bar]:
-    least = bar(ctx, clause, "edge_to_copper_mm", own_fab(ctx).edge_to_copper_mm)
+    least = bar(ctx, clause, "edge_to_copper_mm", your_fab(ctx).edge_to_copper_mm)
     if least is not None:
         yield least
 
@@ -72,14 +72,14 @@ def copper_near_edge(ctx: Context, _clause: Clause, least: Bar) -> Iterator[Draf
     if not len(near):
         need_fills(ctx)
         return
-    near, is_told = untold(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
+    near, is_covered = not_covered(near, lambda limit: found.gap_mm < limit.value - TOLERANCE_MM, least)
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    yield _draft(ctx, told, least, is_told=is_told)
+    yield _draft(ctx, told, least, is_covered=is_covered)
 
 
-def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_covered: bool) -> DraftFinding:
     board, gap = ctx.board, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     nets = len(np.unique(near.net))
@@ -100,5 +100,5 @@ def _draft(ctx: Context, near: CutGaps, least: Bar, *, is_told: bool) -> DraftFi
         limit_value=least.value,
         limit_unit="mm",
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
-        is_told=is_told,
+        is_covered=is_covered,
     )

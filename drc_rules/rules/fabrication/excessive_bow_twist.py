@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_limits import own_fab
+from drc_rules.analysis.fabrication.fab_limits import your_fab
 from drc_rules.analysis.fabrication.fab_size import sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
@@ -63,7 +63,7 @@ b_max: maximum [%]
 def excessive_bow_twist(ctx: Context, clause: Clause, _board: Board) -> Iterator[DraftFinding]:
     """Yield one finding for what is ordered, and one for what the copper does."""
     limit = clause.limit.max or 0.0
-    ordered = own_fab(ctx).bow_twist_pct
+    ordered = your_fab(ctx).bow_twist_pct
     bow = _bow(ctx)
     if ordered is not None:
         ctx.shows("as ordered", b=ordered, b_max=limit)

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause
@@ -44,7 +44,7 @@ PLACES_SHOWN = 20
 
 def _outer(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
     """Rows of the tracks on outer layers, and the limit."""
-    least = bar(ctx, clause, "outer_track_mm", own_fab(ctx).outer_track_mm)
+    least = bar(ctx, clause, "outer_track_mm", your_fab(ctx).outer_track_mm)
     tracks, last = ctx.board.tracks, ctx.board.layer_count - 1
     rows = np.flatnonzero(((tracks.layer == 0) | (tracks.layer == last)) & (tracks.width_mm > 0))
     if least and len(rows):
@@ -68,7 +68,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
     fine = rows[tracks.width_mm[rows] < least.value - TOLERANCE_MM]
     if not len(fine):
         return
-    fine, is_told = untold(fine, lambda limit: tracks.width_mm < limit.value - TOLERANCE_MM, least)
+    fine, is_covered = not_covered(fine, lambda limit: tracks.width_mm < limit.value - TOLERANCE_MM, least)
     by_width = fine[np.argsort(tracks.width_mm[fine], kind="stable")]
     names = [ctx.board.copper_layers[layer].name for layer in np.unique(tracks.layer[fine]).tolist()]
     width, length = float(tracks.width_mm[by_width[0]]), float(np.sum(tracks.length_mm[fine]))
@@ -85,7 +85,7 @@ def fine_outer_track(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -
         limit_unit="mm",
         places=tuple(_place(ctx, row) for row in by_width[:PLACES_SHOWN].tolist()),
         every=ObjectRows(tracks=tuple(fine.tolist())),
-        is_told=is_told,
+        is_covered=is_covered,
     )
 
 

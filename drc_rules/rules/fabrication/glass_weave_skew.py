@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import own_fab
+from drc_rules.analysis.fabrication.fab_limits import your_fab
 from drc_rules.analysis.fabrication.glass_weave import WeaveSkew, unit_interval_ps, unnamed_plies, weave_skews
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
@@ -75,7 +75,7 @@ p: maximum share of it [%]
 @rule("FAB011", kinds=("weave_skew",), over=_interfaces, formula=FORMULA)
 def glass_weave_skew(ctx: Context, clause: Clause, one: Interface) -> Iterator[DraftFinding]:
     """Yield one finding for the pairs of an interface that can be skewed past the limit."""
-    if own_fab(ctx).spread_glass:
+    if your_fab(ctx).spread_glass:
         return
     nets = ctx.nets_of(one.id)
     rest_on_assignment(ctx, nets)

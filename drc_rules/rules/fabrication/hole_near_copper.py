@@ -35,8 +35,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
-from drc_rules.analysis.fabrication.fab_spaces import holes_to_copper, space_finder
+from drc_rules.analysis.fabrication.fab_clearances import holes_to_copper, space_finder
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.analysis.fabrication.hole_gaps import HoleGaps
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured
@@ -53,7 +53,7 @@ NO_NET = "copper of no net"
 
 
 def _gaps(ctx: Context, clause: Clause) -> Iterator[tuple[HoleGaps, Bar]]:
-    least = bar(ctx, clause, "hole_to_copper_mm", own_fab(ctx).hole_to_copper_mm)
+    least = bar(ctx, clause, "hole_to_copper_mm", your_fab(ctx).hole_to_copper_mm)
     if least is not None and (gaps := ctx.get(holes_to_copper)) is not None:
         ctx.filled_uses()
         yield gaps, least
@@ -81,7 +81,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
             gaps.holes.need_diameters()
             _need_fills(ctx)
         return
-    near, is_told = untold(near, lambda limit: gaps.gap_mm < limit.value - TOLERANCE_MM, least)
+    near, is_covered = not_covered(near, lambda limit: gaps.gap_mm < limit.value - TOLERANCE_MM, least)
     near = near[np.argsort(gaps.gap_mm[near], kind="stable")]
     worst = int(near[0])
     gap = float(gaps.gap_mm[worst])
@@ -101,7 +101,7 @@ def hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[HoleGaps, Bar
         limit_unit="mm",
         places=gaps.holes.places(ctx.board, near),
         every=gaps.holes.object_rows(near),
-        is_told=is_told,
+        is_covered=is_covered,
     )
 
 
@@ -137,7 +137,7 @@ def _cuts(ctx: Context, gaps: HoleGaps, least: Bar) -> Iterator[DraftFinding]:
 
 def _need_fills(ctx: Context) -> None:
     """Raise `MissingFact` where a zone on an inner layer has no stored fill, or an old one, that may be too near."""
-    if len(ctx.get(space_finder).foreign):
+    if len(ctx.get(space_finder).other_net):
         raise fills_out_of_date()
     open_still = unfilled_zones(ctx.board, range(1, ctx.board.layer_count - 1))
     if len(open_still):

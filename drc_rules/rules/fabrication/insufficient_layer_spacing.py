@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
@@ -46,7 +46,7 @@ HEAVY_MM = 0.07
 
 
 def _limit(ctx: Context, clause: Clause) -> Iterator[Bar]:
-    least = bar(ctx, clause, "dielectric_mm", own_fab(ctx).dielectric_mm)
+    least = bar(ctx, clause, "dielectric_mm", your_fab(ctx).dielectric_mm)
     if least is not None and ctx.board.layer_count > 1:
         yield least
 

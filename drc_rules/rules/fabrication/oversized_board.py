@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, own_fab
+from drc_rules.analysis.fabrication.fab_limits import OWN, bar, is_replaced, your_fab
 from drc_rules.analysis.fabrication.fab_size import in_words, sides_mm
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.limits import greatest_board_mm
+from drc_rules.requirements.fabs.limits import max_board_mm
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, MissingFact
@@ -43,11 +43,11 @@ ROUNDING_MM = 0.005
 
 
 def _limited(ctx: Context, clause: Clause) -> tuple[Board, ...]:
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     if clause.kind == "fab_thickness":
         return (ctx.board,) if bar(ctx, clause, "thickness_mm", own.thickness_mm) else ()
     is_out = is_replaced(clause, own.board_mm[0] if own.board_mm else None)
-    return () if is_out or _greatest(ctx, clause) is None else (ctx.board,)
+    return () if is_out or _largest(ctx, clause) is None else (ctx.board,)
 
 
 FORMULA = """
@@ -64,15 +64,15 @@ def oversized_board(ctx: Context, clause: Clause, _board: Board) -> Iterator[Dra
     yield from _thick(ctx, clause) if clause.kind == "fab_thickness" else _large(ctx, clause)
 
 
-def _greatest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
-    own = own_fab(ctx).board_mm
+def _largest(ctx: Context, clause: Clause) -> tuple[float, float] | None:
+    own = your_fab(ctx).board_mm
     if clause.limit.at_least == OWN:
         return (min(own), max(own)) if own else None
-    return greatest_board_mm(Tier(clause.limit.at_least or Tier.BEST))
+    return max_board_mm(Tier(clause.limit.at_least or Tier.BEST))
 
 
 def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
-    sides, greatest = sides_mm(ctx), _greatest(ctx, clause)
+    sides, greatest = sides_mm(ctx), _largest(ctx, clause)
     if greatest is None:
         return
     for word, side, most in zip(("shorter", "longer"), sides, greatest, strict=True):
@@ -80,7 +80,7 @@ def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
     if all(side <= most + ROUNDING_MM for side, most in zip(sides, greatest, strict=True)):
         return
     is_own = clause.limit.at_least == OWN
-    who = own_fab(ctx).name or "your fab" if is_own else f"{clause.limit.at_least} fabs"
+    who = your_fab(ctx).name or "your fab" if is_own else f"{clause.limit.at_least} fabs"
     told = greatest if is_own else (round(greatest[0]), round(greatest[1]))  # inches, which end in tenths of mm
     worst = max(range(2), key=lambda k: sides[k] / greatest[k])
     yield DraftFinding(
@@ -96,7 +96,7 @@ def _large(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
 
 
 def _thick(ctx: Context, clause: Clause) -> Iterator[DraftFinding]:
-    most = bar(ctx, clause, "thickness_mm", own_fab(ctx).thickness_mm)
+    most = bar(ctx, clause, "thickness_mm", your_fab(ctx).thickness_mm)
     thickness = _thickness_mm(ctx)
     if most is not None:
         ctx.shows(f"thickness, {most.who}", s=thickness, s_max=most.value)

@@ -34,14 +34,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_spaces import layers_with_spaces, space_finder
+from drc_rules.analysis.fabrication.fab_clearances import layers_with_spaces, space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
-from stackup_lib.copper.shapes import Piece, Pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes
 from stackup_lib.copper.shorts import overlap_middles
 from stackup_lib.copper.stale_fills import TOUCH_MM
 from stackup_lib.nets.two_pin_parts import letters_of
@@ -130,7 +130,7 @@ def _harmless(board: Board, found: list[tuple[Spaces, int]]) -> str:
     for shorts, row in found:
         for side in (shorts.one, shorts.other):
             nets.add(int(side.net[row]))
-            is_pad = int(side.kind[row]) == Piece.PAD
+            is_pad = int(side.kind[row]) == CopperShape.PAD
             footprints.add(int(board.pads.footprint[int(side.row[row])]) if is_pad else -1)
     if len(footprints) == 1 and min(footprints) >= 0 and _may_be_a_jumper(board, footprints.pop()):
         return "joined by the part's own pads, as a closed jumper is"
@@ -145,10 +145,10 @@ def _may_be_a_jumper(board: Board, footprint: int) -> bool:
     return is_small and letters_of(str(board.footprints.reference[footprint])) not in NO_JUMPERS
 
 
-def _words(board: Board, pieces: Pieces, row: int) -> str:
+def _words(board: Board, pieces: CopperShapes, row: int) -> str:
     """A piece as text: `track of NET`, `pad 1 of U3 (NET)`."""
-    kind, net, item = Piece(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
-    if kind != Piece.PAD:
+    kind, net, item = CopperShape(int(pieces.kind[row])), board.nets[int(pieces.net[row])], int(pieces.row[row])
+    if kind != CopperShape.PAD:
         return f"{kind.name.lower()} of {net}"
     part = str(board.footprints.reference[int(board.pads.footprint[item])])
     number = str(board.pads.number[item])
@@ -159,7 +159,7 @@ def _place(board: Board, shorts: Spaces, row: int) -> Place:
     rows = np.array([row])
     one, other = shorts.one.where(rows), shorts.other.where(rows)
     x, y = overlap_middles(board, one, other).round(6)[0].tolist()
-    tables = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
-    uuid = str(tables[Piece(int(one.kind[0]))][int(one.row[0])])
+    tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
+    uuid = str(tables[CopperShape(int(one.kind[0]))][int(one.row[0])])
     name = board.copper_layers[shorts.layer].name
     return Place(layer=name, net=board.nets[int(one.net[0])], uuid=uuid or None, x_mm=x, y_mm=y)

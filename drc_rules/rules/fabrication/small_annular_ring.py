@@ -36,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_RING_MM, HoleSet, hole_sets
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
@@ -46,7 +46,7 @@ from stackup_lib.board.board import Ints
 
 
 def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     for holes in hole_sets(ctx.board):
         found = (
             bar(ctx, clause, "microvia_ring_mm", own.microvia_ring_mm)
@@ -77,7 +77,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
     if len(bare) and least.tier in (Tier.STANDARD, None):
         ctx.shows(f"{holes.counted(bare)} without a ring, {least.who}", r=0.0, r_min=least.value)
     if len(narrow):
-        told = untold(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
+        told = not_covered(narrow, lambda limit: holes.ring_mm < limit.value - TOLERANCE_MM, least)
         worst = float(np.min(holes.ring_mm[told[0]]))
         if worst > np.min(ringed):  # the narrowest of all is reported at a stricter tier
             ctx.shows(f"{holes.noun}s that no stricter tier reports, {least.who}", r=worst, r_min=least.value)
@@ -97,7 +97,7 @@ def small_annular_ring(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Ba
 
 
 def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -> DraftFinding:
-    narrow, is_told = told
+    narrow, is_covered = told
     worst = float(np.min(holes.ring_mm[narrow]))
     at_worst = narrow[int(np.argmin(holes.ring_mm[narrow]))]
     drill, drilled = float(holes.drill_mm[at_worst]), round(float(holes.drilled_mm[at_worst]), 6)
@@ -119,5 +119,5 @@ def _narrow(ctx: Context, holes: HoleSet, told: tuple[Ints, bool], least: Bar) -
         limit_unit="mm",
         places=holes.places(ctx.board, narrow),
         every=holes.object_rows(narrow),
-        is_told=is_told,
+        is_covered=is_covered,
     )

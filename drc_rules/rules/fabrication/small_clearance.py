@@ -39,8 +39,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, untold
-from drc_rules.analysis.fabrication.fab_spaces import (
+from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.fab_clearances import (
     heavier_space_mm,
     is_outer,
     layers_with_spaces,
@@ -50,7 +50,7 @@ from drc_rules.analysis.fabrication.fab_spaces import (
     space_finder,
     weight_oz,
 )
-from drc_rules.analysis.fabrication.space_places import between, one_per_nets, place
+from drc_rules.analysis.fabrication.fab_limits import Bar, is_replaced, not_covered
 from drc_rules.facts.context import DECLARE_STACKUP, FILL_ZONES, Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
@@ -88,7 +88,7 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
         least_space(ctx, clause, layer),
         ctx.get(space_finder).on(layer),
     )
-    if len(ctx.get(space_finder).foreign):
+    if len(ctx.get(space_finder).other_net):
         spaces = spaces.where(~spaces.at_fill)
     if limit is None:
         _need_no_table(ctx, clause, layer, spaces)
@@ -100,7 +100,7 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
         return
     narrow = narrow.where(one_per_nets(ctx.board, narrow))  # once per two nets, at the strictest tier they miss
     ctx.shows(f"{name}, {limit.who}", s=float(narrow.gap_mm[0]), s_min=limit.value, p=_precision_mm(limit))
-    rest, is_told = untold(np.arange(len(narrow)), lambda one: _miss(one, narrow), limit)
+    rest, is_covered = not_covered(np.arange(len(narrow)), lambda one: _miss(one, narrow), limit)
     told = narrow.where(rest)
     if told.gap_mm[0] > narrow.gap_mm[0]:  # the narrowest of all is reported at a stricter tier
         ctx.shows(
@@ -109,7 +109,7 @@ def small_clearance(ctx: Context, clause: Clause, layer: int) -> Iterator[DraftF
             s_min=limit.value,
             p=_precision_mm(limit),
         )
-    yield replace(_draft(ctx, layer, limit, told), is_told=is_told)
+    yield replace(_draft(ctx, layer, limit, told), is_covered=is_covered)
 
 
 def _precision_mm(limit: Bar) -> float:
@@ -157,7 +157,7 @@ def _need_all_known(ctx: Context, layer: int) -> None:
     board, name = ctx.board, ctx.board.copper_layers[layer].name
     if len(unfilled_zones(board, (layer,))):
         raise MissingFact(f"the zone fills on {name}", FILL_ZONES)
-    if len(ctx.get(space_finder).foreign):
+    if len(ctx.get(space_finder).other_net):
         raise fills_out_of_date()
     if is_outer(board, layer) and own_space_mm(ctx, layer) is None and not ctx.copper_thickness_mm(layer).known:
         raise MissingFact(f"copper thickness of {name}", DECLARE_STACKUP)

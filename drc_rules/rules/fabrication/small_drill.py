@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
@@ -58,7 +58,7 @@ def _sets(ctx: Context, clause: Clause) -> Iterator[tuple[HoleSet, Bar]]:
 
 def _bar(ctx: Context, clause: Clause, holes: HoleSet) -> Bar | None:
     """Return the least diameter: of a tier the drill's, of one's own fab the finished hole's."""
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     if holes.is_micro:
         return bar(ctx, clause, "microvia_mm", own.microvia_mm)
     return bar(ctx, clause, "drill_mm", own.hole_mm)
@@ -98,7 +98,9 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
     holes, least = subject
     finished_mm, drilled_mm = _finished_mm(holes, least), _drilled_mm(holes, least)
     is_narrow = _are_narrow(holes, least)
-    small, is_told = untold(np.flatnonzero(holes.is_sized & is_narrow), lambda limit: _are_narrow(holes, limit), least)
+    small, is_covered = not_covered(
+        np.flatnonzero(holes.is_sized & is_narrow), lambda limit: _are_narrow(holes, limit), least
+    )
     by_drill = len(small) > 0 and not np.any(holes.drill_mm[small] < finished_mm - TOLERANCE_MM)
     d, d_min = (drilled_mm, least.value) if by_drill else (holes.drill_mm, finished_mm)
     narrowest = float(np.min(d[holes.is_sized])) if np.any(holes.is_sized) else np.inf
@@ -129,7 +131,7 @@ def small_drill(ctx: Context, _clause: Clause, subject: tuple[HoleSet, Bar]) -> 
             limit_unit="mm",
             places=holes.places(ctx.board, small),
             every=holes.object_rows(small),
-            is_told=is_told,
+            is_covered=is_covered,
         )
     else:
         holes.need_diameters()

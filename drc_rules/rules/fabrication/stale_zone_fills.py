@@ -34,13 +34,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_spaces import space_finder
+from drc_rules.analysis.fabrication.fab_clearances import space_finder
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints, PadKind
-from stackup_lib.copper.stale_fills import Foreign, Item
+from stackup_lib.copper.stale_fills import Item, OtherNetItems
 
 PLACES_SHOWN = 20
 
@@ -55,7 +55,7 @@ def _stored(ctx: Context, _clause: Clause) -> Iterator[Context]:
 @rule("FAB014", kinds=("fills_up_to_date",), over=_stored)
 def stale_zone_fills(ctx: Context, _clause: Clause, _subject: Context) -> Iterator[DraftFinding]:
     """Yield one finding where fills are out of date."""
-    found = ctx.get(space_finder).foreign
+    found = ctx.get(space_finder).other_net
     if not len(found):
         return
     nets, layer = ctx.board.nets, ctx.board.copper_layers[int(found.layer[0])].name
@@ -82,7 +82,7 @@ def _counted(kinds: Ints) -> str:
     return ", ".join(words[:-1]) + (" and " if len(words) > 1 else "") + words[-1]
 
 
-def _first(ctx: Context, found: Foreign) -> str:
+def _first(ctx: Context, found: OtherNetItems) -> str:
     """The first item as text."""
     kind, row = Item(int(found.kind[0])), int(found.row[0])
     pads, nets = ctx.board.pads, ctx.board.nets
@@ -91,7 +91,7 @@ def _first(ctx: Context, found: Foreign) -> str:
     return f"a {NOUNS[kind]} of {nets[int(found.net[0])] or 'no net'}"
 
 
-def _place(ctx: Context, found: Foreign, k: int) -> Place:
+def _place(ctx: Context, found: OtherNetItems, k: int) -> Place:
     board, kind, row = ctx.board, Item(int(found.kind[k])), int(found.row[k])
     tables = {Item.TRACK: board.tracks.uuid, Item.VIA: board.vias.uuid, Item.FILL: None}
     table = tables.get(kind, board.pads.uuid)

@@ -36,7 +36,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -57,7 +57,7 @@ class Dielectrics:
 
 
 def _dielectrics(ctx: Context, clause: Clause) -> Iterator[Dielectrics]:
-    least = bar(ctx, clause, "dielectric_mm", own_fab(ctx).dielectric_mm)
+    least = bar(ctx, clause, "dielectric_mm", your_fab(ctx).dielectric_mm)
     if least is None or ctx.board.layer_count < 2:
         return
     if ctx.board.layer_count == 2 and _is_surely_thick(ctx, least):
@@ -92,7 +92,7 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
     if not thin:
         return
     gaps = np.array(of.gaps_mm)
-    rest, is_told = untold(np.array(thin), lambda limit: gaps < limit.value - TOLERANCE_MM, of.least)
+    rest, is_covered = not_covered(np.array(thin), lambda limit: gaps < limit.value - TOLERANCE_MM, of.least)
     thin = rest.tolist()
     rows = [row.name for row in ctx.stackup().copper]
     worst = min(thin, key=lambda k: of.gaps_mm[k])
@@ -108,6 +108,6 @@ def thin_dielectric(ctx: Context, _clause: Clause, of: Dielectrics) -> Iterator[
         limit_value=of.least.value,
         limit_unit="mm",
         places=tuple(Place(layer=rows[k]) for k in thin),
-        is_told=is_told,
+        is_covered=is_covered,
         defect="dielectrics",
     )

@@ -39,8 +39,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from drc_rules.analysis.fabrication.cuts import PLACES_SHOWN, at_holes, copper_place, nearest_first, need_fills
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, own_fab, untold
-from drc_rules.analysis.fabrication.fab_spaces import space_finder
+from drc_rules.analysis.fabrication.fab_clearances import space_finder
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, not_covered, your_fab
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
@@ -55,7 +55,7 @@ from stackup_lib.copper.stale_fills import fills_out_of_date
 def _holes(ctx: Context, clause: Clause) -> Iterator[tuple[Ints, Bar]]:
     pads = ctx.board.pads
     rows = np.flatnonzero((pads.kind == PadKind.NON_PLATED) & (np.fmin(pads.drill_x_mm, pads.drill_y_mm) > 0))
-    least = bar(ctx, clause, "unplated_hole_to_copper_mm", own_fab(ctx).hole_to_copper_mm)
+    least = bar(ctx, clause, "unplated_hole_to_copper_mm", your_fab(ctx).hole_to_copper_mm)
     if len(rows) and least is not None:
         yield rows, least
 
@@ -72,7 +72,7 @@ g_min: minimum of the fab [mm]
 def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints, Bar]) -> Iterator[DraftFinding]:
     """Yield one finding for the unplated holes that are nearer to copper than the limit."""
     holes, least = subject
-    are_old = bool(len(ctx.get(space_finder).foreign))
+    are_old = bool(len(ctx.get(space_finder).other_net))
     found = _gaps(ctx, least, are_old=are_old)
     near = np.flatnonzero(found.gap_mm < least.value - TOLERANCE_MM)
     if len(found.gap_mm):
@@ -85,11 +85,11 @@ def unplated_hole_near_copper(ctx: Context, _clause: Clause, subject: tuple[Ints
         gaps = _gaps(ctx, limit, are_old=are_old)
         return np.isin(found.cut, gaps.cut[gaps.gap_mm < limit.value - TOLERANCE_MM])
 
-    near, is_told = untold(near, misses, least)
+    near, is_covered = not_covered(near, misses, least)
     told = nearest_first(found.where(near))
     if told.gap_mm[0] > np.min(found.gap_mm):  # the nearest of all is reported at a stricter tier
         ctx.shows(f"what no stricter tier reports, {least.who}", g=float(told.gap_mm[0]), g_min=least.value)
-    yield _draft(ctx, told, (len(holes), least), is_told=is_told)
+    yield _draft(ctx, told, (len(holes), least), is_covered=is_covered)
 
 
 def _gaps(ctx: Context, least: Bar, *, are_old: bool) -> CutGaps:
@@ -106,7 +106,7 @@ def _need_fills(ctx: Context, least: Bar, *, are_old: bool) -> None:
     need_fills(ctx)
 
 
-def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -> DraftFinding:
+def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_covered: bool) -> DraftFinding:
     board, (count, least), gap = ctx.board, of, float(near.gap_mm[0])
     layer, net = board.copper_layers[int(near.layer[0])].name, board.nets[int(near.net[0])] or "copper of no net"
     some = f"{len(near.net)} of {count}" if len(near.net) < count else f"{count}"
@@ -129,5 +129,5 @@ def _draft(ctx: Context, near: CutGaps, of: tuple[int, Bar], *, is_told: bool) -
         limit_value=least.value,
         limit_unit="mm",
         places=tuple(copper_place(board, near, k) for k in range(min(len(near.net), PLACES_SHOWN))),
-        is_told=is_told,
+        is_covered=is_covered,
     )

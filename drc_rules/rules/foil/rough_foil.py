@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.nets.fast_layers import FastLayer
+from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -39,7 +39,7 @@ from stackup_lib.materials import FoilGrade
 
 
 @rule("FOI001", kinds=("foil",), over=fast_layers)
-def rough_foil(ctx: Context, clause: Clause, layer: FastLayer) -> Iterator[DraftFinding]:
+def rough_foil(ctx: Context, clause: Clause, layer: HighSpeedLayer) -> Iterator[DraftFinding]:
     """Yield one finding per layer below the grade."""
     grade, wanted = ctx.need(ctx.foil(layer.index)), FoilGrade(clause.limit.at_least)
     if grade < wanted:

@@ -37,7 +37,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.targets.intents import Intent, intents
+from drc_rules.analysis.targets.configured_geometries import Intent, intents
 from drc_rules.facts.context import NO_PLANE, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause, Severity

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.targets.intents import design_rules_of
+from drc_rules.analysis.targets.configured_geometries import design_rules_of
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
@@ -41,12 +41,12 @@ from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
 
 
-def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
+def _rules_next_to(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
     found = design_rules_of(ctx)
     return () if found is None else (found,)
 
 
-@rule("NET004", kinds=("design_rules_readable",), over=_rules_beside)
+@rule("NET004", kinds=("design_rules_readable",), over=_rules_next_to)
 def ignored_design_rules(ctx: Context, clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
     """Yield one finding for the first fault of the file."""
     if rules.path is None:

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.targets.intents import design_rules_of, leading_somewhere
+from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place
@@ -43,25 +43,25 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.nets.design_widths import intended_geometry
+from stackup_lib.nets.design_widths import configured_geometry
 
 SHOWN = 5
 
 
 @dataclass(frozen=True)
-class FastNets:
+class HighSpeedNets:
     """The nets of a high-speed family that lead somewhere."""
 
     family: Family
     nets: Ints
 
 
-def _fast_nets(ctx: Context, _clause: Clause) -> Iterator[FastNets]:
+def _fast_nets(ctx: Context, _clause: Clause) -> Iterator[HighSpeedNets]:
     used = leading_somewhere(ctx)
     for family in families():
         nets = [net for net in ctx.nets_of(family.id).tolist() if net in used] if family.fast else []
         if nets:
-            yield FastNets(family, np.array(nets, dtype=np.int64))
+            yield HighSpeedNets(family, np.array(nets, dtype=np.int64))
 
 
 FORMULA = """
@@ -73,7 +73,7 @@ m: nets of the family that connect pads
 
 
 @rule("NET006", aliases=("unclassified-fast-nets",), kinds=("nets_in_classes",), over=_fast_nets, formula=FORMULA)
-def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: FastNets) -> Iterator[DraftFinding]:
+def unclassified_high_speed_nets(ctx: Context, clause: Clause, found: HighSpeedNets) -> Iterator[DraftFinding]:
     """Yield one finding per family with nets that neither a class nor a rule knows."""
     if lacks_project(ctx.board) and not ctx.board.project.net_classes_of:
         raise MissingFact("the net classes", "put the .kicad_pro next to the board")
@@ -103,6 +103,6 @@ def _has_rule(ctx: Context, name: str, rules: DesignRules | None) -> bool:
     """Tell whether a design rule prefers a width for a net, or may: what is not certain is no reason to complain."""
     if rules is None:
         return False
-    in_pair = ctx.pairs.partner_of(ctx.board.nets.index(name)) is not None
-    said = intended_geometry(ctx.board, name, rules, in_pair=in_pair)
+    in_pair = ctx.pairs.complement_of(ctx.board.nets.index(name)) is not None
+    said = configured_geometry(ctx.board, name, rules, in_pair=in_pair)
     return any(layer.doubts or (layer.width is not None and layer.width.is_meant) for layer in said)

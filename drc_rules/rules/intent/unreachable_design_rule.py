@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.targets.intents import readable_rules
+from drc_rules.analysis.targets.configured_geometries import readable_rules
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.intent._design_rule_reach import (
@@ -51,12 +51,12 @@ from stackup_lib.board.design_rules import DesignRule, DesignRules
 from stackup_lib.kicad.design_rules.condition_tree import Comparison, parse_condition
 
 
-def _rules_beside(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
+def _rules_next_to(ctx: Context, _clause: Clause) -> tuple[DesignRules, ...]:
     found = readable_rules(ctx)
     return (found,) if found is not None and found.rules else ()
 
 
-@rule("NET007", aliases=("idle-design-rule",), kinds=("design_rules_act",), over=_rules_beside)
+@rule("NET007", aliases=("idle-design-rule",), kinds=("design_rules_act",), over=_rules_next_to)
 def unreachable_design_rule(ctx: Context, _clause: Clause, rules: DesignRules) -> Iterator[DraftFinding]:
     """Yield one finding per mistake, whatever number of rules it concerns."""
     names = names_of(ctx.board)

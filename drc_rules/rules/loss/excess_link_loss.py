@@ -54,7 +54,7 @@ from drc_rules.analysis.loss.judged_links import ASSUMED, SHARE, JudgedLinks, ju
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_needs import df_that_closes, longest_by_layer
 from drc_rules.analysis.loss.loss_shares import DECLARED_PARTS, Share, declaration_lines, share_of
-from drc_rules.analysis.targets.intents import leading_somewhere
+from drc_rules.analysis.targets.configured_geometries import leading_somewhere
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import SAME_FREQUENCY
 from drc_rules.facts.guesses import rest_on_assignment
@@ -152,7 +152,7 @@ def _undeclared(ctx: Context, link: LinkLoss) -> tuple[str, ...]:
     foils: dict[str, None] = {}
     dfs: dict[str, None] = {}
     ghz = link.interface.nyquist_ghz or 0.0
-    for stretch in link.stretches:
+    for stretch in link.sections:
         layer, _, _, references = stretch.key
         foil = ctx.foil_name(layer)
         if not foil.known:
@@ -302,5 +302,5 @@ def _ends(charged: Interval) -> tuple[float, float]:
 
 
 def _place(ctx: Context, link: LinkLoss) -> Place:
-    layer = ctx.board.copper_layers[link.stretches[0].key[0]].name
+    layer = ctx.board.copper_layers[link.sections[0].key[0]].name
     return Place(layer=layer, net=link.name)

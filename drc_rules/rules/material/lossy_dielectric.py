@@ -38,14 +38,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT, is_above, meets
-from drc_rules.analysis.loss.loss_needs import physics_beside_df
+from drc_rules.analysis.loss.loss_needs import physics_except_df
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import bare_df_above, is_named, note_of_untouched, severity_of_bare
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.scopes import FastPly, fast_plies
+from drc_rules.rules.scopes import HighSpeedPly, fast_plies
 from stackup_lib.core.facts import Confidence
 
 _WHY = "Dielectric loss at the link's Nyquist frequency consumes the channel's loss budget"
@@ -63,7 +63,7 @@ f: its frequency [GHz]
 
 
 @rule("MAT001", kinds=("laminate_df",), over=fast_plies, formula=FORMULA)
-def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[DraftFinding]:
+def lossy_dielectric(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply above the limit, or a remark for one that meets it by name or by the allowance only."""
     limit, at_ghz = clause.limit.max or 0.0, clause.limit.at_ghz or 10.0
     ply = fast.ply
@@ -87,16 +87,16 @@ def lossy_dielectric(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[Dr
             yield _just_meets(clause, fast, df, at_ghz)
 
 
-def _show(ctx: Context, clause: Clause, fast: FastPly, df: float) -> None:
+def _show(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float) -> None:
     limit = clause.limit
     what = f"{fast.ply.label} ({_material(fast.ply)}), adjacent to {fast.touching}"
     ctx.shows(what, Df=df, Df_max=limit.max or 0.0, a=ALLOWANCE_PCT, f=limit.at_ghz or 10.0)
 
 
-def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) -> DraftFinding:
+def _finding(ctx: Context, clause: Clause, fast: HighSpeedPly, df: float, what: str) -> DraftFinding:
     ply = fast.ply
     with ctx.aside():
-        beside = physics_beside_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
+        beside = physics_except_df(ctx, fast.layers[0].interface.id, clause.limit.at_ghz or 10.0)
     return DraftFinding(
         title=f"{ply.label} ({_material(ply)}), adjacent to {fast.touching}: {what} exceeds {clause.limit.max:g}",
         why=_WHY + beside + note_of_untouched(ply),
@@ -110,7 +110,7 @@ def _finding(ctx: Context, clause: Clause, fast: FastPly, df: float, what: str) 
     )
 
 
-def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> DraftFinding:
+def _by_name(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> DraftFinding:
     ply = fast.ply
     nyquist = fast.layers[0].interface.nyquist_ghz
     at_nyquist = ply.df_at(nyquist) if nyquist else None
@@ -129,7 +129,7 @@ def _by_name(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> DraftFi
     )
 
 
-def _just_meets(clause: Clause, fast: FastPly, df: float, at_ghz: float) -> DraftFinding:
+def _just_meets(clause: Clause, fast: HighSpeedPly, df: float, at_ghz: float) -> DraftFinding:
     ply = fast.ply
     return DraftFinding(
         title=(

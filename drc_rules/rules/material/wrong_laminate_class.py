@@ -42,13 +42,13 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.material._named import CLEARLY_ABOVE, bare_df_above, is_named, note_of_untouched, severity_of_bare
 from drc_rules.rules.rule import DraftFinding, rule
-from drc_rules.rules.scopes import FastPly, fast_plies
+from drc_rules.rules.scopes import HighSpeedPly, fast_plies
 from stackup_lib.core.facts import Confidence, Origin
 from stackup_lib.materials import CLASS_BORDER, LossClass, loss_class_from_df
 
 
 @rule("MAT002", kinds=("laminate_class",), over=fast_plies)
-def wrong_laminate_class(ctx: Context, clause: Clause, fast: FastPly) -> Iterator[DraftFinding]:
+def wrong_laminate_class(ctx: Context, clause: Clause, fast: HighSpeedPly) -> Iterator[DraftFinding]:
     """Yield one finding per ply below the class."""
     ply, wanted = fast.ply, LossClass(clause.limit.at_least)
     named, bare = is_named(ctx, ply, clause), bare_df_above(ply, CLASS_BORDER.get(wanted, math.inf))
@@ -72,7 +72,7 @@ def _why_so(ply: DielectricPly) -> str:
     return f", by the Df of {declared.df:g} declared at {declared.at_ghz:g} GHz"
 
 
-def _finding(clause: Clause, fast: FastPly, wanted: LossClass, found: LossClass, why_so: str) -> DraftFinding:
+def _finding(clause: Clause, fast: HighSpeedPly, wanted: LossClass, found: LossClass, why_so: str) -> DraftFinding:
     ply = fast.ply
     return DraftFinding(
         title=(

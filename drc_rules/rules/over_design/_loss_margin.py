@@ -97,7 +97,7 @@ def rooms(ctx: Context) -> tuple[LinkRoom, ...] | None:
 
 def df_that_would_do(ctx: Context, room: LinkRoom) -> tuple[float, float] | None:
     """Return the largest Df at 10 GHz at which a link still surely closes, and its Df there now; None if not known."""
-    now = LinkLosses(ctx).df_beside(room.link, AT_GHZ)
+    now = LinkLosses(ctx).adjacent_df(room.link, AT_GHZ)
     dielectric = room.link.dielectric_db
     if not now or dielectric <= 0:
         return None
@@ -113,7 +113,7 @@ def with_foil_db(ctx: Context, link: LinkLoss, grade: FoilGrade) -> Interval:
     """Return the loss of a link if all copper next to it were of another grade; its spread is taken generously."""
     nyquist = link.interface.nyquist_ghz or 0.0
     more = 0.0
-    for stretch in link.stretches:
+    for stretch in link.sections:
         other = Lines(ctx).changed_loss_db_per_mm(stretch.key, nyquist, foil=grade.value)
         more += stretch.length_mm * (other - stretch.loss.total_db_per_mm.nominal)
     more = max(more, 0.0)

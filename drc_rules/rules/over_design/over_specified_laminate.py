@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from drc_rules.analysis.loss.laminate_demand import materials_for
-from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.facts.guesses import rest_on_assignment

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drc_rules.analysis.nets.fast_layers import fast_layers
+from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import rest_on_assignment
 from drc_rules.report.model import Measured, Place

@@ -35,8 +35,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from drc_rules.analysis.fabrication.clearance_places import between, one_per_nets, place
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
-from drc_rules.analysis.fabrication.space_places import between, one_per_nets, place
 from drc_rules.analysis.power.voltage_spacing import (
     WORDS,
     differences_v,
@@ -54,7 +54,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
-from stackup_lib.copper.shapes import Mask, Piece
+from stackup_lib.copper.shapes import CopperShape, Mask
 from stackup_lib.core.facts import Confidence, MissingFact
 
 PLACES_SHOWN = 20
@@ -114,7 +114,7 @@ def small_voltage_clearance(ctx: Context, _clause: Clause, layer: int) -> Iterat
 
 def _of_one_part(board: Board, spaces: Spaces) -> Mask:
     """Which spaces are between two pads of one part."""
-    pads = (spaces.one.kind == Piece.PAD) & (spaces.other.kind == Piece.PAD)
+    pads = (spaces.one.kind == CopperShape.PAD) & (spaces.other.kind == CopperShape.PAD)
     same = np.zeros(len(spaces), dtype=np.bool_)
     part = board.pads.footprint
     same[pads] = part[spaces.one.row[pads]] == part[spaces.other.row[pads]]

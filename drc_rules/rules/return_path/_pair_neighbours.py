@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drc_rules.analysis.lines.solved_lines import Lines
-from drc_rules.analysis.return_path.return_paths import FastGroup, Referenced, ReturnPaths
+from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, Referenced, ReturnPaths
 from drc_rules.facts.context import Context
 from stackup_lib.copper.coupling import pair_geometry
 from stackup_lib.copper.crosstalk_weights import near_end, pair_mutual, power_sum
@@ -64,7 +64,7 @@ class Crowd:
     noisiest: Victim | None
 
 
-def asked_heights(group: FastGroup) -> float | None:
+def asked_heights(group: HighSpeedGroup) -> float | None:
     """Return the spacing between pairs that a document requires, in heights over the nearer plane."""
     return group.choices[0].pair_spacing_heights if len(group.choices) == 1 else None
 
@@ -92,7 +92,7 @@ def crowd(ctx: Context, part: Referenced) -> Crowd:
 
 
 @dataclass(frozen=True)
-class _Heard:
+class _Coupled:
     """A run with the crosstalk at either end, relative to others and to one that is as near all along."""
 
     run: Neighbour
@@ -105,9 +105,9 @@ class _Heard:
 def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neighbour]) -> Victim:
     """Return the pair with the most crosstalk from all its neighbours, which are uncorrelated."""
     size = _size(ctx, part.layer, near[0][1].first)  # stands for all: only ratios rest on it
-    of_pair: dict[int, list[_Heard]] = {}
+    of_pair: dict[int, list[_Coupled]] = {}
     for run in near:
-        heard = _heard(ctx, part, allowed_mm, run, size)
+        heard = _coupled(ctx, part, allowed_mm, run, size)
         for pair in (run[1].first, run[1].second):
             of_pair.setdefault(pair, []).append(heard)
     victims: list[tuple[float, Victim]] = []
@@ -122,7 +122,7 @@ def _noisiest(ctx: Context, part: Referenced, allowed_mm: float, near: list[Neig
     return max(victims, key=lambda one: (round(one[0], 9), -one[1].pair))[1]
 
 
-def _heard(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, size: tuple[float, float]) -> _Heard:
+def _coupled(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, size: tuple[float, float]) -> _Coupled:
     gap, beside = run
     width, own_gap = size
     heights = [ReturnPaths(ctx).height_mm(part.layer, plane) for plane in part.planes]
@@ -141,10 +141,10 @@ def _heard(ctx: Context, part: Referenced, allowed_mm: float, run: Neighbour, si
         far_ends.append(float(np.sum(along * beside.length_mm[mine])))
     near_share = max(near_ends) / near_end(even, np.array([length]), nyquist)
     is_own = _owner(ctx, beside) == part.group
-    return _Heard(run, is_own, max(near_ends), near_share, max(far_ends) / (float(even[0]) * length))
+    return _Coupled(run, is_own, max(near_ends), near_share, max(far_ends) / (float(even[0]) * length))
 
 
-def _owner(ctx: Context, beside: ParallelPairs) -> FastGroup:
+def _owner(ctx: Context, beside: ParallelPairs) -> HighSpeedGroup:
     """Return the group of the two for which a run is reported: the larger required gap, else the faster one."""
     groups = [ReturnPaths(ctx).group_of_net[int(ctx.pairs.positive[pair])] for pair in (beside.first, beside.second)]
     return max(groups, key=lambda one: (asked_heights(one) or 0.0, one.choices[0].nyquist_ghz or 0.0, one.id))

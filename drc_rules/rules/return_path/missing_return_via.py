@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.return_path.plane_changes import layer_crossings, plane_changes
-from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, FastGroup, ReturnPaths, too_long
+from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, HighSpeedGroup, ReturnPaths, too_long
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause, Severity
@@ -47,7 +47,7 @@ NOWHERE_MM = float("inf")
 """Stands for "no via joins the planes"."""
 
 
-def _groups(ctx: Context, _clause: Clause) -> tuple[FastGroup, ...]:
+def _groups(ctx: Context, _clause: Clause) -> tuple[HighSpeedGroup, ...]:
     return tuple(group for group in ReturnPaths(ctx).groups if layer_crossings(ctx, group))
 
 
@@ -60,7 +60,7 @@ d_max: maximum: a tenth of a wavelength at Nyquist, at least 1 mm [mm]
 
 
 @rule("RET003", aliases=("far-return-via",), kinds=("return_via",), over=_groups, formula=FORMULA, reads_fills=True)
-def missing_return_via(ctx: Context, _clause: Clause, group: FastGroup) -> Iterator[DraftFinding]:
+def missing_return_via(ctx: Context, _clause: Clause, group: HighSpeedGroup) -> Iterator[DraftFinding]:
     """Yield one finding for the vias between two layers whose planes nothing joins near them."""
     ctx.rests_on(ctx.assignment.confidence_of(group.nets[0]))
     far: dict[tuple[int, int], list[LayerChange]] = {}
@@ -90,7 +90,7 @@ def _distance(change: LayerChange) -> float:
     return min(near, default=NOWHERE_MM)
 
 
-def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFinding:
+def _far(ctx: Context, group: HighSpeedGroup, changes: list[LayerChange]) -> DraftFinding:
     worst = max(changes, key=lambda change: (_distance(change), -change.via))
     distance = _distance(worst)
     reach = max(group.lumped_mm[-1], LEAST_REACH_MM)
@@ -113,7 +113,7 @@ def _far(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFin
     )
 
 
-def _apart(ctx: Context, group: FastGroup, changes: list[LayerChange]) -> DraftFinding:
+def _apart(ctx: Context, group: HighSpeedGroup, changes: list[LayerChange]) -> DraftFinding:
     one = changes[0]
     entry, out = ("/".join(ctx.board.nets[net] for net in nets) for nets in (one.entry_nets, one.exit_nets))
     return DraftFinding(

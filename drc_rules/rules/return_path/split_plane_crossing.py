@@ -49,7 +49,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
 from stackup_lib.return_path.plane_gaps import Gap, GapKind
-from stackup_lib.return_path.slot_length import reach_aside_mm
+from stackup_lib.return_path.slot_length import detour_mm
 
 Crossing = tuple[int, GapKind, tuple[int, ...]]
 """Plane, kind, and nets on its sides: gaps that are one slot or split to a user."""
@@ -115,11 +115,11 @@ def _crossed(ctx: Context, part: Referenced, gap: Gap) -> Crossed:
     if gap.kind is GapKind.RING:
         # the antipads of a row of holes across the track: void goes on farther than one ring does
         least = max(part.group.lumped_mm[-1], 2 * gap.ring_mm)
-        aside = reach_aside_mm(ctx.copper, gap, max(FOLLOWED * slowest, least))
+        aside = detour_mm(ctx.copper, gap, max(FOLLOWED * slowest, least))
         merged = gap.model_copy(update={"kind": GapKind.MERGED})
         return Crossed(merged, aside) if aside > least else Crossed(gap, 0.0)
     if gap.kind in (GapKind.SLOT, GapKind.MERGED) and is_crossed and gap.length_mm <= slowest:
-        return Crossed(gap, max(gap.length_mm, reach_aside_mm(ctx.copper, gap, FOLLOWED * slowest)))
+        return Crossed(gap, max(gap.length_mm, detour_mm(ctx.copper, gap, FOLLOWED * slowest)))
     return Crossed(gap, gap.length_mm)
 
 

@@ -39,12 +39,12 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
 
-FORGIVEN_SHARE = 0.1
+ALLOWED_SHARE = 0.1
 """Antipads in breakouts and pin fields take up to this share of a layer's routed length."""
 
 
 @dataclass(frozen=True)
-class FastStripline:
+class HighSpeedStripline:
     """The high-speed tracks of one inner layer."""
 
     layer: int
@@ -66,14 +66,14 @@ class Side:
     rails: tuple[str, ...]
 
 
-def _striplines(ctx: Context, _clause: Clause) -> Iterator[FastStripline]:
+def _striplines(ctx: Context, _clause: Clause) -> Iterator[HighSpeedStripline]:
     found: dict[int, list[Referenced]] = {}
     for part in ReturnPaths(ctx).referenced:
         is_inner = 0 < part.layer < ctx.board.layer_count - 1
         if is_inner and ReturnPaths(ctx).longest_of(part)[0] > part.group.lumped_mm[0]:
             found.setdefault(part.layer, []).append(part)
     for layer, parts in sorted(found.items()):
-        yield FastStripline(layer, tuple(parts))
+        yield HighSpeedStripline(layer, tuple(parts))
 
 
 FORMULA = """
@@ -94,7 +94,7 @@ L_max: maximum: a tenth of a wavelength at Nyquist [mm]
     formula=FORMULA,
     reads_fills=True,
 )
-def stripline_without_ground_plane(ctx: Context, clause: Clause, line: FastStripline) -> Iterator[DraftFinding]:
+def stripline_without_ground_plane(ctx: Context, clause: Clause, line: HighSpeedStripline) -> Iterator[DraftFinding]:
     """Yield one finding for each side of the layer that is not ground along the tracks."""
     for net in sorted({net for part in line.parts for net in part.nets}):
         ctx.rests_on(ctx.assignment.confidence_of(net))
@@ -103,22 +103,22 @@ def stripline_without_ground_plane(ctx: Context, clause: Clause, line: FastStrip
         total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
         shortest = min(part.group.lumped_mm[0] for part in line.parts)
         _show(ctx, line, found, shortest)
-        if bad > FORGIVEN_SHARE * total and max(found.not_ground_mm.values()) > shortest:
+        if bad > ALLOWED_SHARE * total and max(found.not_ground_mm.values()) > shortest:
             yield _draft(ctx, clause, line, found)
 
 
-def _show(ctx: Context, line: FastStripline, found: Side, shortest_mm: float) -> None:
+def _show(ctx: Context, line: HighSpeedStripline, found: Side, shortest_mm: float) -> None:
     total, bad = sum(found.net_mm.values()), sum(found.not_ground_mm.values())
     ctx.shows(
         f"{ctx.board.copper_layers[line.layer].name}, {found.word} the tracks",
         p=100 * bad / total if total else 0.0,
-        p_max=100 * FORGIVEN_SHARE,
+        p_max=100 * ALLOWED_SHARE,
         L=max(found.not_ground_mm.values(), default=0.0),
         L_max=shortest_mm,
     )
 
 
-def _side(ctx: Context, line: FastStripline, word: str) -> Side:
+def _side(ctx: Context, line: HighSpeedStripline, word: str) -> Side:
     """Look along the tracks; raises `MissingFact` where the fills are not known."""
     total: dict[int, float] = {}
     bad: dict[int, float] = {}
@@ -143,7 +143,7 @@ def _side(ctx: Context, line: FastStripline, word: str) -> Side:
     return Side(word, total, bad, tuple(name for mm, name in names if -mm > void))
 
 
-def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> DraftFinding:
+def _draft(ctx: Context, clause: Clause, line: HighSpeedStripline, side: Side) -> DraftFinding:
     board, layer = ctx.board, ctx.board.copper_layers[line.layer].name
     worst = max(side.not_ground_mm, key=lambda net: (side.not_ground_mm[net], -net))
     share = 100 * sum(side.not_ground_mm.values()) / sum(side.net_mm.values())
@@ -156,14 +156,14 @@ def _draft(ctx: Context, clause: Clause, line: FastStripline, side: Side) -> Dra
     nets = sorted(side.not_ground_mm, key=lambda net: -side.not_ground_mm[net])
     return DraftFinding(
         title=(
-            f"{what} {side.word} the tracks for {share:.0f} % of their length, maximum {100 * FORGIVEN_SHARE:.0f} %: "
+            f"{what} {side.word} the tracks for {share:.0f} % of their length, maximum {100 * ALLOWED_SHARE:.0f} %: "
             f"{titles} on {layer}, {board.nets[worst]} for {side.not_ground_mm[worst]:.0f} mm"
         ),
         why=why,
         fix=f"Add a ground plane {side.word} {layer}, or move the high-speed nets to a layer between two",
         ids=(layer, side.word),
         measured=Measured(value=round(share, 1), unit="%"),
-        limit_value=100 * FORGIVEN_SHARE,
+        limit_value=100 * ALLOWED_SHARE,
         limit_unit="%",
         places=tuple(Place(layer=layer, net=board.nets[net]) for net in nets[:PLACES_SHOWN]),
         severity=min(Severity.WARNING, clause.severity, key=lambda s: s.rank) if side.rails else None,

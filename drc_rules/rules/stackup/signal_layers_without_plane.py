@@ -35,7 +35,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.nets.fast_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, FastLayer, fast_layers
+from drc_rules.analysis.nets.high_speed_layers import LUMPED_SHARE, MM_GHZ_PER_WAVELENGTH, HighSpeedLayer, fast_layers
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -69,7 +69,7 @@ class Meeting:
 
     upper: int
     lower: int
-    fast: FastLayer
+    fast: HighSpeedLayer
     net: int
     length_mm: float
     lumped_mm: float
@@ -87,10 +87,10 @@ def _meetings(ctx: Context, _clause: Clause) -> Iterator[tuple[Meeting, ...]]:
             yield tuple(sorted(here, key=lambda one: (one.lumped_mm - one.length_mm, ctx.board.nets[one.net])))
 
 
-def _meeting(ctx: Context, fast: FastLayer, upper: int, lower: int) -> Meeting:
+def _meeting(ctx: Context, fast: HighSpeedLayer, upper: int, lower: int) -> Meeting:
     tracks = ctx.board.tracks
     pieces = pieces_of(ctx.board, np.flatnonzero((tracks.layer == fast.index) & np.isin(tracks.net, fast.nets)))
-    above, below = ctx.copper.planes_beside(pieces)
+    above, below = ctx.copper.adjacent_planes(pieces)
     neighbour, is_bare = (lower, below != lower) if fast.index == upper else (upper, above != upper)
     bare_mm, whole_mm = (_by_net(ctx, pieces, lengths) for lengths in (pieces.length_mm * is_bare, pieces.length_mm))
     exposed = bare_mm[pieces.net] > MOST * whole_mm[pieces.net]

@@ -35,7 +35,7 @@ from drc_rules.facts.row_faults import correct, is_plated
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
-from stackup_lib.materials import foils_beside
+from stackup_lib.materials import neighbouring_foils
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _unplated(ctx: Context, _clause: Clause) -> list[InnerCopper]:
 @rule("STK017", aliases=("odd-foil",), kinds=("foil_weight",), over=_unplated)
 def unusual_foil_thickness(ctx: Context, clause: Clause, row: InnerCopper) -> Iterator[DraftFinding]:
     """Yield one finding per inner layer between the weights."""
-    beside = foils_beside(row.thickness_mm)
+    beside = neighbouring_foils(row.thickness_mm)
     if beside is None:
         return
     lower, upper = beside

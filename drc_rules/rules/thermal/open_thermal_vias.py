@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, hot_parts_asked_for
+from drc_rules.analysis.thermal.hot_parts import PLACES_SHOWN, HotPartOnBoard, PadHole, required_hot_parts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
@@ -42,7 +42,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 
 def _with_holes(ctx: Context, clause: Clause) -> Iterator[HotPartOnBoard]:
     """The declared high-power components with a hole in a thermal pad: the clause does not apply to others."""
-    yield from (part for part in hot_parts_asked_for(ctx, clause) if part.holes)
+    yield from (part for part in required_hot_parts(ctx, clause) if part.holes)
 
 
 FORMULA = """

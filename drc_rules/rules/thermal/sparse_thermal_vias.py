@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, holes_beside, hot_parts
+from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, holes_near, hot_parts
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause, Severity
@@ -120,7 +120,7 @@ def sparse_thermal_vias(ctx: Context, clause: Clause, part: HotPartOnBoard) -> I
 
 def _without_vias(ctx: Context, part: HotPartOnBoard, area: float, wanted: int) -> DraftFinding:
     nets = sorted({pad.net for pad in part.pads if pad.net})
-    beside = holes_beside(part, BESIDE_MM)
+    beside = holes_near(part, BESIDE_MM)
     around = sum(ctx.uses[part.layer].fill_mm2.get(net, 0.0) for net in nets)
     layer = ctx.board.copper_layers[part.layer].name
     near = f"; {_vias(beside)} of its net within {BESIDE_MM:g} mm" if beside else ""

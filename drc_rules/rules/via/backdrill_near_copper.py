@@ -114,9 +114,9 @@ def _fills(ctx: Context, drilled: DrilledHole, reach_mm: float) -> Iterator[tupl
 def _need_fills(ctx: Context, drilled: DrilledHole) -> None:
     """Raise `MissingFact` where a zone of another net on a drilled layer has no stored fill: it may come too near."""
     net_of = ctx.board.zones.net
-    foreign = [net for net in net_of[unfilled_zones(ctx.board, drilled.passed)].tolist() if net != drilled.hole.net]
-    if foreign:
-        names = sorted({ctx.board.nets[net] or "no net" for net in foreign})
+    other_net = [net for net in net_of[unfilled_zones(ctx.board, drilled.passed)].tolist() if net != drilled.hole.net]
+    if other_net:
+        names = sorted({ctx.board.nets[net] or "no net" for net in other_net})
         raise MissingFact(f"the zone fills of {names[0]} around the backdrills", FILL_ZONES)
 
 

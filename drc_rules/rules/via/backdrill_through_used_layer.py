@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.analysis.via.fast_vias import unknown_use
+from drc_rules.analysis.via.high_speed_vias import unknown_use
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule

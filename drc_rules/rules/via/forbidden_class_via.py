@@ -33,14 +33,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from drc_rules.analysis.via.via_intents import (
+from drc_rules.analysis.via.configured_vias import (
     RequiredVia,
-    asked_vias,
     broken_limit,
+    configured_vias,
+    describe_size,
     need_no_doubt,
     places_of,
     routed_like,
-    size_in_words,
 )
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, ObjectRows
@@ -52,7 +52,7 @@ from stackup_lib.nets.design_widths import Statement
 
 
 def _asked(ctx: Context, _clause: Clause) -> Iterable[RequiredVia]:
-    return asked_vias(ctx)
+    return configured_vias(ctx)
 
 
 FORMULA = """
@@ -88,7 +88,7 @@ def _forbidden(ctx: Context, asked: RequiredVia, what: str, value_mm: float, lim
     return DraftFinding(
         title=(
             f"{thing} {value_mm:.4g} mm, {bound} {limit.value_mm:g} mm ({who}): "
-            f"{asked.who}, vias of {size_in_words(size_mm)}{count}"
+            f"{asked.who}, vias of {describe_size(size_mm)}{count}"
         ),
         why="Every via that KiCad places there fails KiCad's own design rule check",
         fix=f"Change the {what} of the class's via, or the limit, in Board Setup",
@@ -113,7 +113,7 @@ def _widened(ctx: Context, asked: RequiredVia) -> DraftFinding:
     return DraftFinding(
         title=(
             f"via {what} {wanted[at]:g} mm, minimum {placed[at]:g} mm (Board Setup): {asked.who}, vias of "
-            f"{size_in_words(wanted)}, KiCad's router places {size_in_words(placed)}{count}"
+            f"{describe_size(wanted)}, KiCad's router places {describe_size(placed)}{count}"
         ),
         why="The class and Board Setup contradict each other: KiCad does not place the specified via",
         fix="Change the class's via, or the minimum under Constraints, in Board Setup",

@@ -38,14 +38,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drc_rules.analysis.fabrication.fab_holes import ENTER_DIAMETER, NO_DIAMETER_MM
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, own_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar_of, is_replaced, your_fab
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, hole_groups, is_wide_for_any_board
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.holes import greatest_aspect_ratio
+from drc_rules.requirements.fabs.holes import max_aspect_ratio
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
@@ -56,7 +56,7 @@ def _groups(ctx: Context, clause: Clause) -> tuple[HoleGroup, ...]:
 
 def _own(ctx: Context, group: HoleGroup) -> float | None:
     """What one's own fab states, None where it states nothing."""
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     return own.microvia_aspect_ratio if group.kind == "microvia" else own.aspect_ratio
 
 
@@ -65,7 +65,7 @@ def _limit(ctx: Context, clause: Clause, group: HoleGroup) -> Bar:
     if found is not None:
         return found
     tier = Tier(clause.limit.at_least or Tier.BEST)
-    return Bar(greatest_aspect_ratio(group.kind, tier), f"{tier} fabs", tier)
+    return Bar(max_aspect_ratio(group.kind, tier), f"{tier} fabs", tier)
 
 
 FINE_MM = 0.15
@@ -105,7 +105,7 @@ def high_aspect_ratio(ctx: Context, clause: Clause, group: HoleGroup) -> Iterato
     finished, drilled = depth / group.drill_mm, depth / drilled_mm
     is_fine = _is_fine_and_deep(group, limit, finished)
     is_doubtful = is_fine or (
-        limit.tier is Tier.STANDARD and at_precision(finished, 1) > greatest_aspect_ratio(group.kind, Tier.ADVANCED)
+        limit.tier is Tier.STANDARD and at_precision(finished, 1) > max_aspect_ratio(group.kind, Tier.ADVANCED)
     )
     greatest = FINE_RATIO if is_fine and at_precision(drilled, 1) <= greatest else greatest
     ctx.shows(

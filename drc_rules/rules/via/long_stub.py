@@ -28,14 +28,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.via.fast_vias import (
+from drc_rules.analysis.via.high_speed_vias import (
     StubGroup,
+    describe_nets,
     groups_of,
     ids_of,
     is_inferred,
     length_of,
     need_layers,
-    nets_in_words,
     places_of,
     span_of,
 )
@@ -65,14 +65,14 @@ def long_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[DraftF
     if not group.stubs:
         return
     length, allowed = length_of(ctx, group), clause.limit.max or 0.0
-    ctx.shows(f"{nets_in_words(ctx, group)}, stub {span_of(ctx, group)}", L=length, L_max=allowed)
+    ctx.shows(f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}", L=length, L_max=allowed)
     if length.nominal <= allowed:
         return
     side = ctx.board.copper_layers[group.stubs[0].side].name
     yield DraftFinding(
         title=(
             f"via stub {length.nominal:.2f} mm, maximum {allowed:g} mm: "
-            f"{nets_in_words(ctx, group)}, {span_of(ctx, group)}"
+            f"{describe_nets(ctx, group)}, {span_of(ctx, group)}"
         ),
         why="The vendor specifies its receivers for shorter stubs",
         fix=f"Backdrill from {side}, or route out on a layer closer to it",

@@ -36,7 +36,7 @@ import numpy as np
 
 from drc_rules.analysis.nets.board_links import board_links
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
-from drc_rules.analysis.via.fast_vias import figures_of, grouped_stubs, nets_in_words, unknown_use
+from drc_rules.analysis.via.high_speed_vias import describe_nets, grouped_stubs, stub_values, unknown_use
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of, rest_on_assignment
 from drc_rules.report.model import Measured
@@ -143,12 +143,12 @@ def _harmless(ctx: Context, least: float, alike: Alike) -> tuple[tuple[DrilledHo
             missing = missing or generation_of(ctx, group.family)
             continue
         try:
-            resonance = figures_of(ctx, replace(group, drill=None)).resonance_ghz.low
+            resonance = stub_values(ctx, replace(group, drill=None)).resonance_ghz.low
         except MissingFact as fact:
             missing = missing or fact
             continue
         times = resonance / nyquist
-        ctx.shows(nets_in_words(ctx, group), f=resonance, f_N=nyquist, m_min=least)
+        ctx.shows(describe_nets(ctx, group), f=resonance, f_N=nyquist, m_min=least)
         if times >= least:
             found += [mine[h.net, h.x_mm, h.y_mm] for h in group.holes if (h.net, h.x_mm, h.y_mm) in mine]
             worst = min(worst, times)

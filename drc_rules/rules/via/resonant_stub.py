@@ -33,17 +33,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from drc_rules.analysis.via.fast_vias import (
-    StubFigures,
+from drc_rules.analysis.via.high_speed_vias import (
     StubGroup,
-    figures_of,
+    StubValues,
+    describe_nets,
     grouped_stubs,
     ids_of,
     is_inferred,
     need_layers,
-    nets_in_words,
     places_of,
     span_of,
+    stub_values,
 )
 from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
@@ -81,7 +81,7 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     need_layers(ctx, group)
     if not group.stubs:
         return
-    figures = figures_of(ctx, group)
+    figures = stub_values(ctx, group)
     resonance = figures.resonance_ghz.low if clause.kind == WORST else figures.resonance_ghz.nominal
     factor = clause.limit.min or 0.0
     _show(ctx, clause, group, figures)
@@ -93,14 +93,14 @@ def resonant_stub(ctx: Context, clause: Clause, group: StubGroup) -> Iterator[Dr
     yield _draft(ctx, clause, group, figures, group.choices[0])
 
 
-def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures) -> None:
+def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues) -> None:
     """Show what makes the resonance, nominal or at its worst."""
     of, is_worst = group.shape, clause.kind == WORST
     lengths, dks = of.stub_length_mm(figures.length_mm), figures.dk
     length, dk = (lengths.high, dks.high) if is_worst else (lengths.nominal, dks.nominal)
     load = loading(of, length)
     ctx.shows(
-        f"{nets_in_words(ctx, group)}, stub {span_of(ctx, group)}",
+        f"{describe_nets(ctx, group)}, stub {span_of(ctx, group)}",
         f=figures.resonance_ghz.low if is_worst else figures.resonance_ghz,
         c=LIGHT_MM_GHZ,
         L=length if is_worst else lengths,
@@ -111,7 +111,7 @@ def _show(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures) 
     )
 
 
-def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures, one: Interface) -> DraftFinding:
+def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubValues, one: Interface) -> DraftFinding:
     nyquist = one.nyquist_ghz or 0.0
     length, resonance = figures.length_mm, figures.resonance_ghz
     is_worst = clause.kind == WORST
@@ -125,7 +125,7 @@ def _draft(ctx: Context, clause: Clause, group: StubGroup, figures: StubFigures,
         title=(
             f"{'worst-case ' if is_worst else ''}stub resonance {shown:.0f} GHz, "
             f"{shown / nyquist:.1f} x Nyquist of {one.title}{' or faster' if len(group.choices) > 1 else ''}, "
-            f"minimum {factor:g} x: {nets_in_words(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
+            f"minimum {factor:g} x: {describe_nets(ctx, group)}, {long:.2f} mm stub {span_of(ctx, group)}, {left}"
         ),
         why=(
             f"At its resonance a stub shorts the signal. Nominal {resonance.nominal:.0f} GHz, "

@@ -36,15 +36,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, bar_of, is_replaced, own_fab
+from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM, Bar, bar, bar_of, is_replaced, your_fab
+from drc_rules.analysis.via.configured_vias import (
+    RequiredVia,
+    configured_vias,
+    describe_size,
+    need_no_doubt,
+    routed_like,
+)
 from drc_rules.analysis.via.hole_groups import HoleGroup, depth_mm, is_wide_for_any_board
-from drc_rules.analysis.via.via_intents import RequiredVia, asked_vias, need_no_doubt, routed_like, size_in_words
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.report.numbers import at_precision
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.holes import drilled_one_mm, greatest_aspect_ratio
+from drc_rules.requirements.fabs.holes import drilled_one_mm, max_aspect_ratio
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 
@@ -68,18 +74,18 @@ class _Defect:
 def _subjects(ctx: Context, clause: Clause) -> Iterator[tuple[RequiredVia, _Limits]]:
     limits = _limits(ctx, clause)
     if limits != _Limits(None, None, None):
-        for asked in asked_vias(ctx):
+        for asked in configured_vias(ctx):
             if not len(routed_like(ctx, None, asked.via.placed_mm or (0.0, 0.0))):
                 yield asked, limits
 
 
 def _limits(ctx: Context, clause: Clause) -> _Limits:
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     hole = bar(ctx, clause, "drill_mm", own.hole_mm)
     ratio = bar_of(ctx, clause, own.aspect_ratio)
     if ratio is None and not is_replaced(clause, own.aspect_ratio):
         tier = Tier(clause.limit.at_least or Tier.BEST)
-        ratio = Bar(greatest_aspect_ratio("through", tier), f"{tier} fabs", tier)
+        ratio = Bar(max_aspect_ratio("through", tier), f"{tier} fabs", tier)
     return _Limits(hole, bar(ctx, clause, "ring_mm", own.ring_mm), ratio)
 
 
@@ -109,7 +115,7 @@ def unbuildable_class_via(
             raise
     if found:
         yield DraftFinding(
-            title=f"{asked.who}, vias of {size_in_words(placed_mm)}: {'; '.join(d.words for d in found)}",
+            title=f"{asked.who}, vias of {describe_size(placed_mm)}: {'; '.join(d.words for d in found)}",
             why="No via of this size is routed yet: the next one that KiCad places for the class is the first",
             fix="Specify another via in Board Setup, Net Classes or Custom Rules, before the class is routed",
             ids=asked.asked_by,

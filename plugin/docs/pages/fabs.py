@@ -12,7 +12,7 @@ import drc_rules.requirements.fabs
 from docs.pages.forms import document_link
 from docs.pages.markdown import Page, code, page, prose, table, title
 from drc_rules.requirements.fabs import Tier, track_space_source, track_spaces
-from drc_rules.requirements.fabs.holes import HoleKind, backdrill_clearance_mm, greatest_aspect_ratio
+from drc_rules.requirements.fabs.holes import HoleKind, backdrill_clearance_mm, max_aspect_ratio
 from drc_rules.requirements.fabs.presets import presets
 from drc_rules.requirements.fabs.process import typical_processes
 
@@ -24,7 +24,7 @@ TIERS = tuple(Tier)
 def pages() -> Iterator[Page]:
     """One page with all tables."""
     header = ("", *(tier.value for tier in TIERS))
-    ratios = [(k, *(f"{greatest_aspect_ratio(k, tier):g}" for tier in TIERS)) for k in get_args(HoleKind)]
+    ratios = [(k, *(f"{max_aspect_ratio(k, tier):g}" for tier in TIERS)) for k in get_args(HoleKind)]
     clearance = ("backdrill to copper, mm", *(f"{backdrill_clearance_mm(tier):g}" for tier in TIERS))
     tracks = [(f"{row.copper_oz:g}", *(f"{row.least_mm(tier):g}" for tier in TIERS)) for row in track_spaces()]
     yield page(

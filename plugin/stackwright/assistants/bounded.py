@@ -126,11 +126,11 @@ def bounded(document: Json, at: str = "", first: int = 0, most_chars: int = MOST
         cutter = Cutter(rows, depth, text, first)
         answer = cutter.cut(value, pointer)
         if len(json.dumps(answer, ensure_ascii=False)) <= most_chars:
-            return {"answer": answer, **_cut_said(cutter.cuts)}
+            return {"answer": answer, **_cut_text(cutter.cuts)}
     return {"answer": None, "cut": [f"{pointer or 'the answer'}: too much to show; name a part of it by at"]}
 
 
-def _cut_said(cuts: list[tuple[str, str]]) -> dict[str, Json]:
+def _cut_text(cuts: list[tuple[str, str]]) -> dict[str, Json]:
     """Return what is said of the cuts: of those that differ in a number of their place only, the first."""
     alike: dict[str, list[str]] = {}
     for at, what in cuts:

@@ -135,11 +135,11 @@ def overrides(
     Raises:
         ConfigError: an impedance makes no sense.
     """
-    from drc_rules.analysis.targets.impedance_option import impedance_said
+    from drc_rules.analysis.targets.impedance_option import parse_impedance
     from drc_rules.facts.declared import Overrides
 
     return Overrides(
-        profile, form, words(select), words(ignore), suppress, tuple(impedance_said(one) for one in impedance or ())
+        profile, form, words(select), words(ignore), suppress, tuple(parse_impedance(one) for one in impedance or ())
     )
 
 

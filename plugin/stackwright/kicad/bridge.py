@@ -38,7 +38,7 @@ class Bridge(Generic[B]):
         self._path = path
         self._turn = threading.Lock()
 
-    def ask(self, question: Callable[[B], T], patience_s: float = QUICK_S) -> T:
+    def ask(self, question: Callable[[B], T], timeout_s: float = QUICK_S) -> T:
         """Put a question to the board within a time.
 
         Raises:
@@ -51,7 +51,7 @@ class Bridge(Generic[B]):
 
         def put() -> None:
             try:
-                board = self._connect(patience_s)
+                board = self._connect(timeout_s)
                 self._refuse_other(board.path)
                 answers.append(question(board))
             except BaseException as error:
@@ -61,11 +61,11 @@ class Bridge(Generic[B]):
 
         asker = threading.Thread(target=put, daemon=True)
         asker.start()
-        asker.join(patience_s + GRACE_S)
+        asker.join(timeout_s + GRACE_S)
         if errors:
             raise self._for_the_page(errors[0])
         if not answers:
-            what = f"did not answer within {patience_s:g} s"
+            what = f"did not answer within {timeout_s:g} s"
             raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {TRY_AGAIN}")
         return answers[0]
 

@@ -70,7 +70,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
 
     def follow() -> None:
         with folder, process:
-            result, error = _heard(job)
+            result, error = _coupled(job)
         if not job.stopped:
             done(result, error)
 
@@ -78,7 +78,7 @@ def start(wanted: Mapping[str, object], live: bytes, done: Done) -> Job:
     return job
 
 
-def _heard(job: Job) -> tuple[dict[str, Any] | None, StackwrightError | None]:
+def _coupled(job: Job) -> tuple[dict[str, Any] | None, StackwrightError | None]:
     """Read what a worker says to its end."""
     said: list[str] = []
     listener = threading.Thread(target=lambda: said.extend(job.process.stderr or ()), daemon=True)

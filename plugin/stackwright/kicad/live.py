@@ -60,7 +60,7 @@ _SAID_NO = {
 
 
 @contextmanager
-def asking(patience_s: float = READING_S) -> Iterator[None]:
+def asking(timeout_s: float = READING_S) -> Iterator[None]:
     """Turn what goes wrong between us and KiCad into a KicadError."""
     from kipy import errors
 
@@ -71,7 +71,7 @@ def asking(patience_s: float = READING_S) -> Iterator[None]:
         raise KicadError("KiCad", what, next_step) from error
     except errors.ConnectionError as error:
         if "timed out" in str(error).lower():
-            what = f"did not answer within {patience_s:g} s"
+            what = f"did not answer within {timeout_s:g} s"
             raise KicadError("KiCad", what, f"wait until it is idle and close open windows, then {AGAIN}") from error
         where = os.environ.get("KICAD_API_SOCKET", "its usual address")
         raise KicadError("KiCad", f"cannot be reached at {where}", ENABLE) from error
@@ -124,7 +124,7 @@ def greeted(kicad: KiCad) -> None:
         raise KicadError("KiCad", what, f"the button needs {OLDEST}.0 or later; `stackwright check` needs none")
 
 
-def reconnect(patience_s: float) -> LiveBoard:
+def reconnect(timeout_s: float) -> LiveBoard:
     """Return the board that is open now; each answer may take so long.
 
     Raises:
@@ -134,7 +134,7 @@ def reconnect(patience_s: float) -> LiveBoard:
 
     if not is_there():
         raise KicadError("KiCad", "has ended", "start it, open the board and press the button there")
-    return open_board(KiCad(timeout_ms=round(patience_s * 1000)), patience_s)
+    return open_board(KiCad(timeout_ms=round(timeout_s * 1000)), timeout_s)
 
 
 def is_there(address: str | None = None) -> bool:
@@ -153,7 +153,7 @@ def is_there(address: str | None = None) -> bool:
     return True
 
 
-def open_board(kicad: KiCad, patience_s: float = READING_S) -> LiveBoard:
+def open_board(kicad: KiCad, timeout_s: float = READING_S) -> LiveBoard:
     """Return the board that is open.
 
     Raises:
@@ -161,7 +161,7 @@ def open_board(kicad: KiCad, patience_s: float = READING_S) -> LiveBoard:
     """
     from kipy.proto.common.types import DocumentType
 
-    with asking(patience_s):
+    with asking(timeout_s):
         documents = kicad.get_open_documents(DocumentType.DOCTYPE_PCB)
         if not documents:
             raise KicadError("KiCad", "has no board open in its PCB editor", f"open the board, then {AGAIN}")
@@ -169,7 +169,7 @@ def open_board(kicad: KiCad, patience_s: float = READING_S) -> LiveBoard:
     name = board.document.board_filename
     if not name:
         raise NeverSavedError("the board", "has never been saved", f"save it (Ctrl+S), then {AGAIN}")
-    return LiveBoard(kicad, board, Path(board.document.project.path) / name, patience_s)
+    return LiveBoard(kicad, board, Path(board.document.project.path) / name, timeout_s)
 
 
 class LiveBoard:
@@ -179,8 +179,8 @@ class LiveBoard:
         path: the file that KiCad would save it to.
     """
 
-    def __init__(self, kicad: KiCad, board: Board, path: Path, patience_s: float = READING_S) -> None:
-        self._patience_s = patience_s
+    def __init__(self, kicad: KiCad, board: Board, path: Path, timeout_s: float = READING_S) -> None:
+        self._patience_s = timeout_s
         self._kicad = kicad
         self._board = board
         self.path = path

@@ -11,7 +11,7 @@ from pathlib import Path
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain
 from stackup_lib.core.files.sole_writer import HeldError, sole_writer
-from stackup_lib.core.files.whole_file import is_held, keep_beside, real_path, write_whole
+from stackup_lib.core.files.whole_file import is_held, keep_backup, real_path, write_whole
 from stackwright.text.streams import reader_has_gone
 from stackwright.text.words import clean
 
@@ -140,7 +140,7 @@ def write_over(target: Path, text: str, *, former: bytes | None, keep: bool = Fa
             if former_of(target) != former:
                 what = "was written by another program meanwhile; nothing was written"
                 raise OutputError(str(target), what, "look at it, then run the command again")
-            kept = keep_beside(real_path(target), former) if keep and former not in (None, text.encode()) else None
+            kept = keep_backup(real_path(target), former) if keep and former not in (None, text.encode()) else None
             write_file(target, text, replace=former is not None or target.exists())
     except OSError as error:
         raise _not_written(target, error) from error

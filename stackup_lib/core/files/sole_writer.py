@@ -42,28 +42,28 @@ _mine = _Mine()
 
 
 @contextlib.contextmanager
-def sole_writer(folders: Iterable[Path], patience_s: float | None = None) -> Iterator[None]:
+def sole_writer(folders: Iterable[Path], timeout_s: float | None = None) -> Iterator[None]:
     """Hold the locks of folders; a thread that has one already keeps it.
 
     Args:
         folders: real paths, see `whole_file.real_path`.
-        patience_s: how long to wait for another writer; by default `SHOWN_AFTER_S`.
+        timeout_s: how long to wait for another writer; by default `SHOWN_AFTER_S`.
 
     Raises:
         HeldError: another writer did not finish in time.
     """
     with contextlib.ExitStack() as stack:
         for folder in sorted(set(folders) - _mine.folders):  # in one order, so that no two wait for each other
-            stack.enter_context(_held(folder, SHOWN_AFTER_S if patience_s is None else patience_s))
+            stack.enter_context(_held(folder, SHOWN_AFTER_S if timeout_s is None else timeout_s))
             _mine.folders.add(folder)
             stack.callback(_mine.folders.discard, folder)
         yield
 
 
 @contextlib.contextmanager
-def _held(folder: Path, patience_s: float) -> Iterator[None]:
+def _held(folder: Path, timeout_s: float) -> Iterator[None]:
     """Hold one folder's lock; a folder in which no lock can be had is written to all the same."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     while True:
         try:
             handle = _locked(folder)

@@ -122,7 +122,7 @@ def take_place(made: Path, real: Path, *, new: bool = False) -> None:
     _sync_folder(real.parent)
 
 
-def keep_beside(real: Path, old: bytes) -> Path:
+def keep_backup(real: Path, old: bytes) -> Path:
     """Keep a file's former content next to it, under a name that says which content it is and that KiCad does not open.
 
     What is there by that name already stays: the same content is not written twice, another content gets a number.

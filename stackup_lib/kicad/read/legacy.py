@@ -40,7 +40,7 @@ _CONSTRAINTS = {
     "min_microvia_drill": "uvia_min_drill",
 }
 """Board Setup's constraints by KiCad 6's names, and how a board's own `(setup ...)` called them before."""
-_STRANGERS = (
+_OTHER_TOOLS = (
     (re.compile(rb"\s*(?:<\?xml|<!DOCTYPE eagle|<eagle)", re.IGNORECASE), "an XML file, perhaps an Eagle board"),
     (re.compile(rb"\xd0\xcf\x11\xe0"), "a compound file, perhaps an Altium board"),
     (re.compile(rb"PK\x03\x04"), "a ZIP archive, perhaps of a project"),
@@ -56,9 +56,9 @@ class BoardClasses:
     microvia_drill_mm: dict[str, float] = field(default_factory=dict)
 
 
-def stranger(content: bytes) -> str:
+def other_tool(content: bytes) -> str:
     """Return what a file is that begins like another program's; "" for any other."""
-    return next((what for pattern, what in _STRANGERS if pattern.match(content)), "")
+    return next((what for pattern, what in _OTHER_TOOLS if pattern.match(content)), "")
 
 
 def net_name(name: str, version: int) -> str:

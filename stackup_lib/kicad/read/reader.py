@@ -108,7 +108,7 @@ def _open(path: Path, content: bytes) -> BoardText:
     word = outer.group(1) if outer else b""
     if word != b"kicad_pcb":
         what = _OTHERS.get(word, "not a KiCad board")
-        if other := legacy.stranger(content[:1000]):
+        if other := legacy.other_tool(content[:1000]):
             cure = "import it in KiCad (File > Import) and save it, or give the .kicad_pcb of the board"
             raise BoardFileError(label, f"is {other}", cure)
         if content[:1000].lstrip().startswith(b"PCBNEW-BOARD"):

@@ -26,7 +26,7 @@ from stackup_lib.core.files.sole_writer import HeldError, sole_writer
 from stackup_lib.core.files.whole_file import (
     beside,
     is_held,
-    keep_beside,
+    keep_backup,
     permissions,
     real_path,
     remove_leftovers,
@@ -131,7 +131,7 @@ def apply_edit(
         refuse_unwritable(path)
         with beside(real, new, like=real) as made:
             (check or _read_back)(path, read_board_bytes(made))
-            kept = keep_beside(real, old) if backup and old is not None else None
+            kept = keep_backup(real, old) if backup and old is not None else None
             if not even_if_open:
                 _refuse_lock(path)
             _unchanged(real, expected_digest)

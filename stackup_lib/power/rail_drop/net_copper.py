@@ -182,25 +182,25 @@ def _refuse_bad_fills(board: Board, net: int) -> None:
     zones = board.zones
     mine = np.flatnonzero((zones.net == net) & (zones.is_rule_area == 0))
     for layer in np.unique(zones.fill_layer[np.isin(zones.fill_zone, mine)]).tolist():
-        crossed = _foreign_inside(board, net, layer)
+        crossed = _other_net_inside(board, net, layer)
         if crossed:
             raise RailNotSolvedError(where, f"the fill of {name} is stale: {crossed}, of another net, is in it", REFILL)
 
 
-def _foreign_inside(board: Board, net: int, layer: int) -> str:
+def _other_net_inside(board: Board, net: int, layer: int) -> str:
     """Return a copper item of another net whose middle is in the net's stored fill, "" for none."""
     import shapely  # noqa: PLC0415
 
     for area in layer_fills(board, net, layer):
         shapely.prepare(area)
-        for what, x, y, rows in _foreign(board, net, layer):
+        for what, x, y, rows in _other_net(board, net, layer):
             inside = rows[shapely.contains_xy(area, x[rows], y[rows])]
             if len(inside):
                 return f"a {what} at x {x[inside[0]]:.3f} mm, y {y[inside[0]]:.3f} mm"
     return ""
 
 
-def _foreign(board: Board, net: int, layer: int) -> Iterator[tuple[str, Floats, Floats, Ints]]:
+def _other_net(board: Board, net: int, layer: int) -> Iterator[tuple[str, Floats, Floats, Ints]]:
     """Middles of vias, pads and tracks of other nets on a layer: (what, x, y, rows)."""
     vias, pads, tracks = board.vias, board.pads, board.tracks
     spans = (vias.start_layer <= layer) & (vias.end_layer >= layer)

@@ -87,8 +87,8 @@ def check_all(boards: Sequence[Path], request: CheckRequest) -> Iterator[Answer]
         yield from (check_typed(path, request) for path in boards)
         return
     done = shared_out(partial(check_typed, request=request), boards, workers)
-    is_told = any(report.is_read_here for report in request.reports)
-    yield from done if is_told else counted(done, len(boards))
+    is_covered = any(report.is_read_here for report in request.reports)
+    yield from done if is_covered else counted(done, len(boards))
 
 
 def _tell(answer: Answer, *, timing: bool) -> None:

@@ -13,7 +13,7 @@ from drc_rules.stackup_design.fitness import Fitness, FitnessReport, fitness_of
 from drc_rules.stackup_design.goals import BoardProject, project_of
 from drc_rules.stackup_design.goals_judge import DECIDED
 from stackup_lib.core.errors import StackwrightError
-from stackup_lib.core.stopwatch import stretch
+from stackup_lib.core.stopwatch import span
 from stackwright.commands.fit.changes import Way, way_of, way_to
 from stackwright.commands.fit.scorecard import scorecard
 from stackwright.commands.suggest.model import Suggested, every_suggestion
@@ -38,9 +38,9 @@ def in_full(
         StackwrightError: a workload that the settings name is not there any more.
     """
     board = checked.context.board
-    with stretch("workloads"):
+    with span("workloads"):
         fitness = fitness_of(board, config, said)
-    with stretch("stackups"):
+    with span("stackups"):
         project = project_of(board, config, said, settings_path=settings_path)
         why_none = _why_no_search(checked.report)
         found, failure = (None, "") if why_none else _suggested(board_path, checked, project)
@@ -53,12 +53,12 @@ def _why_no_search(report: Report) -> str:
     """Return why no stackup is looked for; "" where one is."""
     if report.profile is None:
         return "No workload is stated, so nothing is known that a stackup should meet: --profile names one."
-    if not _mends(report):
+    if not _fixes(report):
         return "No requirement fails that another stackup would meet."
     return ""
 
 
-def _mends(report: Report) -> set[str]:
+def _fixes(report: Report) -> set[str]:
     """Return the clauses that fail and that a stackup decides."""
     return {
         verdict.clause.id
@@ -69,7 +69,7 @@ def _mends(report: Report) -> set[str]:
 
 def _faulty(report: Report) -> frozenset[str]:
     """Return the rows at which those clauses fail: the place that a finding names first."""
-    clauses = _mends(report)
+    clauses = _fixes(report)
     found = [*report.findings, *(one.finding for one in report.accepted)]
     return frozenset(
         one.places[0].layer for one in found if one.clause in clauses and one.places and one.places[0].layer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
-from drc_rules.explain.net_explained import LinkTold, NetTold, RoutedNet, ViaSaid, explain_net
+from drc_rules.explain.net_explained import ExplainedLink, ExplainedNet, ExplainedVia, RoutedNet, explain_net
 from drc_rules.explain.nets_view import NetGroup, NetRail, NetsView, OtherPair, find_net, nets_view
 from drc_rules.requirements.interfaces import family
 from stackup_lib.kicad import read_board
@@ -54,7 +54,7 @@ def show_nets(typed: Path, request: NetsRequest) -> int:
         links = find_links(board)
         if request.explain is not None:
             told = explain_net(context, links, config, find_net(board, request.explain))
-            page, data = _told_page(told), {"net": told.model_dump(mode="json")}
+            page, data = _net_page(told), {"net": told.model_dump(mode="json")}
         else:
             view = nets_view(context, links)
             page, data = _view_page(view, board_path), {"nets": view.model_dump(mode="json")}
@@ -183,7 +183,7 @@ def _is(group: NetGroup) -> str:
 # ------------------------------------------------------------------------------------------------ one net
 
 
-def _told_page(told: NetTold) -> Page:
+def _net_page(told: ExplainedNet) -> Page:
     page = Page()
     page.line(styled(told.net, "bold"))
     page.rows([Column(min_width=9), Column(wraps=True)], _identity(told))
@@ -204,7 +204,7 @@ def _told_page(told: NetTold) -> Page:
     return page
 
 
-def _identity(told: NetTold) -> list[tuple[str, str]]:
+def _identity(told: ExplainedNet) -> list[tuple[str, str]]:
     taken = told.taken_for or "nothing"
     sure = f"  ({told.origin.value}, {told.confidence.value} confidence)" if told.taken_for else ""
     rows = [
@@ -218,7 +218,7 @@ def _identity(told: NetTold) -> list[tuple[str, str]]:
     return [(label, words) for label, words in rows if words]
 
 
-def _via(said: ViaSaid) -> str:
+def _via(said: ExplainedVia) -> str:
     """One size of the net's vias: what is configured, and what KiCad's check lets pass."""
     bounds = (("", said.asked_mm, said.asked_by), ("at least ", said.least_mm, said.least_by))
     stated = (*bounds, ("at most ", said.greatest_mm, said.greatest_by))
@@ -227,7 +227,7 @@ def _via(said: ViaSaid) -> str:
     return f"{said.what} {words}{doubt}" if words else ""
 
 
-def _link(page: Page, link: LinkTold, title: str) -> None:
+def _link(page: Page, link: ExplainedLink, title: str) -> None:
     page.heading(title, f"{link.path_mm:.2f} mm from end to end")
     page.line(styled("  ".join(_chain(link))), indent=2)
     rows = [("ends", some(link.ends, 8)), ("shunt pads", some(link.taps, 8)), ("partner", " > ".join(link.partner))]
@@ -238,7 +238,7 @@ def _link(page: Page, link: LinkTold, title: str) -> None:
         page.line(styled("note: ", "yellow"), note, indent=2)
 
 
-def _chain(link: LinkTold) -> list[str]:
+def _chain(link: ExplainedLink) -> list[str]:
     """Nets as they are, series parts in brackets."""
     return [f"[{word}]" if k % 2 else word for k, word in enumerate(link.chain)]
 

@@ -23,7 +23,7 @@ from stackwright.text.words import clean, some
 
 AT_GHZ = (1.0, 5.0, 10.0, 16.0, 28.0)
 """Frequencies of the values shown: those of data sheets, and Nyquist of PCIe Gen5 and 112G PAM4."""
-NO_FIGURES = "no public figures"
+NO_VALUES = "no public figures"
 CLEAN, FOUND = 0, 1
 
 
@@ -32,7 +32,7 @@ def list_materials() -> int:
     page = Page()
     laminates = catalogue().laminates
     page.line(styled("Laminates", "bold"), f"  {len(laminates)} families; Dk and Df at 10 GHz, typical")
-    bare = sum(not (laminate.has_figures or laminate.generic) for laminate in laminates)
+    bare = sum(not (laminate.has_values or laminate.generic) for laminate in laminates)
     page.line(f"{bare} families have no public figures: no Dk, Df or Tg of their makers was found", indent=2)
     _table(page, laminates)
     page.gap()
@@ -63,7 +63,7 @@ def _table(page: Page, laminates: Iterable[Laminate]) -> None:
     for laminate in laminates:
         label = laminate.loss_class.label if laminate.loss_class else "?"
         dk, df = _plain(laminate.dk_at(10.0)), _plain(laminate.df_at(10.0), digits=3)
-        last = _tg(laminate.tg_fact()) if laminate.has_figures or laminate.generic else NO_FIGURES
+        last = _tg(laminate.tg_fact()) if laminate.has_values or laminate.generic else NO_VALUES
         rows.append((laminate.family, laminate.maker, label, dk, df, last))
     columns = [Column(max_width=26), Column(max_width=18), Column(), Column(), Column(), Column()]
     page.rows(columns, rows)
@@ -74,8 +74,8 @@ def _resolved(page: Page, match: Match, laminate: Laminate) -> None:
     page.line(styled(laminate.family, "bold"), f"  {kind}; {match.confidence.value} confidence")
     if match.note:
         page.line(match.note, indent=2)
-    if not laminate.has_figures:
-        page.line(f"{NO_FIGURES}: state Dk, Df and Tg from the maker's data sheet", indent=2)
+    if not laminate.has_values:
+        page.line(f"{NO_VALUES}: state Dk, Df and Tg from the maker's data sheet", indent=2)
     page.gap()
     page.rows([Column(min_width=10), Column(wraps=True)], _identity(match, laminate))
     _figures(page, match)

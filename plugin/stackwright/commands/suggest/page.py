@@ -10,7 +10,7 @@ from rich.text import Text
 
 from drc_rules.stackup_design.cam_report import cam_report
 from drc_rules.stackup_design.goals import From
-from stackup_lib.synthesis import CandidateRow, Evaluated, LostGroup
+from stackup_lib.synthesis import CandidateRow, Evaluated, RejectedGroup
 from stackwright.commands.suggest.compare import cost_words, rank_words
 from stackwright.commands.suggest.least import PARTIAL
 from stackwright.commands.suggest.lines import line_words
@@ -204,7 +204,7 @@ def _fab_questions(page: Page, one: Evaluated, result: Suggested) -> None:
         page.line("none: all values are within what fabs build as usual", indent=2)
 
 
-def _lost(page: Page, groups: tuple[LostGroup, ...]) -> None:
+def _lost(page: Page, groups: tuple[RejectedGroup, ...]) -> None:
     if not groups:
         return
     page.heading("why others lost")

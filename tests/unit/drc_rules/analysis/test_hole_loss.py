@@ -10,7 +10,7 @@ import pytest
 
 from drc_rules.analysis.loss.hole_loss import barrel_loss_db
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
-from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.facts.context import Context
 from stackup_lib.core.interval import Interval
 from stackup_lib.vias.stub_resonance import loaded_dk, via_ohm

@@ -76,7 +76,7 @@ def test_dielectric_loss_is_that_of_the_closed_form(tmp_path: Path) -> None:
     ctx = context(tmp_path, stackup=FOUR_LAYERS.replace("F.Cu 0.035", "F.Cu 0.005"))
     link = only_link(ctx)
 
-    layer, width_mm, gap_mm, references = link.stretches[0].key
+    layer, width_mm, gap_mm, references = link.sections[0].key
     eps_eff = Lines(ctx).solved(layer, width_mm, gap_mm, references).eps_eff
     df = ctx.plies[0].df_at(16).need()
     share = (1 - 1 / eps_eff) / (1 - 1 / 3.4)
@@ -241,7 +241,7 @@ def test_confidence_does_not_depend_on_who_asked_first(tmp_path: Path) -> None:
     """A line that was solved for its impedance before rests on the same facts when its loss is required."""
     first, second = context(tmp_path / "a"), context(tmp_path / "b")
     link = only_link(second)
-    Lines(first).solved(*link.stretches[0].key[:3], link.stretches[0].key[3])
+    Lines(first).solved(*link.sections[0].key[:3], link.sections[0].key[3])
 
     assert only_link(first).total_db == link.total_db
     confidences = [LinkLosses(ctx).of("pcie5", declared=True).confidence for ctx in (first, second)]

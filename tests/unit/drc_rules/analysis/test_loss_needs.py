@@ -13,7 +13,7 @@ from drc_rules.analysis.loss.loss_needs import (
     df_needed,
     exact_df_needed,
     longest_by_layer,
-    physics_beside_df,
+    physics_except_df,
     roughest_foil,
 )
 from drc_rules.facts.context import Context
@@ -43,7 +43,7 @@ def loss_db(ctx: Context, link: LinkLoss, *, foil: str | None = None, df_factor:
     """Lines and holes with another foil or Df."""
     lines = [
         s.length_mm * Lines(ctx).changed_loss_db_per_mm(s.key, GHZ, foil=foil, df_factor=df_factor)
-        for s in link.stretches
+        for s in link.sections
     ]
     return sum(lines) + link.holes_db.nominal
 
@@ -53,7 +53,7 @@ def test_with_the_df_that_is_needed_a_link_uses_its_budget_up(share: float, tmp_
     """Put back into the whole model: lines and hole lose the budget, to a thousandth of a decibel."""
     ctx = through_a_via(tmp_path)
     link = only_link(ctx)
-    now = LinkLosses(ctx).df_beside(link, GHZ)
+    now = LinkLosses(ctx).adjacent_df(link, GHZ)
     assert now is not None and link.holes_db.nominal > 0.01
     budget = share * link.total_db.nominal
 
@@ -74,7 +74,7 @@ def test_no_df_closes_a_link_whose_copper_and_holes_alone_lose_the_budget(tmp_pa
     assert df_needed(link, fixed, 0.004) is None
     assert df_needed(link, fixed - 0.1, 0.004) is None
     assert df_needed(link, fixed + link.dielectric_db / 2, 0.004) == pytest.approx(0.002)
-    assert df_needed(replace(link, stretches=()), 6.5, 0.004) is None
+    assert df_needed(replace(link, sections=()), 6.5, 0.004) is None
 
 
 def test_the_roughest_foil_that_closes_is_found_at_the_edge_of_each_grade(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_link_may_be_as_long_on_each_layer_as_its_line_there_allows(tmp_path: 
     """Budget less the hole's loss, over the loss of the line on that layer; nothing where the hole takes it all."""
     ctx = through_a_via(tmp_path)
     link = only_link(ctx)
-    per_mm = {s.key[0]: s.loss.total_db_per_mm.nominal for s in link.stretches}
+    per_mm = {s.key[0]: s.loss.total_db_per_mm.nominal for s in link.sections}
 
     found = longest_by_layer(link, 6.5)
 
@@ -110,14 +110,14 @@ def test_beside_a_df_stands_what_the_worst_link_needs_by_its_loss(tmp_path: Path
     (tmp_path / "open").mkdir()
     ctx = through_a_via(tmp_path)
     link = only_link(ctx)
-    now = LinkLosses(ctx).df_beside(link, 10.0)
+    now = LinkLosses(ctx).adjacent_df(link, 10.0)
     assert now is not None
     needed = exact_df_needed(ctx, link, 6.5, now)
 
-    said = physics_beside_df(ctx, "pcie5", 10.0)
+    said = physics_except_df(ctx, "pcie5", 10.0)
 
     assert said == (
         f". The worst link ({NET}, 100 mm) meets its budget with Df up to {needed:.4f} at 10 GHz ({now:.4f} now)"
     )
-    assert physics_beside_df(through_a_via(tmp_path / "open", form=None), "pcie5", 10.0) == ""
-    assert physics_beside_df(ctx, "pcie4", 10.0) == ""
+    assert physics_except_df(through_a_via(tmp_path / "open", form=None), "pcie5", 10.0) == ""
+    assert physics_except_df(ctx, "pcie4", 10.0) == ""

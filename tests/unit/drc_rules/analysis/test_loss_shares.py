@@ -169,8 +169,8 @@ def test_the_highest_df_beside_a_line_is_told_and_none_where_one_is_not_known(tm
     link = only_link(ctx)
     fr4, megtron = ctx.plies[0].df_at(16).need(), ctx.plies[1].df_at(16).need()
     assert fr4 > 2 * megtron
-    assert LinkLosses(ctx).df_beside(link, 16) == fr4
-    assert LinkLosses(unknown).df_beside(link, 16) is None
+    assert LinkLosses(ctx).adjacent_df(link, 16) == fr4
+    assert LinkLosses(unknown).adjacent_df(link, 16) is None
 
 
 def test_beyond_the_frequency_up_to_which_a_line_is_computed_nothing_is_sure(tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_beyond_the_frequency_up_to_which_a_line_is_computed_nothing_is_sure(tmp
         for name, ctx in (("sure", sure), ("doubtful", doubtful))
     }
 
-    assert all(s.loss.is_quasi_static for s in only_link(sure, "eth112g").stretches)
-    assert not any(s.loss.is_quasi_static for s in only_link(doubtful, "eth112g").stretches)
+    assert all(s.loss.is_quasi_static for s in only_link(sure, "eth112g").sections)
+    assert not any(s.loss.is_quasi_static for s in only_link(doubtful, "eth112g").sections)
     assert confidence["doubtful"] is Confidence.LOW
     assert confidence["sure"] is not Confidence.LOW
     assert any("more is lost than is computed" in note for note in only_link(doubtful, "eth112g").notes)
@@ -202,4 +202,4 @@ def test_a_piece_of_another_width_inside_a_pad_is_counted_as_the_line_behind_it(
     link = only_link(context(tmp_path, tracks=tracks, parts=[pad(4.95, "U1"), pad(105, "J1")]))
 
     assert link.length_mm == pytest.approx(100.05)
-    assert {s.key[1] for s in link.stretches} == {0.2}
+    assert {s.key[1] for s in link.sections} == {0.2}

@@ -206,7 +206,7 @@ def test_a_route_is_split_by_the_copper_that_is_really_under_it(tmp_path: Path) 
     for some in (rows[:1], rows):  # in any order, and again
         lengths.clear()
         pieces = pieces_of(board, some)
-        above, below = copper.planes_beside(pieces)
+        above, below = copper.adjacent_planes(pieces)
         for planes, length in zip(
             zip(above.tolist(), below.tolist(), strict=True), pieces.length_mm.tolist(), strict=True
         ):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drc_rules.analysis.targets.controlled import NetTarget, nets_by_target
-from drc_rules.analysis.targets.impedance_option import impedance_said
+from drc_rules.analysis.targets.impedance_option import parse_impedance
 from drc_rules.analysis.targets.targets import ImpedanceTarget, Targets, target_of_name
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
@@ -102,7 +102,7 @@ def context(
     path = mini_file(folder, {"copper_layers": 2, "tracks": tracks, "net_classes": classes}, "b")
     if rules:
         path.with_suffix(".kicad_dru").write_text(rules, encoding="utf-8")
-    line = Overrides(impedance=tuple(map(impedance_said, said)))
+    line = Overrides(impedance=tuple(map(parse_impedance, said)))
     return prepare(read_board(path), parse_config(config), line)[0]
 
 
@@ -212,7 +212,7 @@ def test_the_command_line_wins_over_the_settings(tmp_path: Path) -> None:
 )
 def test_an_impedance_of_the_command_line_reads_as_it_is_said(text: str, ohm: float, kind: str) -> None:
     """The kind follows from the number where it is not stated; nets may hold an equals sign."""
-    said = impedance_said(text)
+    said = parse_impedance(text)
 
     assert (said.ohm, said.kind, said.nets) == (ohm, kind, (text.rpartition("=")[0].strip(),))
 
@@ -221,13 +221,13 @@ def test_an_impedance_of_the_command_line_reads_as_it_is_said(text: str, ohm: fl
 def test_a_wrong_impedance_of_the_command_line_is_one_line(text: str) -> None:
     """What was typed, what is wrong, and how it reads."""
     with pytest.raises(ConfigError, match="--impedance"):
-        impedance_said(text)
+        parse_impedance(text)
 
 
 def test_an_impedance_for_nets_that_are_not_there_is_told(tmp_path: Path) -> None:
     """One command may serve several boards: a note, no error."""
     path = mini_file(tmp_path, {"copper_layers": 2}, "b")
-    line = Overrides(impedance=(impedance_said("USB*=90"),))
+    line = Overrides(impedance=(parse_impedance("USB*=90"),))
 
     notes = prepare(read_board(path), parse_config(""), line)[0].declarations.notes
 

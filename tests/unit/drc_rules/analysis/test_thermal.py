@@ -13,9 +13,9 @@ import pytest
 from drc_rules.analysis.thermal.hot_parts import (
     HotPartOnBoard,
     candidates,
-    holes_beside,
+    holes_near,
     hot_parts,
-    hot_parts_asked_for,
+    required_hot_parts,
 )
 from drc_rules.engine.check import prepare
 from drc_rules.facts.context import Context
@@ -190,7 +190,7 @@ def test_the_largest_circuits_are_proposed(tmp_path: Path) -> None:
 
     assert candidates(ctx.board) == ("U1",)
     with pytest.raises(MissingFact) as asked:
-        hot_parts_asked_for(ctx, CLAUSE)
+        required_hot_parts(ctx, CLAUSE)
     assert 'refs = ["?"]  # e.g. U1, the largest' in asked.value.how_to_give
     assert parse_config(asked.value.how_to_give).hot_part[0].is_open
 
@@ -200,7 +200,7 @@ def test_vias_beside_a_pad_are_counted_with_those_inside(tmp_path: Path) -> None
     beside = {"net": "GND", "at_mm": [22.5, 15], "drill_mm": 0.3, "grid": [2, 1], "pitch_mm": 0.5}
     other = {"net": "/A", "at_mm": [20, 17.5], "drill_mm": 0.3}
 
-    assert holes_beside(only(context(tmp_path, vias=[NINE, beside, other])), 1.5) == 11
+    assert holes_near(only(context(tmp_path, vias=[NINE, beside, other])), 1.5) == 11
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from drc_rules.engine.check import find_config, prepare
 from drc_rules.engine.decide import run
-from drc_rules.explain.net_explained import ViaSaid, explain_net
+from drc_rules.explain.net_explained import ExplainedVia, explain_net
 from drc_rules.explain.nets_view import find_net
 from drc_rules.facts.declared import Overrides
 from drc_rules.report.model import Verdict
@@ -22,7 +22,7 @@ from stackup_lib.kicad.design_rules.condition_tree import Call, Comparison, is_l
 from stackup_lib.kicad.design_rules.joined_classes import SIZES, joined_classes
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
 from stackup_lib.kicad.design_rules.via_settings import ViaSettings, via_settings
-from stackup_lib.nets.design_vias import IntendedVia, intended_via, via_meets
+from stackup_lib.nets.design_vias import ConfiguredVia, configured_via, via_meets
 from stackup_lib.nets.links import find_links
 from tests.support.mini import mini_file
 
@@ -35,9 +35,9 @@ def board_with(folder: Path, *classes: dict[str, object], design_rules: str | No
     return mini_file(folder, data, "card")
 
 
-def via(folder: Path, rules: str, *classes: dict[str, object]) -> IntendedVia:
+def via(folder: Path, rules: str, *classes: dict[str, object]) -> ConfiguredVia:
     board = read_board(board_with(folder, *classes))
-    return intended_via(board, "/CLK", parse_design_rules("(version 1)\n" + rules), SETTINGS, in_pair=False)
+    return configured_via(board, "/CLK", parse_design_rules("(version 1)\n" + rules), SETTINGS, in_pair=False)
 
 
 def condition(text: str, *, classes: tuple[str, ...] = ("FAST", "Default"), in_pair: bool = False) -> bool | None:
@@ -236,7 +236,7 @@ def test_a_net_is_told_the_via_that_wins_and_from_where(tmp_path: Path) -> None:
     assert (diameter.least_mm, diameter.least_by) == (0.2, "Board Setup")
     assert (hole.asked_mm, hole.asked_by) == (0.25, 'rule "fine", card.kicad_dru:2')
     assert (hole.least_mm, hole.least_by) == (0.15, 'rule "fine", card.kicad_dru:2')
-    assert ring == ViaSaid(
+    assert ring == ExplainedVia(
         what="ring",
         asked_mm=None,
         asked_by="",

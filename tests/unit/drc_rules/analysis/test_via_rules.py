@@ -14,7 +14,7 @@ import shapely.affinity
 
 from drc_rules.analysis.stackup.facts_of_board import board_facts
 from drc_rules.analysis.via.backdrill_table import backdrill_table
-from drc_rules.analysis.via.fast_vias import grouped_stubs
+from drc_rules.analysis.via.high_speed_vias import grouped_stubs
 from drc_rules.engine.check import check_board, find_config, prepare
 from drc_rules.facts.context import Context
 from drc_rules.facts.declared import Overrides

@@ -244,11 +244,11 @@ def test_what_is_chosen_by_a_doubtful_fact_is_doubtful(context: Context) -> None
         ctx.need(Fact[float](name="a", value=1.0, confidence=Confidence.LOW))
         return ["a"]
 
-    def nowhere(_ctx: Context, _clause: Clause) -> list[str]:
+    def unmatched(_ctx: Context, _clause: Clause) -> list[str]:
         raise MissingFact("the layers", "enter them")
 
     fields = vars(rule(lambda _c, _l, _o: iter(())))
-    doubtful, unlisted = Rule(**{**fields, "over": over}), Rule(**{**fields, "over": nowhere})
+    doubtful, unlisted = Rule(**{**fields, "over": over}), Rule(**{**fields, "over": unmatched})
 
     passed = run(context, [clause()], [doubtful], [doubtful]).verdicts[0]
     opened = run(context, [clause()], [unlisted], [unlisted]).verdicts[0]

@@ -124,10 +124,10 @@ def test_every_layer_and_net_of_a_finding_has_to_be_meant() -> None:
 
 
 def test_a_place_that_a_finding_does_not_have_does_not_match() -> None:
-    nowhere = finding(places=())
-    assert not entry(net="*").covers(nowhere)
-    assert not entry(net=(), layer="*").covers(nowhere)
-    assert not entry(net=(), object="*").covers(nowhere)
+    unmatched = finding(places=())
+    assert not entry(net="*").covers(unmatched)
+    assert not entry(net=(), layer="*").covers(unmatched)
+    assert not entry(net=(), object="*").covers(unmatched)
 
 
 def test_brackets_in_a_net_name_stand_for_themselves() -> None:

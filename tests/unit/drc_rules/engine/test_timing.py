@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stackup_lib.core.stopwatch import OTHER, Stopwatch, measuring, stretch, timed
+from stackup_lib.core.stopwatch import OTHER, Stopwatch, measuring, span, timed
 from stackwright.commands.check.command import check_boards
 from stackwright.commands.check.request import CheckRequest, ReportRequest
 from stackwright.run.watched import ProgressLine, shares_of, timing_lines, watched
@@ -29,9 +29,9 @@ def test_what_runs_inside_another_stretch_counts_for_itself_alone() -> None:
     """Outer 1 + 2 s around an inner of 4 s, half a second on no account: every second once."""
     clock = Clock()
     with measuring(Stopwatch(clock=clock)) as watch:
-        with stretch("IMP002"):
+        with span("IMP002"):
             clock.now += 1
-            with stretch("solving"):
+            with span("solving"):
                 clock.now += 4
             clock.now += 2
         clock.now += 0.5
@@ -44,7 +44,7 @@ def test_a_stretch_that_raises_is_closed() -> None:
     """What comes after it is not counted for it."""
     clock = Clock()
     with measuring(Stopwatch(clock=clock)) as watch:
-        with pytest.raises(ValueError, match="odd"), stretch("reading"):
+        with pytest.raises(ValueError, match="odd"), span("reading"):
             clock.now += 1
             raise ValueError("odd")
         clock.now += 2
@@ -137,7 +137,7 @@ def test_quick_work_says_nothing_on_a_terminal_either(
 ) -> None:
     """The line waits for two seconds."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with watched("card.kicad_pcb"), stretch("solving"):
+    with watched("card.kicad_pcb"), span("solving"):
         pass
     assert capsys.readouterr().err == ""
 
@@ -145,6 +145,6 @@ def test_quick_work_says_nothing_on_a_terminal_either(
 def test_nothing_is_said_into_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """However long it takes: no user waits for it there."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
-    with watched("card.kicad_pcb") as watch, stretch("solving"):
+    with watched("card.kicad_pcb") as watch, span("solving"):
         assert watch.tell is None
     assert capsys.readouterr().err == ""

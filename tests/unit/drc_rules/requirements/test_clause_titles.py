@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier
-from drc_rules.requirements.fabs.holes import backdrill_clearance_mm, greatest_aspect_ratio
-from drc_rules.requirements.fabs.limits import LimitName, greatest_board_mm, limit_of
+from drc_rules.requirements.fabs.holes import backdrill_clearance_mm, max_aspect_ratio
+from drc_rules.requirements.fabs.limits import LimitName, limit_of, max_board_mm
 from drc_rules.requirements.interfaces.inherit import is_inherited
 from tests.support.shipped_clauses import clauses
 
@@ -43,11 +43,11 @@ def limits(clause: Clause) -> Iterator[float]:
         tier = Tier(limit.at_least)
         yield from (limit_of(name, tier) or 0.0 for name in TIER_LIMITS.get(clause.kind, ()))
         if clause.kind == "hole_aspect_ratio":
-            yield from (greatest_aspect_ratio(kind, tier) for kind in ("through", "buried", "microvia"))
+            yield from (max_aspect_ratio(kind, tier) for kind in ("through", "buried", "microvia"))
         if clause.kind == "backdrill_clearance":
             yield backdrill_clearance_mm(tier)
         if clause.kind == "fab_board_size":
-            yield from map(round, greatest_board_mm(tier) or ())
+            yield from map(round, max_board_mm(tier) or ())
 
 
 def test_a_number_in_a_title_is_that_of_the_limit() -> None:

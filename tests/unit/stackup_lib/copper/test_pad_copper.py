@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackup_lib.copper.copper_map import CopperMap
-from stackup_lib.copper.pad_copper import pads_beside_fills_mm2
+from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
 from tests.support.mini import mini_board
 
 
@@ -30,8 +30,8 @@ def test_a_pad_counts_by_its_shape(tmp_path: Path, shape: str, size_mm: tuple[fl
     pad = {"number": "1", "net": "/A", "shape": shape, "size_mm": size_mm}
     copper = copper_of(tmp_path, parts=[{"reference": "U1", "at_mm": [20, 20], "pads": [pad]}])
 
-    assert pads_beside_fills_mm2(copper, 0) == pytest.approx(area_mm2)
-    assert pads_beside_fills_mm2(copper, 3) == 0.0
+    assert pads_outside_fills_mm2(copper, 0) == pytest.approx(area_mm2)
+    assert pads_outside_fills_mm2(copper, 3) == 0.0
 
 
 def test_vias_and_plated_pads_have_lands_and_what_lies_in_its_own_fill_is_counted_there(tmp_path: Path) -> None:
@@ -47,5 +47,5 @@ def test_vias_and_plated_pads_have_lands_and_what_lies_in_its_own_fill_is_counte
         parts=[{"reference": "J1", "at_mm": [60, 20], "pads": holes}],
     )
 
-    assert pads_beside_fills_mm2(copper, 0) == pytest.approx(math.pi * (0.3**2 + 0.5**2))
-    assert pads_beside_fills_mm2(copper, 3) == pytest.approx(math.pi * (2 * 0.3**2 + 0.5**2))
+    assert pads_outside_fills_mm2(copper, 0) == pytest.approx(math.pi * (0.3**2 + 0.5**2))
+    assert pads_outside_fills_mm2(copper, 3) == pytest.approx(math.pi * (2 * 0.3**2 + 0.5**2))

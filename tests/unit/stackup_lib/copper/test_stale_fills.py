@@ -117,7 +117,7 @@ def mini(folder: Path, **table: object) -> Board:
 def found(board: Board, *, to_the_rim: bool = False) -> list[tuple[str, str, str, str]]:
     """What is in fills: by its middle and its ends, or also what only reaches into one with its side."""
     copper, none = CopperMap(board), (0.0,) * board.layer_count
-    rows = SpaceFinder(copper, none, PostFills(copper, 0.0, none)).foreign if to_the_rim else copper.foreign
+    rows = SpaceFinder(copper, none, PostFills(copper, 0.0, none)).other_net if to_the_rim else copper.other_net
     names = [layer.name for layer in board.copper_layers]
     return [
         (
@@ -153,7 +153,7 @@ def test_what_lies_in_a_fill_is_named_with_both_nets_and_layer(tmp_path: Path) -
         ("VIA", "GND", "VDD", "In2.Cu"),
     ]
     with pytest.raises(MissingFact, match="zone fills that match the routing"):
-        need_true_fills(CopperMap(board).foreign)
+        need_true_fills(CopperMap(board).other_net)
 
 
 def test_a_pad_counts_where_its_copper_is_and_once_with_its_hole(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_fills_made_as_the_board_is_routed_hold_nothing_else(tmp_path: Path) -> 
 
     assert found(board) == []
     assert all(found(fixture(name)) == [] for name in FIXTURES)
-    need_true_fills(CopperMap(board).foreign)
+    need_true_fills(CopperMap(board).other_net)
 
 
 def test_a_track_whose_side_alone_reaches_into_a_fill_makes_the_fills_old_too(tmp_path: Path) -> None:

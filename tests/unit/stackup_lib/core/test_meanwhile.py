@@ -19,7 +19,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import Rule
 from stackup_lib.core import background_process as meanwhile
 from stackup_lib.core.background_process import MOST_PIECES, BackgroundTask, WorkQueue, sharing_cores
-from stackup_lib.core.stopwatch import Stopwatch, measuring, stretch
+from stackup_lib.core.stopwatch import Stopwatch, measuring, span
 from stackwright.commands.check import command as check
 from stackwright.commands.check.command import check_boards
 from stackwright.commands.check.request import CheckRequest, ReportRequest
@@ -143,7 +143,7 @@ def test_its_seconds_count_and_are_told_apart() -> None:
     """`--timing` shows each rule's share wherever it was decided."""
 
     def work() -> None:
-        with stretch("LOS001"):
+        with span("LOS001"):
             time.sleep(0.01)
 
     with sharing_cores(), measuring(Stopwatch()) as watch:

@@ -12,7 +12,7 @@ from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import Confidence
 from stackup_lib.kicad.design_rules.rules_conditions import TrackOfNet, holds
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules, read_design_rules
-from stackup_lib.nets.design_widths import intended_geometry
+from stackup_lib.nets.design_widths import configured_geometry
 from tests.support.mini import mini_board
 
 SENTINEL = '(rule "s" (constraint track_width (min 5mm)))\n'
@@ -306,14 +306,14 @@ def test_the_last_rule_that_applies_gives_width_and_gap_of_a_layer(tmp_path: Pat
     board = mini_board(tmp_path, {"stackup": "default", "copper_layers": 4})
     rules = parse_design_rules(text, tmp_path / "b.kicad_dru")
     assert board.layer_count == 4
-    found = intended_geometry(board, "A", rules, in_pair=True)
+    found = configured_geometry(board, "A", rules, in_pair=True)
     outer, inner = (0, board.layer_count - 1), range(1, board.layer_count - 1)
     assert [found[i].width_mm for i in outer] == [0.3, 0.3]
     assert [(found[i].width_mm, found[i].gap_mm) for i in inner] == [(0.15, 0.125)] * len(inner)
     assert "b.kicad_dru:2" in found[0].source
     area = "(rule area (condition \"A.insideArea('x')\") (constraint track_width (opt 1mm)))"
-    doubtful = intended_geometry(board, "A", parse_design_rules(text + area), in_pair=True)
+    doubtful = configured_geometry(board, "A", parse_design_rules(text + area), in_pair=True)
     assert doubtful[0].width_mm == 0.3
     assert {g.confidence for g in doubtful} == {Confidence.LOW}
-    ignored = intended_geometry(board, "A", parse_design_rules(text + "(foo)"), in_pair=True)
-    assert ignored == intended_geometry(board, "A", None, in_pair=True)
+    ignored = configured_geometry(board, "A", parse_design_rules(text + "(foo)"), in_pair=True)
+    assert ignored == configured_geometry(board, "A", None, in_pair=True)

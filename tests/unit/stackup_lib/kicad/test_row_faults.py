@@ -12,7 +12,7 @@ from drc_rules.facts.row_faults import df_is_possible, dk_is_possible, limit_of,
 from drc_rules.report.model import ClauseVerdict, Report, Verdict
 from drc_rules.requirements.profiles.profile import load_profile
 from stackup_lib.kicad import read_board
-from stackup_lib.materials import catalogue, foils_beside
+from stackup_lib.materials import catalogue, neighbouring_foils
 from stackup_lib.materials.copper import stated_foils
 from tests.support.mini import mini_file
 
@@ -177,7 +177,7 @@ def test_the_limits_are_those_of_the_clauses_and_leave_room_for_every_laminate()
 @pytest.mark.parametrize("um", [5, 9, 12, 15, 15.2, 17, 17.5, 18, 20, 30, 34.3, 35, 36, 40, 61, 70, 80, 105, 140, 210])
 def test_foils_that_are_sold_have_a_weight(um: float) -> None:
     """As bought and as finished, from a quarter of an ounce to heavy copper."""
-    assert foils_beside(um / 1000) is None
+    assert neighbouring_foils(um / 1000) is None
 
 
 @pytest.mark.parametrize("um,beside", [(3, (None, 0)), (22, (0, 1)), (25, (0, 1)), (50, (1, 2)), (85, (2, 3))])
@@ -186,7 +186,7 @@ def test_copper_between_two_weights_is_neither(um: float, beside: tuple[int | No
     lower, upper = beside
     foils = stated_foils()
 
-    assert foils_beside(um / 1000) == (None if lower is None else foils[lower], foils[upper])
+    assert neighbouring_foils(um / 1000) == (None if lower is None else foils[lower], foils[upper])
 
 
 @pytest.mark.parametrize("path", sorted(Path("fixtures/boards").glob("*/*.kicad_pcb")), ids=lambda path: path.stem)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drc_rules.analysis.via.via_intents import RequiredVia
+from drc_rules.analysis.via.configured_vias import RequiredVia
 from drc_rules.rules.intent._design_rule_reach import MissingItem, replaced_by
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals import goals_for

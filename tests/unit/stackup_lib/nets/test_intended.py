@@ -8,7 +8,7 @@ from pathlib import Path
 from stackup_lib.board.board import Board
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.design_rules.rules_file import parse_design_rules
-from stackup_lib.nets.design_widths import IntendedGeometry, intended_geometry
+from stackup_lib.nets.design_widths import ConfiguredGeometry, configured_geometry
 from tests.support.mini import mini_file
 
 PROFILE = {
@@ -40,13 +40,15 @@ def board(folder: Path, **of_class: float) -> Board:
     return read_board(path)
 
 
-def of_layers(found: tuple[IntendedGeometry, ...]) -> dict[str, tuple[float | None, float | None, str]]:
+def of_layers(found: tuple[ConfiguredGeometry, ...]) -> dict[str, tuple[float | None, float | None, str]]:
     return {row.layer: (row.width_mm, row.gap_mm, row.source) for row in found}
 
 
 def test_a_tuning_profile_wins_over_the_class_on_its_own_layer(tmp_path: Path) -> None:
     """It names its planes too; on other layers the class holds."""
-    found = intended_geometry(board(tmp_path, diff_pair_width_mm=0.11, diff_pair_gap_mm=0.13), "/A", None, in_pair=True)
+    found = configured_geometry(
+        board(tmp_path, diff_pair_width_mm=0.11, diff_pair_gap_mm=0.13), "/A", None, in_pair=True
+    )
 
     assert of_layers(found)["In2.Cu"] == (0.139, 0.15, "tuning profile Z85")
     assert of_layers(found)["F.Cu"] == (0.11, 0.13, "net class FAST")
@@ -57,21 +59,21 @@ def test_a_rule_wins_over_the_tuning_profile(tmp_path: Path) -> None:
     """Width by the rule, gap still by the profile; both are named."""
     rules = parse_design_rules("(version 1)\n(rule r (constraint track_width (opt 0.2mm)))", tmp_path / "b.kicad_dru")
 
-    found = of_layers(intended_geometry(board(tmp_path), "/A", rules, in_pair=True))
+    found = of_layers(configured_geometry(board(tmp_path), "/A", rules, in_pair=True))
 
     assert found["In2.Cu"] == (0.2, 0.15, "b.kicad_dru:2 and tuning profile Z85")
 
 
 def test_what_kicad_writes_into_a_new_class_is_not_meant(tmp_path: Path) -> None:
     """0.2/0.25 mm is KiCad's; one of the two edited, and both are the owner's."""
-    untouched = intended_geometry(
+    untouched = configured_geometry(
         board(tmp_path / "a", diff_pair_width_mm=0.2, diff_pair_gap_mm=0.25), "/A", None, in_pair=True
     )
-    edited = intended_geometry(
+    edited = configured_geometry(
         board(tmp_path / "b", diff_pair_width_mm=0.11, diff_pair_gap_mm=0.25), "/A", None, in_pair=True
     )
 
-    def meant(rows: tuple[IntendedGeometry, ...]) -> list[bool]:
+    def meant(rows: tuple[ConfiguredGeometry, ...]) -> list[bool]:
         return [bool(said and said.is_meant) for said in (rows[0].width, rows[0].gap)]
 
     assert meant(untouched) == [False, False]
@@ -83,8 +85,8 @@ def test_bounds_that_a_value_keeps_leave_it_and_others_make_it_doubtful(tmp_path
     of = board(tmp_path, diff_pair_width_mm=0.11, diff_pair_gap_mm=0.13)
     rule = "(version 1)\n(rule r (constraint track_width (min {}mm)))"
 
-    kept = intended_geometry(of, "/A", parse_design_rules(rule.format(0.1)), in_pair=True)[0]
-    barred = intended_geometry(of, "/A", parse_design_rules(rule.format(0.2)), in_pair=True)[0]
+    kept = configured_geometry(of, "/A", parse_design_rules(rule.format(0.1)), in_pair=True)[0]
+    barred = configured_geometry(of, "/A", parse_design_rules(rule.format(0.2)), in_pair=True)[0]
 
     assert (kept.width_mm, kept.doubts) == (0.11, ())
     assert barred.doubts == ("design rules:2",)

@@ -86,8 +86,8 @@ def test_coupling_capacitors_join_both_nets_of_a_pair(tmp_path: Path) -> None:
 
     assert names(links, positive) == ["/TX_P", "C1", "/TXC_P"]
     assert names(links, negative) == ["/TX_N", "C2", "/TXC_N"]
-    assert links.partner_of(positive) == negative
-    assert links.partner_of(negative) == positive
+    assert links.complement_of(positive) == negative
+    assert links.complement_of(negative) == positive
     assert [pad.name for pad in positive.ends] == ["U1.1", "J1.1"]
     assert positive.taps == ()
     assert positive.notes == ()
@@ -217,7 +217,7 @@ def test_terminations_of_a_pair_do_not_join_its_halves(tmp_path: Path) -> None:
 
     for links in (across, centred):
         assert names(links, only(links, "/D_P")) == ["/D_P"]
-        assert links.partner_of(only(links, "/D_P")) == only(links, "/D_N")
+        assert links.complement_of(only(links, "/D_P")) == only(links, "/D_N")
     assert across.refused(across.board.net_index["/D_P"])[0].why == "across the pair"
 
 
@@ -538,7 +538,7 @@ def test_lengths_are_those_that_kicad_measures(
         assert route.total_length_mm == pytest.approx(actual, abs=2e-3), net
         compared += 1
         in_two_pads = len(links.pads_of(index)) == 2 and route.is_complete and not route.branches
-        if in_two_pads and links.pairs.partner_of(index) is not None:
+        if in_two_pads and links.pairs.complement_of(index) is not None:
             assert route.path_length_mm == pytest.approx(actual, abs=0.1), net
     assert compared >= 40
     assert not any(math.isnan(mm) for mm in measured.values())

@@ -81,9 +81,9 @@ def test_kicads_own_rule_goes_first_and_a_net_is_in_one_pair(tmp_path: Path) -> 
     found = find_pairs(board)
 
     assert paired(board) == {"/D": ("/DP", "/DN")}
-    assert found.partner_of(board.net_index["/DP"]) == board.net_index["/DN"]
-    assert found.partner_of(board.net_index["/DN"]) == board.net_index["/DP"]
-    assert found.partner_of(board.net_index["/DM"]) is None
+    assert found.complement_of(board.net_index["/DP"]) == board.net_index["/DN"]
+    assert found.complement_of(board.net_index["/DN"]) == board.net_index["/DP"]
+    assert found.complement_of(board.net_index["/DM"]) is None
     assert found.pair_of(board.net_index["/DM"]) is None
 
 

@@ -363,7 +363,7 @@ def test_copper_under_lines_is_what_polygons_say(tmp_path: Path) -> None:
     ((_, area),) = plane.copper.fills(1)
     copper = shapely.buffer(area, 0)
 
-    found = plane.stretches(lines, np.zeros((200, 1)))
+    found = plane.sections(lines, np.zeros((200, 1)))
 
     covered = np.bincount(found.line, np.where(found.fills > 0, found.to_mm - found.from_mm, 0.0), 200)
     assert set(found.fills[found.to_mm - found.from_mm > 1e-9].tolist()) == {0, 1}

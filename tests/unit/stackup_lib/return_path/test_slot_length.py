@@ -10,7 +10,7 @@ import pytest
 
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.return_path.plane_gaps import Gap, ReturnPath
-from stackup_lib.return_path.slot_length import STEP_MM, reach_aside_mm
+from stackup_lib.return_path.slot_length import STEP_MM, detour_mm
 from tests.support.mini import mini_board
 
 HALVES = ((1.0, 1.0, 39.75, 70.0), (40.25, 1.0, 99.0, 70.0))
@@ -35,7 +35,7 @@ def test_a_slot_counts_to_the_end_that_is_nearer(tmp_path: Path) -> None:
     bridges = ((38.0, 2.0, 42.0, 32.0), (38.0, 40.0, 42.0, 69.0))
     copper, gap = crossing(tmp_path, "[[20, 35], [60, 35]]", *bridges)
 
-    found = reach_aside_mm(copper, gap, 20.0)
+    found = detour_mm(copper, gap, 20.0)
 
     assert 3.0 - STEP_MM <= found <= 3.0 / math.cos(math.radians(5)) + 2 * STEP_MM
 
@@ -44,14 +44,14 @@ def test_void_is_followed_no_farther_than_asked(tmp_path: Path) -> None:
     """The slot cuts the plane from edge to edge, 34 mm to both sides."""
     copper, gap = crossing(tmp_path, "[[20, 35], [60, 35]]")
 
-    assert reach_aside_mm(copper, gap, 4.05) == pytest.approx(4.05)
+    assert detour_mm(copper, gap, 4.05) == pytest.approx(4.05)
 
 
 def test_a_slot_that_is_crossed_at_an_angle_is_followed_along_itself(tmp_path: Path) -> None:
     """At 45 degrees square to the track is not along the slot."""
     copper, gap = crossing(tmp_path, "[[20, 15], [60, 55]]")
 
-    assert reach_aside_mm(copper, gap, 4.0) == pytest.approx(4.0)
+    assert detour_mm(copper, gap, 4.0) == pytest.approx(4.0)
 
 
 def test_a_short_void_ends_soon(tmp_path: Path) -> None:
@@ -59,4 +59,4 @@ def test_a_short_void_ends_soon(tmp_path: Path) -> None:
     bridges = ((38.0, 2.0, 42.0, 34.5), (38.0, 35.5, 42.0, 69.0))
     copper, gap = crossing(tmp_path, "[[20, 35], [60, 35]]", *bridges)
 
-    assert reach_aside_mm(copper, gap, 10.0) == pytest.approx(0.5, abs=2 * STEP_MM)
+    assert detour_mm(copper, gap, 10.0) == pytest.approx(0.5, abs=2 * STEP_MM)

@@ -23,8 +23,8 @@ from stackup_lib.synthesis import (
     to_planned,
 )
 from stackup_lib.synthesis.arrange import is_sound, orders
-from stackup_lib.synthesis.closing import closest
 from stackup_lib.synthesis.constructions import cores_of, prepregs_of
+from stackup_lib.synthesis.fill_dielectrics import closest
 from stackup_lib.transmission_lines.inverse import Target
 
 DIFF_85 = Target(ohm=85, kind="differential")

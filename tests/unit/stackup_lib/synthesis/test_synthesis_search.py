@@ -18,10 +18,10 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.materials import ConstructionKind, FoilGrade, catalogue, clad_foils
 from stackup_lib.synthesis import Answers, CandidateRow, CandidateStackup, DfLimit, Evaluated, Goals, LineGoal, suggest
 from stackup_lib.synthesis.arrange import orders
-from stackup_lib.synthesis.closing import LaminatePair, closest
 from stackup_lib.synthesis.constructions import cores_of
 from stackup_lib.synthesis.cost import cost_of
 from stackup_lib.synthesis.evaluate import Evaluator
+from stackup_lib.synthesis.fill_dielectrics import LaminatePair, closest
 from stackup_lib.synthesis.line_loss import least_loss_db_per_inch
 from stackup_lib.transmission_lines.inverse import Target
 
@@ -76,7 +76,7 @@ def unmet(one: Evaluated, goals: Goals) -> list[str]:
         )
     for line in one.lines:
         goal = next(g for g in goals.lines if g.name == line.goal)
-        missed[f"width on {line.layer}"] = not goals.least_width_mm <= line.width_mm <= goals.greatest_width_mm
+        missed[f"width on {line.layer}"] = not goals.least_width_mm <= line.width_mm <= goals.max_width_mm
         if goal.loss_budget_db is not None and line.loss_db_per_inch is not None:
             worst = line.loss_db_per_inch.high * (goal.longest_mm or 0) / 25.4
             missed[f"budget on {line.layer}"] = worst > goal.loss_budget_db * (1 + 1e-9)
@@ -167,7 +167,7 @@ def test_foil_is_on_fast_layers_and_the_planes_that_face_them() -> None:
         copper, order = one.candidate.copper, one.candidate.order
         for k, layer in enumerate(copper):
             near = {c.use for c in copper[max(k - 1, 0) : k + 2]}
-            partner = order.core_partner(k)
+            partner = order.opposite_face(k)
             clad = clad_foils(one.candidate.dielectrics[min(k, partner)].laminate) if partner is not None else None
             if layer.use != "fast" and (layer.use != "ground" or "fast" not in near):
                 assert not layer.foil

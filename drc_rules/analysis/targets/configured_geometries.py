@@ -14,7 +14,7 @@ from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
-from stackup_lib.nets.design_widths import IntendedGeometry, asks_by_name, intended_geometry
+from stackup_lib.nets.design_widths import ConfiguredGeometry, asks_by_name, configured_geometry
 
 SAME_WIDTH_MM = 0.0005
 """Widths that differ by less are one width."""
@@ -36,7 +36,7 @@ class Intent:
 
     target: NetTarget
     index: int
-    geometry: IntendedGeometry
+    geometry: ConfiguredGeometry
     routed: tuple[RoutedLine, ...]
     references: References | None
     is_pair: bool
@@ -85,7 +85,7 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
     if not asked:
         return ()
     rules = readable_rules(ctx)
-    by_net = _Intended(ctx, rules)
+    by_net = _Configured(ctx, rules)
     lines: dict[NetTarget, list[RoutedLine]] = {}
     all_lines = ctx.get(controlled_lines)
     for found in counted(all_lines):
@@ -102,7 +102,7 @@ def intents(ctx: Context) -> tuple[Intent, ...]:
 
 
 @dataclass
-class _Intended:
+class _Configured:
     """Intended geometries by net; nets of the same classes share one where no rule tests names."""
 
     ctx: Context
@@ -110,7 +110,7 @@ class _Intended:
 
     def __post_init__(self) -> None:
         self._by_name = asks_by_name(self.rules)
-        self._known: dict[tuple[object, ...], tuple[IntendedGeometry, ...]] = {}
+        self._known: dict[tuple[object, ...], tuple[ConfiguredGeometry, ...]] = {}
 
     def key(self, net: int) -> tuple[object, ...]:
         name = self.ctx.board.nets[net]
@@ -118,18 +118,18 @@ class _Intended:
         return classes, self.is_pair(net), name if self._by_name else None
 
     def is_pair(self, net: int) -> bool:
-        return self.ctx.pairs.partner_of(net) is not None
+        return self.ctx.pairs.complement_of(net) is not None
 
-    def of(self, net: int) -> tuple[IntendedGeometry, ...]:
+    def of(self, net: int) -> tuple[ConfiguredGeometry, ...]:
         key = self.key(net)
         if key not in self._known:
             name = self.ctx.board.nets[net]
-            self._known[key] = intended_geometry(self.ctx.board, name, self.rules, in_pair=self.is_pair(net))
+            self._known[key] = configured_geometry(self.ctx.board, name, self.rules, in_pair=self.is_pair(net))
         return self._known[key]
 
 
 def _of_target(
-    by_net: _Intended, target: NetTarget, nets: list[int], lines: list[RoutedLine], touched: set[int]
+    by_net: _Configured, target: NetTarget, nets: list[int], lines: list[RoutedLine], touched: set[int]
 ) -> Iterator[Intent]:
     """Yield the intents of one target's nets: alike nets together."""
     alike: dict[tuple[object, ...], list[int]] = {}
@@ -149,18 +149,18 @@ def _of_target(
                 yield Intent(target, index, geometry, here, references, is_pair)
 
 
-def _names_layer(ctx: Context, index: int, geometry: IntendedGeometry) -> bool:
+def _names_layer(ctx: Context, index: int, geometry: ConfiguredGeometry) -> bool:
     """Tell whether the layer itself is named, and is not a plane: then it is meant before anything is routed."""
     of_layer = any(said is not None and said.of_layer for said in (geometry.width, geometry.gap))
     return of_layer and not ctx.uses[index].is_plane
 
 
-def _is_meant(geometry: IntendedGeometry, *, is_pair: bool) -> bool:
+def _is_meant(geometry: ConfiguredGeometry, *, is_pair: bool) -> bool:
     said = (geometry.width, geometry.gap) if is_pair else (geometry.width,)
     return all(statement is not None and statement.is_meant for statement in said)
 
 
-def _references(ctx: Context, geometry: IntendedGeometry, here: tuple[RoutedLine, ...]) -> References | None:
+def _references(ctx: Context, geometry: ConfiguredGeometry, here: tuple[RoutedLine, ...]) -> References | None:
     index_of = {layer.name: k for k, layer in enumerate(ctx.board.copper_layers)}
     if geometry.references is not None:
         above, below = geometry.references
@@ -171,7 +171,7 @@ def _references(ctx: Context, geometry: IntendedGeometry, here: tuple[RoutedLine
     return (followed or list(here))[0].references if here else None
 
 
-def _same(geometry: IntendedGeometry, line: RoutedLine) -> bool:
+def _same(geometry: ConfiguredGeometry, line: RoutedLine) -> bool:
     if geometry.width_mm is None or abs(line.width_mm - geometry.width_mm) > SAME_WIDTH_MM:
         return False
     if line.gap_mm is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from stackup_lib.core.frozen import Frozen
 
 
-class LostGroup(Frozen):
+class RejectedGroup(Frozen):
     """What was left out for one reason, in the order of the search.
 
     Attributes:
@@ -23,7 +23,7 @@ class LostGroup(Frozen):
 
 
 @dataclass
-class Lost:
+class Rejections:
     """Collects what was left out."""
 
     _entries: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -38,10 +38,10 @@ class Lost:
         return tuple(f"{name}: {words}" for name, words in self._entries)
 
     @property
-    def groups(self) -> tuple[LostGroup, ...]:
+    def groups(self) -> tuple[RejectedGroup, ...]:
         """Grouped by reason, the largest group first."""
         names: dict[str, list[str]] = {}
         for (name, _), reason in self._entries.items():
             names.setdefault(reason, []).append(name)
-        groups = [LostGroup(reason=r, names=tuple(dict.fromkeys(n))) for r, n in names.items()]
+        groups = [RejectedGroup(reason=r, names=tuple(dict.fromkeys(n))) for r, n in names.items()]
         return tuple(sorted(groups, key=lambda g: (-len(g.names), g.reason)))

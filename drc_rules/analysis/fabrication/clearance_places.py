@@ -9,7 +9,7 @@ from stackup_lib.board.board import Board, Ints
 from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.distances import cores
-from stackup_lib.copper.shapes import Piece, Pieces
+from stackup_lib.copper.shapes import CopperShape, CopperShapes
 
 BEYOND_MM = 0.002
 """So far beyond the middle of a space either side is still taken to reach."""
@@ -34,7 +34,7 @@ def between(board: Board, spaces: Spaces) -> str:
     """Return between what the narrowest space is."""
     one, other = spaces.one, spaces.other
     words = "between " + " and ".join(name or "copper of no net" for name in _names(board, spaces, 0))
-    if one.kind[0] == other.kind[0] == Piece.PAD:
+    if one.kind[0] == other.kind[0] == CopperShape.PAD:
         parts = {int(board.pads.footprint[int(pieces.row[0])]) for pieces in (one, other)}
         reference = str(board.footprints.reference[parts.pop()]) if len(parts) == 1 else ""
         words += f" (pads of {reference})" if reference else " (pads of one part)" if not parts else ""
@@ -64,7 +64,7 @@ def place(copper: CopperMap, spaces: Spaces, row: int) -> Place:
     )
 
 
-def _uuid(board: Board, piece: Pieces) -> str | None:
-    tables = {Piece.TRACK: board.tracks.uuid, Piece.VIA: board.vias.uuid, Piece.PAD: board.pads.uuid}
-    table = tables.get(Piece(int(piece.kind[0])))
+def _uuid(board: Board, piece: CopperShapes) -> str | None:
+    tables = {CopperShape.TRACK: board.tracks.uuid, CopperShape.VIA: board.vias.uuid, CopperShape.PAD: board.pads.uuid}
+    table = tables.get(CopperShape(int(piece.kind[0])))
     return None if table is None else str(table[int(piece.row[0])]) or None

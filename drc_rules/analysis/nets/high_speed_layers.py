@@ -20,7 +20,7 @@ MM_GHZ_PER_WAVELENGTH = LIGHT_MM_GHZ / 2.0
 
 
 @dataclass(frozen=True)
-class FastLayer:
+class HighSpeedLayer:
     """A copper layer on which an interface is routed.
 
     Attributes:
@@ -39,7 +39,7 @@ class FastLayer:
     inferred: bool
 
 
-def fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
+def fast_layers(ctx: Context, interface_id: str) -> tuple[HighSpeedLayer, ...]:
     """Return the layers on which an interface is routed beyond lumped breakouts, top to bottom."""
     return ctx.get(_fast_layers, interface_id)
 
@@ -50,7 +50,7 @@ def routed_outside(ctx: Context, interface_id: str) -> bool:
     return any((net, layer) in routed for net in ctx.nets_of(interface_id).tolist() for layer in (0, last))
 
 
-def _fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
+def _fast_layers(ctx: Context, interface_id: str) -> tuple[HighSpeedLayer, ...]:
     found, routed = interface(interface_id), ctx.get(_routed_mm)
     shortest = LUMPED_SHARE * MM_GHZ_PER_WAVELENGTH / (found.nyquist_ghz or 1.0)
     by_layer: dict[int, list[tuple[int, float]]] = {}
@@ -60,7 +60,7 @@ def _fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
             if length > shortest:
                 by_layer.setdefault(layer, []).append((net, length))
     return tuple(
-        FastLayer(
+        HighSpeedLayer(
             index=layer,
             name=ctx.board.copper_layers[layer].name,
             interface=found,
@@ -72,7 +72,7 @@ def _fast_layers(ctx: Context, interface_id: str) -> tuple[FastLayer, ...]:
     )
 
 
-def fast_layers_of_clause(ctx: Context, clause: Clause) -> tuple[FastLayer, ...]:
+def fast_layers_of_clause(ctx: Context, clause: Clause) -> tuple[HighSpeedLayer, ...]:
     """Return the layers that carry the clause's interface, or any fast one when it names none.
 
     Raises:

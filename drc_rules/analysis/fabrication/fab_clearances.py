@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, own_fab
+from drc_rules.analysis.fabrication.fab_limits import OWN, TOLERANCE_MM, Bar, bar_of, bar_of_tier, your_fab
 from drc_rules.analysis.fabrication.hole_gaps import REACH_MM, HoleGaps, hole_gaps
 from drc_rules.facts.context import Context
 from drc_rules.requirements.clauses import Clause
@@ -64,7 +64,7 @@ def weight_oz(ctx: Context, layer: int) -> float:
 
 def own_space_mm(ctx: Context, layer: int) -> float | None:
     """Return the least space that one's own fab states for a layer; None where it, or the weight, is not known."""
-    own = own_fab(ctx)
+    own = your_fab(ctx)
     if is_outer(ctx.board, layer):
         return own.outer_space_mm
     try:
@@ -140,7 +140,7 @@ def space_finder(ctx: Context) -> SpaceFinder:
 def holes_to_copper(ctx: Context) -> HoleGaps | None:
     """Return how near drilled holes come to copper of other nets on inner layers; not to fills that are out of date."""
     spaces = ctx.get(space_finder)
-    return hole_gaps(ctx.copper, fills=spaces.posts, to_fills=not len(spaces.foreign))
+    return hole_gaps(ctx.copper, fills=spaces.posts, to_fills=not len(spaces.other_net))
 
 
 def _widest_mm(ctx: Context, layer: int) -> float:

@@ -70,7 +70,7 @@ class LaminatePair(Frozen):
         return f"{self.fast} beside fast layers, {self.rest} elsewhere" if self.is_hybrid else self.fast
 
 
-class ClosingPlace(NamedTuple):
+class FillPosition(NamedTuple):
     """Gaps that take one product: by name, with the copper around each gap and what all of them need."""
 
     name: str
@@ -79,7 +79,7 @@ class ClosingPlace(NamedTuple):
     needs: GapNeeds
 
 
-class ClosingChoice(NamedTuple):
+class FillChoice(NamedTuple):
     """A product for all gaps of a place, and its thickness in each."""
 
     sold: CatalogueProduct
@@ -146,7 +146,7 @@ def thickness_range_mm(order: Order, of: str | LaminatePair, goals: Goals) -> tu
     return _span_mm(order, choices, goals)
 
 
-def _span_mm(order: Order, choices: Mapping[str, list[ClosingChoice]], goals: Goals) -> tuple[float, float]:
+def _span_mm(order: Order, choices: Mapping[str, list[FillChoice]], goals: Goals) -> tuple[float, float]:
     bare = bare_mm(order, goals)
     sums = [[choice.sum_mm for choice in c] for c in choices.values()]
     return bare + sum(map(min, sums)), bare + sum(map(max, sums))
@@ -166,7 +166,7 @@ def layer_oz(order: Order, index: int, goals: Goals) -> float:
     A ground plane that shares its core with a signal layer has the signal's weight.
     """
     own = _own_oz(order, index, goals)
-    partner = order.core_partner(index)
+    partner = order.opposite_face(index)
     if partner is None or not goals.build_rules.equal_cladding:
         return own
     kinds = {order.layers[index], order.layers[partner]}
@@ -219,9 +219,7 @@ def _blend(of: str | LaminatePair) -> LaminatePair:
     return of if isinstance(of, LaminatePair) else LaminatePair(fast=of, rest=of)
 
 
-def _penalty(
-    places: list[str], lists: list[list[ClosingChoice]], bare: float, goals: Goals
-) -> tuple[Reals, Reals, Reals]:
+def _penalty(places: list[str], lists: list[list[FillChoice]], bare: float, goals: Goals) -> tuple[Reals, Reals, Reals]:
     """Return, over all combinations, how uneasy they are, how far from the thickness (relative), and how thick.
 
     Small is good: near the thickness, fast dielectrics alike and thick enough for a trace that can be etched.
@@ -269,7 +267,7 @@ def _place(order: Order, gap: int, goals: Goals) -> str:
     return f"{'fast' if fast else 'middle'} {kind}{' at heavy copper' if heavy else ''}"
 
 
-def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[ClosingChoice]]:
+def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[FillChoice]]:
     copper = tuple(layer_mm(order, k, goals) for k in range(len(order.layers)))
     places: dict[str, list[int]] = {}
     for gap in range(len(order.gaps)):
@@ -282,7 +280,7 @@ def _choices(order: Order, blend: LaminatePair, goals: Goals) -> dict[str, list[
         needs = GapNeeds()
         for gap in gaps:
             needs = needs.and_those(gap_needs(order, gap, goals))
-        out[place] = _fitting(family, ClosingPlace(place, kind, faces, needs), goals)
+        out[place] = _fitting(family, FillPosition(place, kind, faces, needs), goals)
     return out
 
 
@@ -290,7 +288,7 @@ def _plain(faces: tuple[FacingCopper, ...]) -> Faces:
     return tuple((f.thickness_mm or 0.0, f.coverage or 0.0) for f in faces)
 
 
-def _fitting(family: str, place: ClosingPlace, goals: Goals) -> list[ClosingChoice]:
+def _fitting(family: str, place: FillPosition, goals: Goals) -> list[FillChoice]:
     """What fits in all gaps of a place, one per thickness."""
     seen: set[tuple[float, ...]] = set()
     found = []
@@ -310,7 +308,7 @@ def _fitting(family: str, place: ClosingPlace, goals: Goals) -> list[ClosingChoi
         rounded = tuple(round(t, 3) for t in known)
         if rounded not in seen:
             seen.add(rounded)
-            found.append(ClosingChoice(sold, {gap: thicknesses[around] for gap, around in place.faces.items()}))
+            found.append(FillChoice(sold, {gap: thicknesses[around] for gap, around in place.faces.items()}))
     return found
 
 
@@ -348,14 +346,14 @@ def _meets_df(sold: CatalogueProduct, goals: Goals) -> bool:
     return df is not None and limit.is_met_by(df)
 
 
-def _spread(found: list[ClosingChoice], most: int) -> list[ClosingChoice]:
+def _spread(found: list[FillChoice], most: int) -> list[FillChoice]:
     if len(found) <= most:
         return found
     step = (len(found) - 1) / (most - 1)
     return [found[round(k * step)] for k in range(most)]
 
 
-def _build(order: Order, chosen: Mapping[str, ClosingChoice], goals: Goals) -> CandidateStackup:
+def _build(order: Order, chosen: Mapping[str, FillChoice], goals: Goals) -> CandidateStackup:
     coat = goals.finish.mask or USUAL_MASK
     mask = CandidateRow(kind=LayerKind.MASK, thickness_mm=coat.on_trace_mm, dk=coat.er)
     rows = [mask]
@@ -388,7 +386,7 @@ def foil_of(order: Order, index: int, families: Mapping[int, str], wanted: FoilG
 
     `families` holds the laminate of each dielectric.
     """
-    partner = order.core_partner(index)
+    partner = order.opposite_face(index)
     offered = None if partner is None else clad_foils(families[min(index, partner)])
     return wanted if offered is None else offered.least(wanted) or offered.smoothest
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stackup_lib.materials import Laminate, catalogue, clad_foils
-from stackup_lib.synthesis.closing import LaminatePair
 from stackup_lib.synthesis.constructions import why_nothing
 from stackup_lib.synthesis.cost import df_of, laminate_factor
+from stackup_lib.synthesis.fill_dielectrics import LaminatePair
 from stackup_lib.synthesis.goals import Goals
-from stackup_lib.synthesis.lost import Lost
+from stackup_lib.synthesis.rejected import Rejections
 
 MOST_PLAINER = 2
 """Plainer laminates that are tried together with a low-loss one."""
@@ -16,7 +16,7 @@ LIKE_TG_C = 45.0
 """Laminates that are pressed together: their Tg, by one method, differs by at most this; engineering judgement."""
 
 
-def blends(goals: Goals, lost: Lost) -> list[LaminatePair]:
+def laminate_pairs(goals: Goals, lost: Rejections) -> list[LaminatePair]:
     """Return the laminates alone, then the hybrids; what is left out and why goes to `lost`."""
     sound: list[Laminate] = []
     fast: list[str] = []
@@ -57,7 +57,7 @@ def tg_apart_c(one: Laminate, other: Laminate) -> float | None:
     return max(both) if both else None
 
 
-def _unfit(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
+def _unfit(laminate: Laminate, goals: Goals, lost: Rejections) -> bool:
     family, tg = laminate.family, goals.tg_limit
     if goals.laminates and family not in goals.laminates and family not in goals.excluded_laminates:
         return True
@@ -80,7 +80,7 @@ def _unfit(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
     return True
 
 
-def _meets_df(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
+def _meets_df(laminate: Laminate, goals: Goals, lost: Rejections) -> bool:
     limit = goals.df_limit
     if limit is None or laminate.family in goals.named_laminates:
         return True
@@ -96,7 +96,7 @@ def _meets_df(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
     return True
 
 
-def _has_foil(laminate: Laminate, goals: Goals, lost: Lost) -> bool:
+def _has_foil(laminate: Laminate, goals: Goals, lost: Rejections) -> bool:
     """Tell whether cores come with the foil that high-speed layers need; True where the maker's offer is not known."""
     offered = clad_foils(laminate.family) if goals.foil else None
     if goals.foil is None or offered is None or offered.least(goals.foil) is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drc_rules.analysis.targets.intents import design_rules_of, leading_somewhere, readable_rules
+from drc_rules.analysis.targets.configured_geometries import design_rules_of, leading_somewhere, readable_rules
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from drc_rules.report.places import place_in
@@ -16,7 +16,7 @@ from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.via_settings import via_settings
-from stackup_lib.nets.design_vias import NANOMETRE, IntendedVia, intended_via, rules_by_net, via_meets
+from stackup_lib.nets.design_vias import NANOMETRE, ConfiguredVia, configured_via, rules_by_net, via_meets
 from stackup_lib.nets.design_widths import Statement
 
 PLACES_SHOWN = 20
@@ -33,7 +33,7 @@ class RequiredVia:
         nets: the nets that are to get it, and lead somewhere.
     """
 
-    via: IntendedVia
+    via: ConfiguredVia
     asked_by: tuple[str, ...]
     nets: tuple[int, ...]
 
@@ -48,13 +48,13 @@ class RequiredVia:
         return f"net classes {', '.join(classes[:-1])} and {classes[-1]}"
 
 
-def asked_vias(ctx: Context) -> tuple[RequiredVia, ...]:
+def configured_vias(ctx: Context) -> tuple[RequiredVia, ...]:
     """Return every configured via, in the order of the nets; none where no class states one.
 
     Raises:
         MissingFact: the board's design rules cannot be read, or KiCad ignores them.
     """
-    found: dict[tuple[object, ...], list[tuple[IntendedVia, list[int]]]] = {}
+    found: dict[tuple[object, ...], list[tuple[ConfiguredVia, list[int]]]] = {}
     for via, nets in _by_classes(ctx, readable_rules(ctx)):
         if via.asked_mm is not None:
             found.setdefault(_alike(via), []).append((via, nets))
@@ -68,7 +68,7 @@ def asked_vias(ctx: Context) -> tuple[RequiredVia, ...]:
     )
 
 
-def via_of_net(ctx: Context, net: int) -> IntendedVia:
+def via_of_net(ctx: Context, net: int) -> ConfiguredVia:
     """Return the via that KiCad is configured to place for a net; rules that KiCad ignores do not count."""
     try:
         rules = design_rules_of(ctx)
@@ -76,10 +76,10 @@ def via_of_net(ctx: Context, net: int) -> IntendedVia:
         rules = None
     board = ctx.board
     limits = via_settings(board.project)
-    return intended_via(board, board.nets[net], rules, limits, in_pair=_in_pair(ctx, net))
+    return configured_via(board, board.nets[net], rules, limits, in_pair=_in_pair(ctx, net))
 
 
-def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[IntendedVia, list[int]]]:
+def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[ConfiguredVia, list[int]]]:
     """Yield the via of nets that are alike to KiCad, and those nets."""
     board, by_name = ctx.board, rules_by_net(rules)
     limits = via_settings(board.project)
@@ -95,14 +95,14 @@ def _by_classes(ctx: Context, rules: DesignRules | None) -> Iterator[tuple[Inten
         answers = tuple(via_meets(rule, name, joined[own], in_pair=in_pair) for rule in by_name)
         alike.setdefault((own, in_pair, answers), []).append(net)
     for nets in alike.values():
-        yield intended_via(board, board.nets[nets[0]], rules, limits, in_pair=_in_pair(ctx, nets[0])), nets
+        yield configured_via(board, board.nets[nets[0]], rules, limits, in_pair=_in_pair(ctx, nets[0])), nets
 
 
 def _in_pair(ctx: Context, net: int) -> bool:
-    return ctx.pairs.partner_of(net) is not None
+    return ctx.pairs.complement_of(net) is not None
 
 
-def _alike(via: IntendedVia) -> tuple[object, ...]:
+def _alike(via: ConfiguredVia) -> tuple[object, ...]:
     limits = tuple((what, limit.least, limit.greatest) for what, limit in sorted(via.limits.items()))
     return via.asked_mm, limits, via.doubts
 
@@ -120,14 +120,14 @@ def places_of(ctx: Context, rows: Ints) -> tuple[Place, ...]:
     return tuple(place_in(ctx.board, ctx.board.vias, row) for row in rows[:PLACES_SHOWN].tolist())
 
 
-def need_no_doubt(via: IntendedVia) -> None:
+def need_no_doubt(via: ConfiguredVia) -> None:
     """Raise `MissingFact` where a rule that cannot be followed may say otherwise."""
     if via.doubts:
         how = f"{via.doubts[0]}: give the rule a condition on net class, net or type only"
         raise MissingFact(f"the via of the design rules ({via.doubts[0]})", how)
 
 
-def broken_limit(via: IntendedVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:
+def broken_limit(via: ConfiguredVia, size_mm: tuple[float, float]) -> tuple[str, float, Statement] | None:
     """Return what of a via of this size fails KiCad's check, its value and the limit; None for nothing."""
     diameter, hole = size_mm
     for what, value in (("diameter", diameter), ("hole", hole), ("ring", (diameter - hole) / 2)):
@@ -137,6 +137,6 @@ def broken_limit(via: IntendedVia, size_mm: tuple[float, float]) -> tuple[str, f
     return None
 
 
-def size_in_words(size_mm: tuple[float, float]) -> str:
+def describe_size(size_mm: tuple[float, float]) -> str:
     """Return diameter and hole as KiCad shows them, e.g. `0.45/0.2 mm`."""
     return f"{size_mm[0]:g}/{size_mm[1]:g} mm"

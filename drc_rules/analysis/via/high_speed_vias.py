@@ -92,7 +92,7 @@ class StubGroup:
 
 
 @dataclass(frozen=True)
-class StubFigures:
+class StubValues:
     """Lengths and resonance of a group's stubs, and the laminate's Dk along them."""
 
     length_mm: Interval
@@ -203,7 +203,7 @@ def _partner_distances(ctx: Context, holes: tuple[PlatedHole, ...]) -> list[floa
     return found
 
 
-def figures_of(ctx: Context, group: StubGroup) -> StubFigures:
+def stub_values(ctx: Context, group: StubGroup) -> StubValues:
     """Return residual length and resonance of a group's stubs.
 
     Raises:
@@ -212,11 +212,11 @@ def figures_of(ctx: Context, group: StubGroup) -> StubFigures:
     length = length_of(ctx, group)
     need_drills((hole.drill_mm for hole in group.holes), f"the vias of {ctx.board.nets[group.holes[0].net]}")
     dk = _dk_along(ctx, group.stubs[0], group.choices[-1].nyquist_ghz or 1.0)
-    return StubFigures(length, stub_resonance_ghz(group.shape, dk, length), dk)
+    return StubValues(length, stub_resonance_ghz(group.shape, dk, length), dk)
 
 
 def length_of(ctx: Context, group: StubGroup) -> Interval:
-    """Return the residual length of a group's stubs in mm; raises `MissingFact` like `figures_of`."""
+    """Return the residual length of a group's stubs in mm; raises `MissingFact` like `stub_values`."""
     need_layers(ctx, group)
     stub, heights = group.stubs[0], ctx.copper_heights_mm()
     exact = Stub(stub.hole, stub.side, stub.first, abs(heights[stub.side] - heights[stub.first]))
@@ -257,7 +257,7 @@ def span_of(ctx: Context, group: StubGroup) -> str:
     return f"from {names[group.stubs[0].first]} to {names[group.stubs[0].side]}"
 
 
-def nets_in_words(ctx: Context, group: StubGroup) -> str:
+def describe_nets(ctx: Context, group: StubGroup) -> str:
     """The class and how many nets and holes of it: one name where there is only one net."""
     nets, holes = len(group.nets), len(group.holes)
     name = ctx.board.nets[group.nets[0]] if nets == 1 else f"{group.net_class}, {nets} nets"
