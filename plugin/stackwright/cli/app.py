@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Annotated
 
 import typer
+from typer.main import get_command_name
+from typer.models import CommandInfo
 
 from stackwright import __version__
 from stackwright.cli import assistants, build, changes, check, explain, fabs, inspect, lookup, release, setup
@@ -26,7 +29,7 @@ CTRL_C = 130
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code; usage errors become one line like every other error."""
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(_with_command_named(arguments))
     try:
         code = command.main(without_wildcards(arguments), prog_name="stackwright", standalone_mode=False)
     except Exception as error:
@@ -41,6 +44,20 @@ def run(arguments: list[str]) -> int:
     if code == CTRL_C:
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
+
+
+def _with_command_named(arguments: list[str]) -> typer.Typer:
+    """Return the command line with only the command that is named first, for building each takes a while; else all."""
+    named = [one for one in app.registered_commands if arguments and _name(one) == arguments[0]]
+    if not named:
+        return app
+    only = copy(app)
+    only.registered_commands = named
+    return only
+
+
+def _name(command: CommandInfo) -> str | None:
+    return command.name or (command.callback and get_command_name(command.callback.__name__))
 
 
 def _context(error: Exception) -> str:

@@ -5,6 +5,6 @@ from __future__ import annotations
 SINGLE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """The field solver's matrices are small: threads cost it more time than they save. Read when NumPy is imported."""
 
-GARBAGE_EVERY = (50_000, 20, 20)
-"""Objects after which Python looks for rings of garbage: a board's many rows hold none, and looking costs 5 % of a
-check of a large one. Rings of earlier boards of one run are still found."""
+GARBAGE_EVERY = (250_000, 20, 20)
+"""Objects after which Python looks for rings of garbage: a board's many rows hold none, nor do the modules, models and
+catalogues that every check loads; looking costs 5 % of a check. Rings of earlier boards of one run are still found."""
