@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from drc_rules.report.model import Accepted, Finding, KnownFinding, Report
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.files.file_names import composed
 from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.record import record
 
 FILE_NAME = "stackwright-baseline.json"
 REWRITE = "write it anew with `stackwright baseline`"
@@ -85,7 +85,7 @@ def gate(report: Report, known: Sequence[KnownFinding], *, reason: str = "in the
     )
 
 
-@dataclass(frozen=True)
+@record
 class Rewritten:
     """A baseline after a look at the boards.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from drc_rules.settings.config import Config, load_config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.files.plain_file import read_board_bytes
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 
 LARGE_BYTES = 10_000_000
@@ -51,7 +51,7 @@ def check_board(
     return check_up(path, config=config, overrides=overrides, text=text, today=today).report
 
 
-@dataclass(frozen=True)
+@record
 class CheckUp:
     """A checked board: the report, and the context that its rules worked with."""
 

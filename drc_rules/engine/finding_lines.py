@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.report.model import Finding, Place
 from stackup_lib.board.board import Board
+from stackup_lib.core.record import record
 
 NOWHERE = np.iinfo(np.int64).max
 BLOCK_OF = {"layers": "layers", "thickness": "general"}
 """Findings about the whole board that do not belong to the stackup block."""
 
 
-@dataclass(frozen=True)
+@record
 class _Lines:
     """Lines of what findings name."""
 

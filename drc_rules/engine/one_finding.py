@@ -8,12 +8,12 @@ and names the others. Likewise a rule may leave what it finds to another rule th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.report.model import ClauseVerdict, Finding, Verdict
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import STRICTEST_FIRST, Tier
 from drc_rules.rules.rule import DraftFinding, Rule
+from stackup_lib.core.record import record
 
 TIER_UNIT = "fab tier"
 """Unit of the clauses whose limit is a tier of fabs."""
@@ -25,7 +25,7 @@ def tier_of(clause: Clause) -> Tier | None:
     return Tier(word) if clause.limit.unit == TIER_UNIT and word in set(Tier) else None
 
 
-@dataclass(frozen=True)
+@record
 class Tiered:
     """A finding against a tier.
 
@@ -55,7 +55,7 @@ def tiered(finding: Finding, clause: Clause, draft: DraftFinding) -> Tiered | No
     return Tiered(finding, clause, tier, defect, draft.is_covered)
 
 
-@dataclass(frozen=True)
+@record
 class Left:
     """A finding that is another rule's to tell, where that tells it.
 

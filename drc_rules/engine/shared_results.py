@@ -16,9 +16,10 @@ from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Origin
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Case:
     """A board under one workload in one form factor."""
 

@@ -23,13 +23,14 @@ from drc_rules.rules.rule import Rule, all_rules
 from drc_rules.settings.config import Config
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least
+from stackup_lib.core.record import record
 from stackup_lib.materials import Laminate, Spread, Tg
 
 T = TypeVar("T")
 _ROW = re.compile(r"^stackup row ([^;]+)")
 
 
-@dataclass(frozen=True)
+@record
 class CalculationStep:
     """The numbers with which one thing was judged, by the symbols of the rule's formula."""
 
@@ -37,7 +38,7 @@ class CalculationStep:
     numbers: dict[str, Value]
 
 
-@dataclass(frozen=True)
+@record
 class FactUsed:
     """A fact that a verdict rests on, as text."""
 
@@ -48,7 +49,7 @@ class FactUsed:
     confidence: Confidence
 
 
-@dataclass(frozen=True)
+@record
 class Decided:
     """One object of a clause.
 
@@ -67,7 +68,7 @@ class Decided:
     confidence: Confidence = Confidence.HIGH
 
 
-@dataclass(frozen=True)
+@record
 class ClauseWorkings:
     """One clause and its objects: those that fail, those that are open, and those that pass.
 
@@ -90,7 +91,7 @@ class ClauseWorkings:
         return next((verdict for verdict in Verdict if verdict in found), Verdict.NOT_APPLICABLE)
 
 
-@dataclass(frozen=True)
+@record
 class BoardWorkings:
     """What a check asks of one board, and the answers to some of it."""
 

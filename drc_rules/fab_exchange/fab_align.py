@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from drc_rules.fab_exchange.fab_text import FabRow
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.planned import PlannedRow
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.record import record
 
 _SKIPPED = 0.6
 """Cost of a copper layer that the other side lacks; one that agrees in nothing costs 1."""
 
 
-@dataclass(frozen=True)
+@record
 class RowGroup:
     """A row of the board with the fab's rows for it; `is_missing` where the table lacks it."""
 
@@ -24,7 +24,7 @@ class RowGroup:
     is_missing: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Aligned:
     """The board's rows in order; `extra` are copper rows of the table that the board has not."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic import computed_field
@@ -20,6 +19,7 @@ from stackup_lib.board.stackup import Ply
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.stackup_writer import replace_stackup
 from stackup_lib.materials import catalogue, ounce_class
@@ -65,7 +65,7 @@ class LayerMatch(Frozen):
         )
 
 
-@dataclass(frozen=True)
+@record
 class Matched:
     """The layers side by side, the board as the fab would build it, and the settings that hold for that one.
 

@@ -6,11 +6,11 @@ Everything that solves a line takes these numbers from here, and so does everyth
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.settings.config import Config
 from drc_rules.settings.config_process import ProcessDeclaration
 from stackup_lib.board.board import Board, LayerKind, Ply, StackupLayer
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.materials import copper_weights
 from stackup_lib.transmission_lines.buildup import INNER_TAPER_PER_COPPER, OUTER_TAPER_PER_COPPER
@@ -36,7 +36,7 @@ MASK_ROW = "the stackup's mask row"
 ASSUMED_DK = "makers print 3.3 to 3.9"
 
 
-@dataclass(frozen=True)
+@record
 class Number:
     """A number of the process.
 
@@ -50,7 +50,7 @@ class Number:
     source: str
 
 
-@dataclass(frozen=True)
+@record
 class MaskNumbers:
     """Solder mask over an outer layer, in mm."""
 
@@ -71,7 +71,7 @@ class MaskNumbers:
         )
 
 
-@dataclass(frozen=True)
+@record
 class BoardProcess:
     """The process of one board."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from drc_rules.facts.board_process import preset_notes
@@ -14,6 +14,7 @@ from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Fact, Origin, unknown
+from stackup_lib.core.record import record
 from stackup_lib.materials import find_foil
 from stackup_lib.vias.plated_holes import Backdrill
 
@@ -22,7 +23,7 @@ FOIL_GRADES = "STD, RTF, LP, VLP or HVLP"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@record
 class Overrides:
     """What the command line says in place of `stackwright.toml`; None or empty where it says nothing.
 
@@ -45,7 +46,7 @@ class Overrides:
         return replace(self, select=self.select or options.select, ignore=self.ignore or options.ignore)
 
 
-@dataclass(frozen=True)
+@record
 class Purpose:
     """What the board is held against: names of profile and form factor, not yet looked up."""
 
@@ -53,7 +54,7 @@ class Purpose:
     form: Fact[str]
 
 
-@dataclass(frozen=True)
+@record
 class Declarations:
     """The declared facts of one board, whatever it is held against.
 

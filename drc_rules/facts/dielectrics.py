@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -20,6 +20,7 @@ from drc_rules.facts.row_faults import (
 from drc_rules.settings.config import DielectricDeclaration
 from stackup_lib.board.board import LayerKind, Ply, Stackup, StackupLayer
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, least, unknown
+from stackup_lib.core.record import record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.materials import (
     Catalogue,
@@ -47,7 +48,7 @@ UNTOUCHED_DF = 0.02
 with any other material it says that the field was not edited, not what the material's Df is."""
 
 
-@dataclass(frozen=True)
+@record
 class DielectricPly:
     """One ply of core or prepreg.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,10 +29,11 @@ from drc_rules.settings.net_selection import chosen_nets
 from stackup_lib.board.board import Board, Ints
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Confidence, Origin
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import find_links
 
 
-@dataclass(frozen=True)
+@record
 class NetRole:
     """What one net was assigned to.
 
@@ -54,7 +54,7 @@ class NetRole:
     by_pins: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Assignment:
     """What the nets of a board were assigned to; `roles` has one entry per net of `Board.nets`, or None."""
 

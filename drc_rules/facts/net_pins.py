@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +13,7 @@ from drc_rules.requirements.interfaces.load import families, family
 from drc_rules.requirements.interfaces.names import ASIDE, LONGEST, family_by_name, is_sideband
 from drc_rules.requirements.parts import known_part
 from stackup_lib.board.board import Board
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import Links, PadRole
 
 NAME, KNOWN_PIN, ALSO_PIN, CHIP_PIN = 3.0, 2.0, 1.5, 1.0
@@ -29,7 +30,7 @@ _MARKUP = re.compile(r"[~_^]?\{([^{}]*)\}")
 _NUMBERED = re.compile(r"(?:PIN|PAD|P)?[_ ]?\d*")
 
 
-@dataclass(frozen=True)
+@record
 class PinReading:
     """What one pin says.
 
@@ -53,7 +54,7 @@ class PinReading:
 Votes = Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@record
 class PinEvidence:
     """Readings of the pins of a board, and what follows for each net together with its series parts.
 

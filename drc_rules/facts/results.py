@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from drc_rules.facts.used import Used
+from stackup_lib.core.record import record
 
 Key = tuple[Callable[..., object], tuple[object, ...]]
 """An analysis and what it was computed for."""
 
 
-@dataclass(frozen=True)
+@record
 class Kept:
     """A result with what it rests on."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, PadKind
 from stackup_lib.board.stackup import LayerKind, Ply, Stackup, StackupLayer
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
 HoleKey = tuple[int, int, bool, bool]
@@ -19,7 +19,7 @@ BackdrillKey = tuple[int, int]
 """Outer layer where it starts, deepest layer that it cuts."""
 
 
-@dataclass(frozen=True)
+@record
 class SheetOfBoard:
     """One copper layer, dielectric ply or mask; `gap` counts the copper layers above it."""
 
@@ -29,7 +29,7 @@ class SheetOfBoard:
     gap: int
 
 
-@dataclass(frozen=True)
+@record
 class BoardSide:
     """What a board states; lengths in mm. `stackup` is None where it states none of its own."""
 

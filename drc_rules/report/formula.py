@@ -20,10 +20,10 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from drc_rules.report.numbers import at_precision
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 
 Value = float | Interval
 """A number of a formula: plain, or with the range that is not known."""
@@ -53,7 +53,7 @@ _SLACK = 1e-6
 """KiCad stores nanometres, and sums of them as floats: a limit that is met by less is met."""
 
 
-@dataclass(frozen=True)
+@record
 class Symbol:
     """A symbol of a formula: its meaning as text, and its unit, empty for a plain number."""
 
@@ -62,7 +62,7 @@ class Symbol:
     unit: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Formula:
     """What a rule computes and what passes.
 

@@ -7,7 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +15,7 @@ from drc_rules.report.formula import Formula, read_formula
 from drc_rules.report.model import Measured, ObjectRows, Place
 from drc_rules.requirements.clauses import Clause, Severity
 from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.record import record
 
 if TYPE_CHECKING:
     from drc_rules.facts.context import Context
@@ -23,7 +24,7 @@ PAGE_SECTIONS = ("What it checks", "Why it matters", "How to fix", "What it cann
 """Headings that the docstring of every rule file has, in this order."""
 
 
-@dataclass(frozen=True)
+@record
 class DraftFinding:
     """What a rule says of one object; the engine adds code, clause and key, and caps the severity.
 
@@ -64,7 +65,7 @@ Check = Callable[["Context", Clause, S], Iterator[DraftFinding]]
 Over = Callable[["Context", Clause], Iterable[S]]
 
 
-@dataclass(frozen=True)
+@record
 class Rule:
     """A rule as the engine sees it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import LineTarget
@@ -18,6 +17,7 @@ from drc_rules.rules.rule import all_rules
 from drc_rules.stackup_design.goals_judge import DECIDED
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 ROUTED = "routed_impedance"
 
@@ -48,7 +48,7 @@ SAME_YIELD_PCT = 1.0
 """Yields this far apart are one: the production they are computed for is an assumption."""
 
 
-@dataclass(frozen=True)
+@record
 class JudgedStackup:
     """A board with one stackup, and what the clauses say of it."""
 

@@ -10,6 +10,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.settings.goals_choices import GoalChoices
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.record import record
 
 
 class From(StrEnum):
@@ -21,7 +22,7 @@ class From(StrEnum):
     ASSUMPTION = "assumption"
 
 
-@dataclass(frozen=True)
+@record
 class Reason:
     """One goal as text: what, how much, and the source."""
 

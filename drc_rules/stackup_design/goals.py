@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from drc_rules.analysis.loss.laminate_demand import MaterialDemand, materials_for
@@ -24,6 +23,7 @@ from drc_rules.stackup_design.goals_judge import CandidateJudge
 from drc_rules.stackup_design.goals_lines import GoalLines, gap_per_width, lines_for
 from drc_rules.stackup_design.goals_selection import BoardProject, Selection, project_of, selection_for
 from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.record import record
 from stackup_lib.synthesis import Goals, TgLimit
 from stackup_lib.synthesis.arrange import least_layers
 from stackup_lib.transmission_lines.finish import LineFinish
@@ -44,7 +44,7 @@ MANY_LAYERS = 20
 """From here four power planes, below two: how such boards are usually laid out."""
 
 
-@dataclass(frozen=True)
+@record
 class GoalsFound:
     """Goals for the search, and why.
 

@@ -8,7 +8,6 @@ not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
@@ -21,6 +20,7 @@ from drc_rules.requirements.forms import Form
 from drc_rules.requirements.profiles.profile import Profile
 from drc_rules.rules.rule import all_rules
 from drc_rules.settings.config import Config, CopperDeclaration, Declared, InterfaceDeclaration
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import CORNER_MM, empty_board
 from stackup_lib.synthesis import CandidateStackup, to_planned
@@ -52,7 +52,7 @@ SIZE_MM = (120.0, 60.0)
 _NAME = Path("suggestion.kicad_pcb")
 
 
-@dataclass(frozen=True)
+@record
 class CandidateJudge:
     """Judges candidates by the clauses of a selection.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drc_rules.analysis.loss.loss_shares import (
     ADD_IN_CARD,
@@ -24,6 +24,7 @@ from drc_rules.settings.goals_choices import GoalChoices
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import find_links
 from stackup_lib.synthesis import LineGoal
 from stackup_lib.transmission_lines.inverse import Target
@@ -32,7 +33,7 @@ LAYERS_EACH = 2
 """High-speed layers for a family of which no clause states a number."""
 
 
-@dataclass(frozen=True)
+@record
 class LineReason:
     """A goal of lines as text; `origin` is a value of `From`."""
 
@@ -42,7 +43,7 @@ class LineReason:
     source: str
 
 
-@dataclass(frozen=True)
+@record
 class GoalLines:
     """The line goals of all interfaces.
 

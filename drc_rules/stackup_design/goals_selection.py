@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.engine.check import prepare
@@ -16,9 +15,10 @@ from drc_rules.requirements.profiles.profile import Profile, assemble, load_form
 from drc_rules.settings.config import Config
 from drc_rules.settings.goals_choices import GoalChoices
 from stackup_lib.board.board import Board
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Selection:
     """Profile, form factor and interfaces, resolved as for a check, and the clauses that follow from them.
 
@@ -42,7 +42,7 @@ class Selection:
         return max(found, key=lambda c: c.limit.min or 0.0, default=None)
 
 
-@dataclass(frozen=True)
+@record
 class BoardProject:
     """A board that stands, with its settings.
 

@@ -6,7 +6,6 @@ Lengths are millimetres.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.impedance.board_targets import board_targets
 from drc_rules.analysis.impedance.impedance_table import ImpedanceRow, ImpedanceTable, Routed
@@ -21,6 +20,7 @@ from drc_rules.stackup_design.plan_file import Plan, PlanPly, PlanRow
 from stackup_lib.board.board import Board, LayerKind, TuningProfile
 from stackup_lib.board.planned import PlannedClass, PlannedRow, PlannedRule, PlannedTuning
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials import catalogue, ounce_class
 from stackup_lib.transmission_lines.inverse import Target
 
@@ -50,7 +50,7 @@ class Reroute(Frozen):
     problem: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class RetargetedLines:
     """What the controlled lines of a board become in another stackup.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.net_selection import toml_value
 from drc_rules.stackup_design.plan_file import Plan
 from stackup_lib.core.errors import NotWrittenError
 from stackup_lib.core.files.toml_text import TomlError, read_toml
+from stackup_lib.core.record import record
 
 Value = str | float
 Key = tuple[tuple[str, ...], str]
@@ -25,7 +25,7 @@ _HEAD = re.compile(r"\s*\[(?!\[)(?P<path>.+?)\]\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*(?P<key>[A-Za-z0-9_-]+)\s*=")
 
 
-@dataclass(frozen=True)
+@record
 class SettingsEdit:
     """New text of the settings.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.facts.context import Context
@@ -12,6 +11,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs.builds import build_rules
 from drc_rules.stackup_design.stackup_tg import tg_steps
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE
+from stackup_lib.core.record import record
 from stackup_lib.materials import catalogue, copper_weights
 from stackup_lib.synthesis import CandidateStackup, Goals, TgLimit
 from stackup_lib.synthesis.change_steps import ChangeStep, in_foil, in_laminate, in_weight, mirrored, rows_touched
@@ -25,7 +25,7 @@ OWN = ("tg", "power_copper_oz", "stackup_symmetry")
 """Kinds whose fixes come before the search for laminate and foil."""
 
 
-@dataclass(frozen=True)
+@record
 class FailedClause:
     """A clause that a stackup fails or cannot prove, with its findings."""
 
@@ -38,7 +38,7 @@ class FailedClause:
         return tuple(dict.fromkeys(name.partition(",")[0] for one in self.findings for name in one.objects))
 
 
-@dataclass(frozen=True)
+@record
 class Fix:
     """Steps taken together: what they change as text, and the stackup then; `cautions` as of `ChangeStep`."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats
+from stackup_lib.core.record import record
 
 PLANE_MIN_COVERAGE = 0.30
 """Share of the board area that filled copper of power or ground must reach before a layer counts as a plane."""
@@ -33,7 +33,7 @@ class LayerRole(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True)
+@record
 class LayerUse:
     """What is on one copper layer.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 
 
 class NetClass(Frozen):
@@ -42,7 +43,7 @@ class TuningProfile(Frozen):
     layers: tuple[TuningLayer, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Project:
     """What the `.kicad_pro` says; for a KiCad 5 board, what its `(net_class ...)` blocks say.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
 from stackup_lib.board.columns import Columns
 from stackup_lib.board.flat_pairs import CELLS
+from stackup_lib.core.record import record
 
 PIECE_MM = 1.0
 """Tracks are looked at in pieces of at most this length: a track may run next to its complement only in part."""
@@ -27,7 +26,7 @@ ALONE = np.nan
 """Gap of a piece without a parallel complement on its layer."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrackPieces(Columns):
     """Straight pieces of routed tracks, one row each.
 
@@ -47,7 +46,7 @@ class TrackPieces(Columns):
     length_mm: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PairGeometry:
     """Both traces of a pair, piece by piece; `gap_mm` is `ALONE` (not a number) without a complement next to it."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.copper.coupling import PARALLEL, PIECE_MM, TrackPieces
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class ParallelPairs:
     """Two groups of nets, such as the two traces of a pair, that run side by side.
 

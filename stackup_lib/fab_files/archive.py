@@ -11,11 +11,11 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
 from stackup_lib.core.files.plain_file import read_plain
+from stackup_lib.core.record import record
 from stackup_lib.fab_files.facts import FabFileError
 
 MOST_FILE_BYTES = 512 * 1024 * 1024
@@ -33,7 +33,7 @@ _NEXT = "unpack it yourself, look at what it holds, and name the folder"
 _ZIP, _GZIP = b"PK\x03\x04", b"\x1f\x8b"
 
 
-@dataclass(frozen=True)
+@record
 class Member:
     """One file: `name` as in its archive or folder; `source` is what was named; `read` gives its bytes."""
 

@@ -5,11 +5,11 @@ Copper layers are counted from 0 at the top. Lengths are millimetres.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from stackup_lib.board.stackup import LayerKind
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.record import record
 
 
 class FabFileError(StackwrightError):
@@ -27,7 +27,7 @@ class FabFormat(StrEnum):
     D356 = "IPC-D-356"
 
 
-@dataclass(frozen=True)
+@record
 class StatedNumber:
     """A number as a file writes it; `step` is one unit of its last decimal, in the number's unit."""
 
@@ -36,7 +36,7 @@ class StatedNumber:
     place: str
 
 
-@dataclass(frozen=True)
+@record
 class StatedText:
     """A word as a file writes it."""
 
@@ -67,7 +67,7 @@ def place_at(name: str, content: bytes, offset: int) -> str:
     return f"{name}:{content.count(10, 0, offset) + 1}"
 
 
-@dataclass(frozen=True)
+@record
 class SentRow:
     """One sheet of the stackup: a copper layer, a dielectric ply or a solder mask.
 
@@ -86,7 +86,7 @@ class SentRow:
     copper_oz: StatedNumber | None = None
 
 
-@dataclass(frozen=True)
+@record
 class SentLayer:
     """One copper layer; `name` is "" where the format knows numbers only, `index` None where the file has none."""
 
@@ -97,7 +97,7 @@ class SentLayer:
     is_empty: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class SentHoles:
     """Holes of one diameter and span; `first` and `last` are None where the file states no span.
 
@@ -114,7 +114,7 @@ class SentHoles:
     hits: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class SentBackdrill:
     """Backdrills of one start, end and size.
 
@@ -135,7 +135,7 @@ class SentBackdrill:
     hits: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class SentProtection:
     """Vias that are to be `filled` or `capped`."""
 
@@ -144,7 +144,7 @@ class SentProtection:
     place: str
 
 
-@dataclass(frozen=True)
+@record
 class SentFile:
     """One file, folder or archive in one format.
 

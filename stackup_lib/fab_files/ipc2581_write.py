@@ -11,6 +11,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from stackup_lib.board.stackup import LayerKind, Ply
+from stackup_lib.core.record import record
 from stackup_lib.fab_files.facts import FabFileError
 from stackup_lib.fab_files.ipc2581 import KINDS, parse_ipc2581
 
@@ -18,7 +19,7 @@ _IS_DIELECTRIC = (LayerKind.CORE, LayerKind.PREPREG)
 _AGAIN = "export it from this board: kicad-cli pcb export ipc2581 --version C ..."
 
 
-@dataclass(frozen=True)
+@record
 class ImpedanceSpec:
     """One controlled geometry; layers are counted from 0 at the top, `gap_mm` is None of a single trace."""
 
@@ -32,7 +33,7 @@ class ImpedanceSpec:
     title: str
 
 
-@dataclass(frozen=True)
+@record
 class BackdrillSpec:
     """Backdrills from an outer layer; the file names the layer that must stay, and gets what it leaves out."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Section, Strip
 
 OPEN_EXTENT = 1e3
@@ -18,7 +19,7 @@ PLANE_ABOVE, COPLANAR_LEFT, COPLANAR_RIGHT = -1, -2, -3
 """Conductors at ground that carry explicit charge (signals count from 0); the plane below is an exact image."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BoundaryPiece:
     """A straight boundary piece with its materials right (minus) and left (plus) of the direction start -> end.
 

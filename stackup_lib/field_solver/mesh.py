@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.boundary import BoundaryPiece
 from stackup_lib.field_solver.sections import GeometryError
 
@@ -27,7 +27,7 @@ SAMPLES = 96
 """Points on which the wanted element length is sampled along each piece, dense toward both ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resolution:
     """How finely to divide.
 
@@ -42,7 +42,7 @@ class Resolution:
     growth: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mesh:
     """Elements as columns: centre and half vector (complex, mm), and the piece each belongs to."""
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
     COPLANAR_RIGHT,
@@ -53,7 +54,7 @@ MARK, MARK_STEP = 2.0, 0.01
 """Permittivities that stand for the number of a medium while the mesh is made."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Crowding:
     """The integral of J^2 over faces over I^2, in 1/mm; times the surface resistance it is ohm per mm.
 
@@ -78,7 +79,7 @@ class Crowding:
         return self.strip_per_mm + self.plane_below_per_mm + self.plane_above_per_mm + self.coplanar_per_mm
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shares:
     """q = d ln C / d ln eps of every dielectric: `layers` as in `Section.layers`, `below` under an open bottom."""
 
@@ -92,7 +93,7 @@ class Shares:
         return 1.0 - math.fsum(self.layers) - self.mask - self.below
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Perturbation:
     """Crowding and shares of one mode; the error estimate is relative, of the total crowding and of the shares."""
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError
 
 VACUUM_IMPEDANCE_OHM = 376.730313668
@@ -17,7 +18,7 @@ MU0_H_PER_M = VACUUM_IMPEDANCE_OHM / LIGHT_M_PER_S
 Matrix = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReturnShares:
     """Which fraction of the signal current returns where (from the air-filled field, as the magnetic field has it).
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.boundary import (
     COPLANAR_LEFT,
     COPLANAR_RIGHT,
@@ -106,7 +106,7 @@ def _solution(system: System, c: Real, c0: Real, shares: ReturnShares, odd_share
     return LineSolution(c, c0, shares, odd_shares, system.unknowns)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class System:
     """Everything of one mesh: kernels of the elements and of their mirror images in x = 0, apart."""
 
@@ -216,7 +216,7 @@ def _kernels(
     return direct, with_plane(-targets.conj(), None if normals is None else -normals.conj())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _AirCharges:
     """Charges of the air-filled problem: per drive and signal; and of all signals driven alike, where the flux ends."""
 
@@ -231,7 +231,7 @@ class _AirCharges:
         return ReturnShares(below, above, coplanar, 1.0 - below - above - coplanar)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Mode:
     """One image sign of a system: its matrix, solved for given drives."""
 

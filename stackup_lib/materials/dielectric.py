@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from stackup_lib.core.facts import Confidence, least
+from stackup_lib.core.record import record
 from stackup_lib.materials.sources import MaterialSource, lowered
 
 SPAN = 2.0
@@ -19,7 +19,7 @@ UNSTATED_GHZ = (0.5, 20.0)
 """Frequencies at which a value without a frequency may be used: such values are measured between 1 and 10 GHz."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sample:
     """One value at one frequency; `frequency_ghz` is None when the sheet does not state it."""
 
@@ -28,7 +28,7 @@ class Sample:
     source: MaterialSource
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DielectricReading:
     """A value read off a series: how it was got is in `how`, empty for a value that the sheet prints itself."""
 

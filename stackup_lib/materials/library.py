@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 
+from stackup_lib.core.record import record
 from stackup_lib.materials.data import Table, laminate_files, read_toml, sources_of
 from stackup_lib.materials.glass import glass_kinds, glass_styles
 from stackup_lib.materials.lookup import AliasIndex, Match, MaterialRemark, resolve
@@ -15,7 +15,7 @@ from stackup_lib.materials.sources import MaterialSource
 from stackup_lib.materials.words import Vocabulary, key_of
 
 
-@dataclass(frozen=True)
+@record
 class Catalogue:
     """All laminates, sorted by maker and family, and the remarks on names that need one."""
 

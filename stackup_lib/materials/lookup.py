@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from stackup_lib.core.facts import Confidence, Fact, Origin, least, unknown
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials.model import Laminate, Tg, TgMethod
 from stackup_lib.materials.sources import Grade, MaterialSource
 from stackup_lib.materials.words import NamePiece, Vocabulary, Words, key_of, take_apart, without_maker
@@ -103,7 +104,7 @@ class Match(Frozen):
         return "name the laminate, e.g. Megtron 6 or Isola 370HR, or state its values from the data sheet"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AliasIndex:
     """All that `resolve` looks things up in; keys are made by `key_of`."""
 
@@ -123,7 +124,7 @@ class AliasIndex:
         return next((x for x in self.by_key.values() if x.family == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Hit:
     start: int
     end: int

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stackup_lib.core.record import record
 
 _TIMES = dict.fromkeys(map(ord, "\u00d7\u2715\u2a2f"), "x")
 
@@ -36,7 +38,7 @@ def key_of(text: str) -> str:
     return re.sub(r"[^a-z0-9+]", "", plain(text))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamePiece:
     """One run of letters and digits; `concatenated` when no space stands between it and the piece before."""
 
@@ -45,7 +47,7 @@ class NamePiece:
     is_maker: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Words:
     """What a material text consists of; `styles` in order of appearance, `pieces` what is left for the name.
 
@@ -63,7 +65,7 @@ class Words:
     is_spread: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vocabulary:
     """Glass styles, makers' words and filler words, all in lower case.
 

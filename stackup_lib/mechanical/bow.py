@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.materials.sources import MaterialSource
 
 NO_COPPER = 1e-6
@@ -47,7 +47,7 @@ class BowMaterials(Frozen):
     laminate_poisson: float
 
 
-@dataclass(frozen=True)
+@record
 class BowSheet:
     """One layer of the laminate, top to bottom.
 

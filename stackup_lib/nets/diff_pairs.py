@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Ints
+from stackup_lib.core.record import record
 
 NO_PAIR = -1
 """"None" in a pair or complement column."""
@@ -26,7 +26,7 @@ _SPELLED_SWAP = {"P": "NM", "+": "-"}
 POSITIVE = "P+"
 
 
-@dataclass(frozen=True)
+@record
 class Pairs:
     """The differential pairs of a board, one row each, in the order of their first nets.
 

@@ -11,7 +11,7 @@ links, as it is with parts fitted one way or the other. Hence a net may be on mo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.nets.diff_pairs import UNCONNECTED, Pairs, find_pairs
 from stackup_lib.nets.pad_roles import PadRole, pad_roles
@@ -105,7 +106,7 @@ class Link(Frozen):
 _RouteKey = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
-@dataclass(frozen=True)
+@record
 class Links:
     """The links of a board; every net that is no rail and not unconnected is in one at least.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import cache
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints
 from stackup_lib.board.layer_roles import is_ground, polygon_areas_mm2
+from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR, Pairs
 from stackup_lib.nets.two_pin_parts import TwoTerminalParts
 
@@ -57,7 +57,7 @@ WORDS: Mapping[RailSign, str] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class Rails:
     """What speaks for each net being a rail, one `RailSign` per net of the board."""
 

@@ -6,6 +6,8 @@ import heapq
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from stackup_lib.core.record import record
+
 
 class NodeKind(IntEnum):
     """What a node stands for."""
@@ -15,7 +17,7 @@ class NodeKind(IntEnum):
     END = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """A pad, a via, or ends of tracks in one place; `row` is an index into that table, -1 for ends."""
 
@@ -25,7 +27,7 @@ class Node:
     y_mm: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """A track or a part of it between two nodes, or a contact: `track` None, the way from a track's end to a centre.
 

@@ -8,12 +8,12 @@ sum of all tracks of the net: `total_length_mm` here, which is the same for a ne
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
 from stackup_lib.board.board import Board
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.nets.route_contacts import graph_of
 from stackup_lib.nets.route_graph import Edge, Graph, NodeKind
 from stackup_lib.nets.two_pin_parts import reference_key
@@ -115,7 +115,7 @@ class Route(Frozen):
         return sums
 
 
-@dataclass(frozen=True)
+@record
 class _Step:
     """One edge of the path, walked toward `to`."""
 

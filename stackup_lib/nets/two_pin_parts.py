@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Flags, Ints, PadKind
+from stackup_lib.core.record import record
 
 MOST_SERIES_OHM = 150.0
 """A resistor up to this value passes a signal on; a larger one pulls, divides or limits."""
@@ -49,7 +49,7 @@ _PF = {"P": 1.0, "N": 1e3, "U": 1e6, "M": 1e9}
 _KILO = {"K": 1e3, "KOHM": 1e3, "M": 1e6, "MEG": 1e6, "MOHM": 1e6}
 
 
-@dataclass(frozen=True)
+@record
 class TwoTerminalParts:
     """The parts of a board that have exactly two pad numbers, on two nets; one row each, in the order of the file.
 

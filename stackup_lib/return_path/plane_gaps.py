@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -19,6 +18,7 @@ from stackup_lib.copper.copper_map import NO_COPPER, CopperMap, unfilled_zones
 from stackup_lib.copper.fill_edges import Complexes
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.light import LIGHT_MM_PER_PS
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
 from stackup_lib.return_path.plane_copper import PlaneEdges, PlaneLines, PlaneSections, refuse_untrue_fills
 from stackup_lib.return_path.runs import Run, joined_runs
@@ -104,7 +104,7 @@ def plane_height_mm(stackup: Stackup, layer: int, plane: int) -> float | None:
     return None if not between or any(t is None for t in between) else sum(t for t in between if t is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Pieces:
     """Straight pieces of tracks, arcs in chords; rows without length are left out."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.core.record import record
 from stackup_lib.return_path.plane_copper import PlaneLines
 
 TOUCHING_MM = 1e-6
@@ -21,7 +21,7 @@ Place = tuple[float, float]
 Corner = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """Sections over void, one row each: `missing` is the share of the band's current without plane.
 

@@ -8,10 +8,10 @@ deletion filter, all at once where that will do): what stays is minimal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.synthesis.arrange import least_layers, orders
 from stackup_lib.synthesis.best_first import Relaxation, Search
 from stackup_lib.synthesis.evaluate import Evaluated, Solutions
@@ -36,7 +36,7 @@ class Conflict(Frozen):
     nearest: Evaluated | None = None
 
 
-@dataclass(frozen=True)
+@record
 class _Eased:
     """Goals with one of them eased, and how to say it."""
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
-from typing import Literal
 
 from stackup_lib.core.frozen import Frozen
-from stackup_lib.materials import FoilGrade, LossClass, catalogue
+from stackup_lib.materials import catalogue
+from stackup_lib.materials.cost import CostWord, class_factor, cost_figures
 from stackup_lib.synthesis.candidates import CandidateStackup
 from stackup_lib.synthesis.constructions import DF_GHZ
-
-CostWord = Literal["lowest", "low", "medium", "high"]
 
 FINE_MM = 0.1
 HEAVY_OZ = 2.0
@@ -36,35 +32,11 @@ class Cost(Frozen):
     basis: str = ""
 
 
-class _Figures(Frozen):
-    laminate: dict[str, float]
-    share: dict[str, float]
-    foil: dict[str, float]
-    more_pct: dict[CostWord, float]
-    source: dict[str, str]
-
-
-@cache
-def _figures() -> _Figures:
-    text = (files("stackup_lib.synthesis") / "cost.toml").read_text(encoding="utf-8")
-    return _Figures.model_validate(tomllib.loads(text))
-
-
 @cache
 def laminate_factor(family: str) -> float:
     """Return the cost of a laminate family against FR-4, by its loss class."""
     laminate = catalogue().get(family)
     return class_factor(laminate.loss_class if laminate else None)
-
-
-def class_factor(loss_class: LossClass | None) -> float:
-    """Return the cost of laminates of a loss class against FR-4; None for an unknown one."""
-    return _figures().laminate[loss_class.value if loss_class else "unknown"]
-
-
-def foil_share(grade: FoilGrade) -> float:
-    """Return what a foil grade adds to a board where every layer has it, against standard foil, as a share."""
-    return _figures().foil[grade.value]
 
 
 def df_of(family: str) -> float:
@@ -84,7 +56,7 @@ def cost_of(
         backdrilled: layers whose vias are backdrilled.
         least_mm: narrowest line or gap, None where none is known.
     """
-    figures = _figures()
+    figures = cost_figures()
     layers, presses = len(candidate.copper), candidate.order.laminations
     laminate, words = _laminates(candidate)
     index = laminate * layers
@@ -106,7 +78,7 @@ def more_pct(index: float, cheapest: float) -> int:
 
 def cost_word(index: float, cheapest: float) -> CostWord:
     """Return what that is called."""
-    more, bands = more_pct(index, cheapest), _figures().more_pct
+    more, bands = more_pct(index, cheapest), cost_figures().more_pct
     if more <= 0:
         return "lowest"
     if more < bands["low"]:
@@ -123,13 +95,13 @@ def _laminates(candidate: CandidateStackup) -> tuple[float, list[str]]:
     if len(ranked) == 1:
         return mean, [f"{ranked[0]} at {laminate_factor(ranked[0]):g} times FR-4"]
     words = [f"{f} at {laminate_factor(f):g} times FR-4 in {counts[f]} of {total} dielectrics" for f in ranked]
-    return mean * (1 + _figures().share["hybrid"]), words
+    return mean * (1 + cost_figures().share["hybrid"]), words
 
 
 def _extras(
     candidate: CandidateStackup, aspect_ratio: float, backdrilled: tuple[str, ...], least_mm: float | None
 ) -> Iterable[tuple[float, str]]:
-    share, presses = _figures().share, candidate.order.laminations
+    share, presses = cost_figures().share, candidate.order.laminations
     if presses > 1:
         many = share["many_laminations"] if presses > MANY_LAMINATIONS else 0.0
         yield share["lamination"] * (presses - 1) + many, f"{presses} laminations"
@@ -138,10 +110,10 @@ def _extras(
     heavy = max((r.copper_oz or 0.0) for r in candidate.copper)
     if heavy >= HEAVY_OZ:
         yield share["heavy_copper"], f"{heavy:g} oz copper"
-    foils = Counter(r.foil for r in candidate.copper if _figures().foil.get(r.foil))
+    foils = Counter(r.foil for r in candidate.copper if cost_figures().foil.get(r.foil))
     for foil, count in sorted(foils.items()):
         words = f"{foil} foil on {count} layer{'s' * (count > 1)}"
-        yield _figures().foil[foil] * count / len(candidate.copper), words
+        yield cost_figures().foil[foil] * count / len(candidate.copper), words
     if backdrilled:
         drilled = len(backdrilled)
         yield share["backdrill"], f"backdrill of {drilled} layer{'s' * (drilled > 1)}"

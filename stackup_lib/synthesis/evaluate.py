@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from stackup_lib.core.errors import StackwrightError, answer_once
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Section
 from stackup_lib.field_solver.solver import LADDER, solve, solve_once
 from stackup_lib.synthesis.candidates import CandidateStackup
@@ -279,7 +280,7 @@ class Evaluator:
         return self.solutions.losses[key]
 
 
-@dataclass(frozen=True)
+@record
 class Around:
     """A copper layer of a candidate, and what decides a line on it."""
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.materials import FoilGrade, Tg, TgMethod
+from stackup_lib.materials.df_limit import DfLimit
 from stackup_lib.synthesis.build_rules import BuildRules
 from stackup_lib.transmission_lines.finish import LineFinish
 from stackup_lib.transmission_lines.inverse import Target
@@ -65,18 +66,6 @@ class LineGoal(Frozen):
                 f"line goal {self.name!r}", "a loss budget without length or frequency", "give longest_mm, nyquist_ghz"
             )
         return self
-
-
-class DfLimit(Frozen):
-    """Highest Df of dielectrics that touch a high-speed layer, at one frequency; up to `allowance_pct` above is met."""
-
-    max: float
-    at_ghz: float = 10.0
-    allowance_pct: float = 0.0
-
-    def is_met_by(self, df: float) -> bool:
-        """Compare without rounding."""
-        return df <= self.max * (1 + self.allowance_pct / 100) + 1e-9
 
 
 DMA_MARGIN_C = 50.0

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 
 MM_PER_M = 1000.0
 
@@ -39,7 +39,7 @@ def _figures() -> _Figures:
     return _Figures.model_validate(tomllib.loads(text))
 
 
-@dataclass(frozen=True)
+@record
 class ThermalBarrel:
     """One plated hole on the way of the heat.
 

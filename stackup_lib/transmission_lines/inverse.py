@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from pydantic import model_validator
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import SMALLEST_MM, GeometryError
 from stackup_lib.field_solver.solution import LineSolution
 from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
@@ -106,7 +107,7 @@ class KeepWidth(Frozen):
 PairRule = KeepGap | KeepPitch | GapPerWidth | KeepWidth
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Solved:
     """A line that meets its target.
 
@@ -155,7 +156,7 @@ class _EndlessError(GeometryError):
         super().__init__(what, "narrow the limits")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Trial:
     """A solved x: its ln Z by the closed form and by the solver."""
 
@@ -164,7 +165,7 @@ class _Trial:
     log_ohm: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Search:
     """One unknown x in mm between limits, and what width and gap it stands for."""
 

@@ -8,12 +8,13 @@ Internal work is in SI per metre; answers are per millimetre where the name says
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.core.light import LIGHT_M_PER_S
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.conductor_models import (
     COPPER,
     Metal,
@@ -34,7 +35,7 @@ _AT_REST_GHZ = 1e-9
 """The inductance at DC is that at 1 Hz: a plane of infinite depth has none at rest."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Filling:
     """One dielectric of the cross section.
 
@@ -50,7 +51,7 @@ class Filling:
     model: PermittivityModel
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Face:
     """Faces of copper that share finish and roughness.
 
@@ -71,7 +72,7 @@ class Face:
     finish: NickelGold | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """One mode of a line: a single line, or the odd or even mode of a symmetric pair, per trace.
 
@@ -86,7 +87,7 @@ class Line:
     faces: tuple[Face, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LineLoss:
     """The line over frequency; every array has the shape of `frequency_ghz`.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.core.stopwatch import timed
 from stackup_lib.field_solver.sections import GeometryError, Section
 from stackup_lib.field_solver.solution import LineSolution, delay_ps_per_mm
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Real = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CopperFaces:
     """Roughness of the faces that carry the current.
 
@@ -51,7 +52,7 @@ class CopperFaces:
     plane_above: Roughness = field(default_factory=Smooth)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LineMaterials:
     """What a line is made of.
 
@@ -70,7 +71,7 @@ class LineMaterials:
     finish: NickelGold | None = None
 
 
-@dataclass(frozen=True)
+@record
 class SolvedLine:
     """A solved cross section; its first-order changes, which loss needs, are solved on first use.
 

@@ -6,9 +6,9 @@ One home for boards and for candidate stackups, so that a suggestion and a check
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from stackup_lib.core.record import record
 from stackup_lib.materials import FoilGrade, find_foil
 from stackup_lib.transmission_lines.lossy import CopperFaces, LineMaterials
 from stackup_lib.transmission_lines.materials.conductor_models import NICKEL_HIGH, NICKEL_LOW, NickelGold
@@ -51,7 +51,7 @@ def permittivity_range(
     return ends[0], nominal, ends[1]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LineCopper:
     """Foils and thicknesses of the copper that carries a line's current.
 

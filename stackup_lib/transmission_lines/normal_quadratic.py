@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from stackup_lib.core.record import record
 
 Real = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ TERMS = 200
 """Of the inversion integral; its error is far below 1e-9 where the linear part dominates."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NormalQuadratic:
     """Y = mean + g.u + u.H.u / 2, u independent and standard normal.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError
 from stackup_lib.field_solver.solver import LADDER, solve_once
 from stackup_lib.transmission_lines.site import LineSite, Sheet
@@ -19,7 +19,7 @@ GAP_MATCH = 1e-3
 Side = Literal["below", "above"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Thickness:
     """The dielectric between a trace and a plane, as it is and as it would reach a target; mm."""
 
@@ -31,7 +31,7 @@ class Thickness:
         return f"{self.to_mm:.3g} mm in place of {self.from_mm:.3g} mm" + (f" to {self.plane}" if self.plane else "")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Remedy:
     """What would reach a target at given sizes, one thing or the other.
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import GeometryError, Section
 from stackup_lib.field_solver.solver import LADDER, TOLERANCE, solve, solve_once
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic, Real
@@ -128,7 +128,7 @@ class ImpedanceSpread(Frozen):
         return {one.within_pct: one for one in self.yields}[within_pct]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Response:
     """How a line answers to its process.
 

@@ -7,14 +7,15 @@ resin in its gaps has the Dk of its row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask, Section
 from stackup_lib.transmission_lines.process import LengthTolerance, Process, Tolerance
 from stackup_lib.transmission_lines.site import LineSite, Sheet
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """One independent variable of a process, on one line.
 
@@ -31,7 +32,7 @@ class Variable:
     sigmas: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VariedLine:
     """A line on a site, and the process that makes it; lengths in mm."""
 

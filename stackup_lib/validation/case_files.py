@@ -15,12 +15,12 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_plain_text
 from stackup_lib.core.files.toml_text import TomlError, read_toml
+from stackup_lib.core.record import record
 from stackup_lib.validation.cases import NOT_BOARD_LINES, REMARKS, is_known_geometry
 
 VALUE_COLUMNS = ("value_ohm", "value", "published_value")
@@ -59,7 +59,7 @@ class _CellError(CaseFileError):
         super().__init__(f"{row.path}, {self.place}", what, next_step)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReferenceCase:
     """One reference value of one cross section.
 
@@ -110,7 +110,7 @@ def read_cases(path: Path) -> tuple[ReferenceCase, ...]:
 _WANTED = "the columns geometry, parameters, quantity, value_ohm (or mode and R_total_over_Rs_per_mm)"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Row:
     """A row and where it stands."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, LayerKind, PadKind, Stackup
 from stackup_lib.board.layer_masks import layers_of
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Backdrill:
     """One controlled-depth drill: enters at an outer layer, passes every layer up to and including `must_cut`."""
 
@@ -23,7 +24,7 @@ class Backdrill:
     size_mm: float | None = None
 
 
-@dataclass(frozen=True)
+@record
 class PlatedHole:
     """A via or plated pad of one net.
 
@@ -53,7 +54,7 @@ class PlatedHole:
     is_unsure: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Stub:
     """Barrel beyond the last used layer, on one side of a hole, before any backdrill.
 
@@ -127,7 +128,7 @@ def plated_holes(board: Board, nets: Ints) -> tuple[PlatedHole, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
+@record
 class _Filled:
     """Layers on which a fill of its own net touches a hole, by row among the vias and among the pads."""
 

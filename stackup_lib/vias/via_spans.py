@@ -8,12 +8,12 @@ that stops at a depth, make blind holes from a package's outer face: such a span
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Stackup, ViaKind
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
 LASER_MM = 0.15
@@ -38,7 +38,7 @@ Layers = tuple[int, int]
 """First and last copper layer of a hole or a package, counted from the top."""
 
 
-@dataclass(frozen=True)
+@record
 class Span:
     """All vias between the same two layers that are made in the same way.
 

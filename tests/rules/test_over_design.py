@@ -16,7 +16,7 @@ from drc_rules.rules.over_design._loss_margin import KEPT, class_for, demands, d
 from drc_rules.settings.config import parse_config
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, LossClass
-from stackup_lib.synthesis.cost import class_factor, foil_share
+from stackup_lib.materials.cost import class_factor, foil_share
 from tests.support.mini import mini_board, mini_file
 from tests.support.rule_cases import all_cases
 from tests.support.seeded import Case

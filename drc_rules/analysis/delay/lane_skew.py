@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, pair_name, skew_between
 from drc_rules.analysis.nets.board_links import board_links, title_of
 from drc_rules.facts.context import Context
 from drc_rules.facts.net_interfaces import NetRole
 from drc_rules.requirements.interfaces import Interface, family, interface
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
 _LANE = re.compile(r"(?P<port>.*[^._\-/])[._\-/](?P<lane>[A-Za-z]{1,4}\d*)")
@@ -22,7 +22,7 @@ _CAPACITOR = re.compile(r"(?<=[._\-/])([A-Za-z]{1,4}\d+)_C\d?$")
 _CLOCK = re.compile(r"(?:C|CK|CLK|TXC|CLOCK)\d?", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@record
 class LanePort:
     """The routed pairs of one port.
 

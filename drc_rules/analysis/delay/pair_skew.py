@@ -6,7 +6,6 @@ What both traces have in common cancels: the range of the skew is that of the di
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from drc_rules.analysis.delay.trace_delay import climb_ps, delay_ps_per_mm, trace_of, usual_ps_per_mm
 from drc_rules.analysis.lines.link_geometry import LinkGeometry
@@ -15,13 +14,14 @@ from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPa
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 
 LEAST_MM = 0.001
 """Lengths that differ by less are equal: KiCad's grid and the rounding of widths."""
 
 
-@dataclass(frozen=True)
+@record
 class PairSkew:
     """What sets the traces of one pair apart.
 
@@ -60,7 +60,7 @@ class PairSkew:
         return Interval(low=0.0 if low < 0 < high else ends[0], nominal=abs(self.skew_ps.nominal), high=ends[1])
 
 
-@dataclass(frozen=True)
+@record
 class GroupSkews:
     """The pairs of a group: those that were measured, the largest skew first, and why others were not."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -19,6 +18,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
 from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link
 from stackup_lib.nets.routes import Route
 
@@ -38,7 +38,7 @@ USUAL_DK = 4.0
 _NO_DELAY = Interval(low=0.0, nominal=0.0, high=0.0)
 
 
-@dataclass(frozen=True)
+@record
 class TraceRoute:
     """One trace: its line lengths by cross section, the layers that its vias join, and its package."""
 
@@ -54,7 +54,7 @@ class TraceRoute:
         return tuple(sorted((min(span), max(span)) for span in self.spans if span[0] != span[1]))
 
 
-@dataclass(frozen=True)
+@record
 class TraceDelay:
     """The delay of one trace.
 

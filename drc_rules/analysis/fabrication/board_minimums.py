@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Floats, Ints, PadKind, Pads, ViaKind
+from stackup_lib.core.record import record
 from stackup_lib.core.words import count, listed
 from stackup_lib.kicad.design_rules.board_minimums import (
     HOLE,
@@ -32,7 +31,7 @@ _PAIR = "pair of holes"
 _NOUNS = (TRACK, VIA, MICROVIA, PLATED, UNPLATED, _PAIR)
 
 
-@dataclass(frozen=True)
+@record
 class MinimumItem:
     """One drawn item: a track or a hole.
 
@@ -52,7 +51,7 @@ class MinimumItem:
 Found = list[tuple[float, tuple[MinimumItem, ...]]]
 
 
-@dataclass(frozen=True)
+@record
 class Below:
     """The items below a minimum.
 
@@ -138,7 +137,7 @@ def _track(board: Board, row: int) -> MinimumItem:
     return MinimumItem(TRACK, int(tracks.net[row]), float(x), float(y), int(tracks.layer[row]), str(tracks.uuid[row]))
 
 
-@dataclass(frozen=True)
+@record
 class _Holes:
     """Every drilled hole: the vias, then the pads with a hole, plated or not.
 

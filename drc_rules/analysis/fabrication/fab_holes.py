@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import drilled_mm
 from stackup_lib.board.board import Board, Floats, Ints, PadKind, ViaKind
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.core.words import count
 from stackup_lib.vias.via_spans import lasered
 
@@ -32,7 +32,7 @@ NO_RING_MM = 0.001
 """Below this a pad is as large as its hole: no ring is meant."""
 
 
-@dataclass(frozen=True)
+@record
 class HoleSet:
     """All drilled holes of a board, or all microvias: vias first, then the plated holes of parts.
 

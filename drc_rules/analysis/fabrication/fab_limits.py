@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from drc_rules.requirements.fabs import STRICTEST_FIRST, Tier
 from drc_rules.requirements.fabs.limits import LimitName, limit_of
 from drc_rules.settings.config_fab import FabDeclaration
 from stackup_lib.board.board import Ints
+from stackup_lib.core.record import record
 
 OWN = "own"
 """Tier of the clauses that hold a board against the user's own fab."""
@@ -22,7 +22,7 @@ TOLERANCE_MM = 1e-3
 """Geometric limits are met to a micrometre: 0.1499986 mm is 0.15 mm, drawn in inches or rounded on the way."""
 
 
-@dataclass(frozen=True)
+@record
 class Bar:
     """A limit and who sets it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from drc_rules.requirements.data_files import read_model
 from drc_rules.requirements.interfaces import Interface
 from stackup_lib.board.board import Floats, Ints
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials import glass_kinds
 
 FILE = Path(__file__).parent / "glass_weave.toml"
@@ -70,7 +70,7 @@ class Glass(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@record
 class WeaveSkew:
     """What the weave can do to one pair.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import NO_DIAMETER_MM, HoleSet, hole_sets
@@ -15,12 +13,13 @@ from stackup_lib.copper.fill_to_fill import diagonals
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import CopperShapes, disc_pieces, track_pieces
 from stackup_lib.copper.stale_fills import TOUCH_MM
+from stackup_lib.core.record import record
 
 REACH_MM = 0.25
 """Copper further away from a hole than this is no fab's concern."""
 
 
-@dataclass(frozen=True)
+@record
 class HoleCuts:
     """Holes that cut into copper of other nets, once for each net: where they do so deepest.
 
@@ -37,7 +36,7 @@ class HoleCuts:
     gap_mm: Floats
 
 
-@dataclass(frozen=True)
+@record
 class HoleGaps:
     """The least gap of every drilled hole.
 

@@ -18,6 +18,7 @@ from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.normal_quadratic import NormalQuadratic
 from stackup_lib.transmission_lines.process import Process
 from stackup_lib.transmission_lines.site import LineSite
@@ -125,7 +126,7 @@ def impedance_spreads(ctx: Context) -> tuple[TargetSpread, ...]:
         return tuple(_target(solver, asked, lines) for asked, lines in ordered)
 
 
-@dataclass(frozen=True)
+@record
 class _Answer:
     """A geometry's nominal impedance, its distribution in ln(Z / nominal), and what moves it."""
 

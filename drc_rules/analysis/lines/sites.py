@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from drc_rules.facts.board_process import ASSUMED_DK, MASK_ROW
@@ -12,13 +11,14 @@ from drc_rules.facts.row_faults import mask_fault
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.sections import Mask
 from stackup_lib.transmission_lines.buildup import BuildupRow, site_of
 from stackup_lib.transmission_lines.materials.laminate_models import DK_GHZ
 from stackup_lib.transmission_lines.site import LineSite
 
 
-@dataclass(frozen=True)
+@record
 class BoardSite:
     """A layer's surroundings and where they come from.
 

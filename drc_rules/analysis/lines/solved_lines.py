@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.sites import BoardSite, board_site
@@ -13,6 +13,7 @@ from drc_rules.requirements.fabs.process import typical_processes
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.field_solver.validity import ValidityLimit, microstrip_limit, stripline_limit
 from stackup_lib.transmission_lines.lossy import LineMaterials, SolvedLine, loss_of, solve_line
 from stackup_lib.transmission_lines.material_range import LineCopper, Models, material_range, permittivity_range
@@ -59,7 +60,7 @@ class LossAt(Frozen):
         return self.frequency_ghz <= self.limit_ghz
 
 
-@dataclass(frozen=True)
+@record
 class Lines:
     """Solved lines of one board; what is missing raises `MissingFact`, what cannot exist `GeometryError`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.loss.link_loss import LinkLoss, LinkLosses
 from drc_rules.analysis.loss.loss_shares import declaration_lines, documented_share, share_of
@@ -12,6 +11,7 @@ from drc_rules.requirements.interfaces import Interface, family, interface
 from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings.config import InterfaceDeclaration
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 SHARE, ASSUMED = "link_loss", "link_loss_assumed"
 
@@ -20,7 +20,7 @@ LOSSY_FROM_GHZ = 10.0
 where no document says how much of it is the board's."""
 
 
-@dataclass(frozen=True)
+@record
 class JudgedLinks:
     """The links of an interface, declared or inferred; `row` is their declaration, None for inferred ones."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from drc_rules.analysis.loss.df_limit import ALLOWANCE_PCT, meets
 from drc_rules.requirements.clauses import Clause
+from stackup_lib.core.record import record
 from stackup_lib.materials import CLASS_BORDER, FoilGrade, Laminate, LossClass, catalogue
-from stackup_lib.synthesis import DfLimit
+from stackup_lib.materials.df_limit import DfLimit
 
 
-@dataclass(frozen=True)
+@record
 class MaterialDemand:
     """What the high-speed layers require of laminate and foil.
 

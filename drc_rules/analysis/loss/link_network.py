@@ -23,6 +23,7 @@ from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, stu
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.nets.routes import Crossing, Route
 from stackup_lib.transmission_lines.loss import loss_per_length
 from stackup_lib.transmission_lines.lossy import even_line_of, line_of
@@ -45,7 +46,7 @@ Modes = tuple[Complex, Complex]
 """Chain in the odd mode, or of a single line, and in the even mode."""
 
 
-@dataclass(frozen=True)
+@record
 class LinkNetwork:
     """The S-parameters of one link.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from drc_rules.settings.net_selection import chosen_nets, nets_line, toml_value
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.core.record import record
 
 FILE = Path(__file__).with_name("loss_shares.toml")
 
@@ -127,7 +127,7 @@ def share_of(ctx: Context, one: Interface, row: InterfaceDeclaration | None) -> 
     )
 
 
-@dataclass(frozen=True)
+@record
 class DocumentedShare:
     """A share that a document states, and the interface of which it states it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,17 +18,20 @@ from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.nets.power_nets import fill_by_net_mm2
 from stackup_lib.power.rail_drop.net_copper import RailNotJoinedError, RailNotSolvedError
-from stackup_lib.power.rail_drop.rail import BoardCopper, RailDrop, Terminal, solve_rail
-from stackup_lib.power.rail_drop.sheets import Precision
+from stackup_lib.power.rail_drop.rail_models import Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
-PRECISION = Precision(step_mm=6.0, gap=0.15, most_points=25_000)
+if TYPE_CHECKING:
+    from stackup_lib.power.rail_drop.rail_models import BoardCopper, RailDrop
+
+STEP_MM, GAP, MOST_POINTS = 6.0, 0.15, 25_000
 """The middle is then within a few per cent; the thickness that a fab delivers is known far worse."""
 
 
-@dataclass(frozen=True)
+@record
 class SolvedRail:
     """A rail with its solution; drops are those of this net alone, its return current flows in another.
 
@@ -78,7 +81,7 @@ class SolvedRail:
         return self.ratio.of(self.drop.power_w).times(self.current_a**-2)
 
 
-@dataclass(frozen=True)
+@record
 class WholeDrop:
     """A rail with its return through ground.
 
@@ -122,7 +125,7 @@ class WholeDrop:
         return there.plus(self.back.resistance_ohm) if self.back else there
 
 
-@dataclass(frozen=True)
+@record
 class PowerRails:
     """The rails of `stackwright.toml`; nothing is solved before it is needed."""
 
@@ -223,6 +226,9 @@ def core_rail_lines(board: Board) -> str:
 
 
 def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
+    from stackup_lib.power.rail_drop.rail import solve_rail  # noqa: PLC0415 - finite elements: only a rail needs them
+    from stackup_lib.power.rail_drop.sheets import Precision  # noqa: PLC0415
+
     board = ctx.board
     if row.net not in board.net_index:
         cure = did_you_mean(row.net, [name for name in board.nets if name])
@@ -235,7 +241,8 @@ def _solve(ctx: Context, row: RailDeclaration) -> SolvedRail:
         raise MissingFact(f"source pads of {row.net}", in_table(row.net, "name no pad both in `from` and in `to`"))
     need_vias_of(board, net)
     copper, ranges = copper_as_declared(ctx, row)
-    drop = solve_rail(board, row.net, copper, source, loads, precision=PRECISION)
+    precision = Precision(step_mm=STEP_MM, gap=GAP, most_points=MOST_POINTS)
+    drop = solve_rail(board, row.net, copper, source, loads, precision=precision)
     ratio = _ratio(board, row, copper, ranges, drop)
     worst = next(load for load in loads if load.name == drop.worst.name)
     assumed = tuple(one for one in (worked_out, shared, *_assumed(ctx, row, drop)) if one)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from drc_rules.facts.context import Context
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights
-from stackup_lib.power.rail_drop.rail import BoardCopper, copper_of
 from stackup_lib.power.rail_drop.spread import COPPER_C, LOSS, PLATING_UM, finished_range_mm
+
+if TYPE_CHECKING:
+    from stackup_lib.power.rail_drop.rail_models import BoardCopper
 
 Thickness = tuple[float, float, float]
 """Of a copper layer in mm: the thinnest that may be delivered, as stated, and the thickest."""
 
 
-@dataclass(frozen=True)
+@record
 class CopperLoss:
     """Where power is lost, in watts, and what each layer's copper may be."""
 
@@ -44,6 +47,8 @@ def copper_as_declared(ctx: Context, *rows: RailDeclaration) -> tuple[BoardCoppe
     are as thick as `[process]` declares. A declared weight is that of the foil. What `[process]` plates onto the
     surface says nothing of the copper in holes, which is thinner.
     """
+    from stackup_lib.power.rail_drop.rail import copper_of  # noqa: PLC0415 - finite elements: only a rail needs them
+
     ctx.stackup()
     row = rows[0]
     plating = row.plating_um if row.plating_um is not None else PLATING_UM.nominal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 MOST_OFFERED = 6
 """Parts that a hint offers."""
@@ -28,7 +28,7 @@ LEAST_PADS = 3
 """A part with fewer pads switches or regulates nothing: no return current ends there."""
 
 
-@dataclass(frozen=True)
+@record
 class ReturnEnds:
     """Pads on the return net.
 

@@ -13,7 +13,7 @@ from drc_rules.settings.config_power import RailDeclaration
 from drc_rules.settings.net_selection import toml_value
 from stackup_lib.board.board import Board
 from stackup_lib.core.facts import MissingFact
-from stackup_lib.power.rail_drop.rail import Load
+from stackup_lib.power.rail_drop.rail_models import Load
 
 MOST_NAMED = 6
 """Parts or nets that a hint offers."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.fabrication.fab_holes import need_vias_of
 from drc_rules.analysis.power.rail_copper import CopperLoss, copper_as_declared, in_table
@@ -15,14 +16,17 @@ from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
-from stackup_lib.power.ground_return.ground_return import ReturnDrops, ReturnFlow, solve_return
-from stackup_lib.power.rail_drop.joined import joined_groups
+from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.net_copper import RailNotSolvedError
-from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
+from stackup_lib.power.rail_drop.rail_models import Terminal
 from stackup_lib.power.rail_drop.spread import COPPER_C, PLATING_UM, Ratio, drop_ratio
 
+if TYPE_CHECKING:
+    from stackup_lib.power.ground_return.ground_return import ReturnDrops
+    from stackup_lib.power.rail_drop.rail_models import BoardCopper
 
-@dataclass(frozen=True)
+
+@record
 class ReturnRequest:
     """A rail whose way back is known: its number among the declared, its ends and the current of each load."""
 
@@ -32,7 +36,7 @@ class ReturnRequest:
     currents_a: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@record
 class LoadReturn:
     """What the return net takes between a load's ground pads and the source's.
 
@@ -49,7 +53,7 @@ class LoadReturn:
     joined: bool
 
 
-@dataclass(frozen=True)
+@record
 class RailReturn:
     """The ground return of one rail.
 
@@ -94,6 +98,8 @@ def solve_returns(
 
     The ratio is left at 1, and the rails left out at none: the caller knows of them.
     """
+    from stackup_lib.power.ground_return.ground_return import ReturnFlow, solve_return  # noqa: PLC0415 - heavy
+
     terminals, of = _terminals(requests)
     flows, pairs, owner = [], [], []
     for request in requests:
@@ -216,6 +222,8 @@ def _doubted(
     apart = [one for one in requests if not all(load.joined for load in found[one.number].loads)]
     if not apart:
         return {}
+    from stackup_lib.power.rail_drop.joined import joined_groups  # noqa: PLC0415 - heavy, and rarely needed
+
     terminals, of = _terminals(apart)
     group = joined_groups(board, board.nets[apart[0].ends.net], copper, terminals)
     doubted: dict[int, MissingFact] = {}

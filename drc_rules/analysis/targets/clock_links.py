@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from drc_rules.facts.net_interfaces import Assignment
 from drc_rules.requirements.interfaces import families, family
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import Pairs
 
 CLOCK = "reference-clock"
@@ -32,7 +32,7 @@ def family_named(net: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-@dataclass(frozen=True)
+@record
 class ClockLinks:
     """The fast lanes of a board, and which of them a clock may serve."""
 

@@ -13,6 +13,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.errors import BoardFileError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.rules_file import read_design_rules
 from stackup_lib.nets.design_widths import ConfiguredGeometry, asks_by_name, configured_geometry
 
@@ -20,7 +21,7 @@ SAME_WIDTH_MM = 0.0005
 """Widths that differ by less are one width."""
 
 
-@dataclass(frozen=True)
+@record
 class Intent:
     """What KiCad intends on one layer for nets of one target.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from drc_rules.facts.context import Context
 from drc_rules.requirements.interfaces import family, interface
 from stackup_lib.core.facts import Confidence, MissingFact, Origin
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 
 USUAL_TOLERANCE_PCT = 10.0
 """Where an interface states none: AMD UG863, and what fabs hold on a coupon unless something else is agreed."""
@@ -56,7 +56,7 @@ class NetTarget(Frozen):
     confidence: Confidence = Confidence.LOW
 
 
-@dataclass(frozen=True)
+@record
 class ControlledLine:
     """One geometry of the nets of one target."""
 
@@ -68,7 +68,7 @@ class ControlledLine:
         return routed_impedance_ohm(lines, self.line)
 
 
-@dataclass(frozen=True)
+@record
 class Unjudged:
     """Nets with a target impedance that no line reports.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from drc_rules.analysis.targets.controlled import nets_by_target
@@ -12,9 +10,10 @@ from drc_rules.report.model import Missing
 from drc_rules.settings.net_selection import nets_line
 from stackup_lib.board.board import Board, Flags
 from stackup_lib.board.layer_roles import is_ground
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class UnknownPairs:
     """Such pairs.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.analysis.thermal.hot_parts import CANDIDATE_LETTERS, inside_pad
 from drc_rules.facts.context import Context
 from stackup_lib.board.board import Board, Ints, PadKind
+from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import letters_of
 
 LEAST_PADS = 8
@@ -25,7 +25,7 @@ MIDDLE = 0.25
 """Its centre is this near the middle of the others, as a share of their extent."""
 
 
-@dataclass(frozen=True)
+@record
 class ExposedPad:
     """The exposed pad of a part; a package may have several rows of one number.
 

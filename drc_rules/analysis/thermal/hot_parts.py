@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +17,7 @@ from stackup_lib.board.board import Board, Ints, PadKind, ViaKind
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import Confidence, Fact, MissingFact, Origin, unknown
+from stackup_lib.core.record import record
 from stackup_lib.nets.two_pin_parts import letters_of
 
 EXPOSED_RATIO = 2.5
@@ -34,7 +34,7 @@ CANDIDATES = 2
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class PadHole:
     """A plated hole in a thermal pad.
 
@@ -54,7 +54,7 @@ class PadHole:
     is_laser: bool
 
 
-@dataclass(frozen=True)
+@record
 class Pad:
     """A thermal pad with its holes."""
 
@@ -66,7 +66,7 @@ class Pad:
     holes: tuple[PadHole, ...]
 
 
-@dataclass(frozen=True)
+@record
 class HotPartOnBoard:
     """One declared high-power component.
 

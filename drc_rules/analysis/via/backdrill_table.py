@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.high_speed_vias import StubGroup, grouped_stubs, stub_values
@@ -17,6 +16,7 @@ from drc_rules.report.model import Missing
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
@@ -39,7 +39,7 @@ class BackdrillTable(Frozen):
     missing: tuple[Missing, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class _Entry:
     hole: PlatedHole
     stub: Stub

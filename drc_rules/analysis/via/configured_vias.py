@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from drc_rules.report.places import place_in
 from stackup_lib.board.board import Ints, ViaKind
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.joined_classes import joined_classes
 from stackup_lib.kicad.design_rules.via_settings import via_settings
 from stackup_lib.nets.design_vias import NANOMETRE, ConfiguredVia, configured_via, rules_by_net, via_meets
@@ -23,7 +23,7 @@ PLACES_SHOWN = 20
 """Places listed with one finding."""
 
 
-@dataclass(frozen=True)
+@record
 class RequiredVia:
     """One via and all classes that configure it, with the same sizes and limits.
 

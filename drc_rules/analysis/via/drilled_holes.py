@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Place
 from stackup_lib.board.board import NO_LAYER, Ints
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import Backdrill, PlatedHole, plated_holes
 
 SIZE = "diameter of the declared backdrills"
 DECLARE_SIZE = "size_mm = ?  # under [[backdrill]]"
 
 
-@dataclass(frozen=True)
+@record
 class DrilledHole:
     """A hole and one of its backdrills."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from drc_rules.analysis.fabrication.fab_holes import hole_sets
@@ -13,6 +11,7 @@ from drc_rules.report.places import place_in
 from drc_rules.requirements.fabs.holes import HoleKind, drilled_one_mm
 from stackup_lib.board.board import Board, Floats, Ints, ViaKind
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.core.words import count
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
@@ -20,7 +19,7 @@ PLACES_SHOWN = 20
 """Places listed with one finding."""
 
 
-@dataclass(frozen=True)
+@record
 class HoleGroup:
     """Holes of one kind, span, finished and drilled diameter.
 

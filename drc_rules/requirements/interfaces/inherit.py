@@ -8,10 +8,10 @@ names it in `at_least_as`. Of two rows about the same thing the stricter one hol
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from drc_rules.requirements.interfaces.model import Family, Interface, InterfaceClause
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.record import record
 from stackup_lib.materials import FoilGrade, LossClass
 
 AT_LEAST_AS = ", at least as "
@@ -19,7 +19,7 @@ AT_LEAST_AS = ", at least as "
 RANKS = {"laminate_class": LossClass, "foil": FoilGrade}
 
 
-@dataclass(frozen=True)
+@record
 class _Asked:
     """A row under one workload, and the interface that it is stated for."""
 

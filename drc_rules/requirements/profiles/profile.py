@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -17,6 +16,7 @@ from drc_rules.requirements.interfaces import Interface, families, family, inter
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.facts import Fact, unknown
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.materials import FoilGrade, LossClass
 
 __all__ = ["Form", "Profile", "Requirements", "assemble", "forms", "load_form", "load_profile", "profile_names"]
@@ -116,7 +116,7 @@ class Profile(Frozen):
     extends: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Requirements:
     """The clauses that apply to one board, in the order of the report.
 

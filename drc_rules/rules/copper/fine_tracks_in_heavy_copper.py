@@ -30,7 +30,6 @@ lighter copper etches no coarser.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,10 +40,11 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.fabs import Tier, track_space, track_spaces
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import ounce_class
 
 
-@dataclass(frozen=True)
+@record
 class RoutedLayer:
     """An inner layer with tracks, and the row of its narrowest one."""
 

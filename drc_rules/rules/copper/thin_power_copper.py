@@ -34,7 +34,6 @@ um, at least 24.9 um after processing).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,13 +45,14 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Board
 from stackup_lib.board.layer_roles import PLANE_MIN_COVERAGE, LayerUse, polygon_areas_mm2
 from stackup_lib.core.facts import Fact, MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import ounce_class
 
 RAIL_SHARE = 0.3
 """A layer counts as a plane of a rail from this share of its fullest layer on."""
 
 
-@dataclass(frozen=True)
+@record
 class PowerPlane:
     """A plane that carries power, or all planes of a net, and the weight.
 
@@ -66,7 +66,7 @@ class PowerPlane:
     weight_oz: float
 
 
-@dataclass(frozen=True)
+@record
 class _Planes:
     """The planes of one net: each layer's name and weight."""
 

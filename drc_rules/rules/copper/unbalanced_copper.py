@@ -28,7 +28,6 @@ The limit is engineering judgement, so this is information: fabs speak of 20 to 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
@@ -38,12 +37,13 @@ from stackup_lib.board.layer_roles import LayerUse, board_area_mm2
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.pad_copper import pads_outside_fills_mm2
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 MULTILAYER = 4
 """A two-layer board has one core, which balances itself; parts on one side and ground on the other are ordinary."""
 
 
-@dataclass(frozen=True)
+@record
 class MirroredLayers:
     """Two layers at the same distance from the middle."""
 

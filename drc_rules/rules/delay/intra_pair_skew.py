@@ -32,7 +32,6 @@ applied to interfaces without a published value. 2 % of the unit interval: MIPI 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.delay.pair_skew import PairSkew, skews_of
 from drc_rules.analysis.return_path.return_paths import HighSpeedGroup, ReturnPaths
@@ -46,6 +45,7 @@ from drc_rules.rules.delay._skew_parts import spent_on
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Standing
+from stackup_lib.core.record import record
 
 HARMLESS_SHARE = 0.02
 """Of the unit interval: less is information, whatever a document states."""
@@ -53,7 +53,7 @@ HARMLESS_SHARE = 0.02
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class SkewLimit:
     """The limit of an interface for pairs of some delay per length, and the document that states it."""
 

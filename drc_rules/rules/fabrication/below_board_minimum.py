@@ -31,7 +31,6 @@ KiCad 10.0.6: it compares sizes in whole nanometres and takes 0.0005 mm off the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,6 +47,7 @@ from stackup_lib.copper.clearances import Spaces
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.shapes import CopperShape
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.board_minimums import (
     CLEARANCE,
     HOLE_TO_HOLE,
@@ -61,7 +61,7 @@ CLEARANCE_PRECISION_MM = 0.001
 WHY = "The board violates a limit that it sets itself, and KiCad's own check (DRC) reports it"
 
 
-@dataclass(frozen=True)
+@record
 class _Held:
     """A minimum and what is held against it: the items of the board, or the spaces of a layer.
 

@@ -31,7 +31,6 @@ advanced is a warning, beyond standard information. `[fab]` takes the place of b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -42,13 +41,14 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import copper_faces_mm
 
 HEAVIEST_COPPER_MM = 0.3
 """Both layers of 4 oz."""
 
 
-@dataclass(frozen=True)
+@record
 class Dielectrics:
     """The distances between neighbouring copper layers, top to bottom."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from drc_rules.analysis.lines.routed import References
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -12,6 +11,7 @@ from drc_rules.analysis.targets.controlled import NetTarget
 from drc_rules.facts.context import Context
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
+from stackup_lib.core.record import record
 
 MOST_CAUSES = 3
 """Causes named in one line, the largest first."""
@@ -35,7 +35,7 @@ u: how far unknown inputs (Dk, taper, outer copper, mask) may bring Z toward Z_0
 """
 
 
-@dataclass(frozen=True)
+@record
 class Judged:
     """A computed impedance against its target.
 

@@ -30,7 +30,6 @@ No document states a limit for all interfaces: this is information.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.impedance.route_impedance import link_impedances
 from drc_rules.analysis.targets.controlled import Unjudged, unjudged
@@ -39,6 +38,7 @@ from drc_rules.report.link_rows import LinkImpedance
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.record import record
 
 PLACES_SHOWN = 20
 
@@ -46,7 +46,7 @@ DRIFT = 0.1
 """Gaps that differ by this share of the smaller one are one gap: Zdiff moves by 1 to 2 %, less than the model knows."""
 
 
-@dataclass(frozen=True)
+@record
 class PairLinks:
     """The pairs of one target, in the order of their names."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stackup_lib.board.board import Board
 from stackup_lib.board.design_rules import Constraint, DesignRule
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.condition_tree import (
     Call,
     Comparison,
@@ -44,7 +45,7 @@ NEAR = 0.75
 """Likeness of two names above which one counts as a misspelling of the other."""
 
 
-@dataclass(frozen=True)
+@record
 class MissingItem:
     """A part of a condition that is never true.
 
@@ -66,7 +67,7 @@ class MissingItem:
         return bool(self.meant) or self.is_kicads
 
 
-@dataclass(frozen=True)
+@record
 class Names:
     """What a board has that conditions may name; `joined` are the classes of nets as KiCad 10 joins them."""
 

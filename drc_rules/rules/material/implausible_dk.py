@@ -28,7 +28,6 @@ The catalogue's data sheets (`stackwright materials NAME`). The range of FR-4 is
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
@@ -37,12 +36,13 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.rules.scopes import every_ply
 from stackup_lib.core.facts import Fact, MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import Spread
 
 AT_GHZ = (1.0, 10.0)
 
 
-@dataclass(frozen=True)
+@record
 class Comparable:
     """A ply that states a Dk, and the spans of Dk of its laminate, none where no sheet gives one."""
 

@@ -6,7 +6,6 @@ Callers get None where that is not known in full: over-design is no defect, so u
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from drc_rules.analysis.lines.solved_lines import Lines
 from drc_rules.analysis.loss.judged_links import judged_links
@@ -20,6 +19,7 @@ from drc_rules.requirements.profiles.profile import assemble, load_form, load_pr
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.materials import CLASS_BORDER, FoilGrade, LossClass
 
 AT_GHZ = 10.0
@@ -35,7 +35,7 @@ FOIL_SPREAD = 1.5
 """Factor by which a rougher foil's added loss may exceed nominal: roughest of its grade, and roughness model."""
 
 
-@dataclass(frozen=True)
+@record
 class LinkRoom:
     """One link and what the board may lose on it.
 

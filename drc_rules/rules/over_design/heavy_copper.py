@@ -30,7 +30,6 @@ Drops: as for `excess-ir-drop`. The minimum weight is in the workload's clauses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.power.power_rails import PowerRails
 from drc_rules.analysis.power.rail_copper import CopperLoss
@@ -43,6 +42,7 @@ from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.board.layer_roles import board_area_mm2, is_ground
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import copper_weights, ounce_class
 from stackup_lib.power.rail_drop.spread import finished_range_mm
 
@@ -53,7 +53,7 @@ SHARE = 0.05
 """A net that fills less of the board's area on a layer than this is no reason for its copper."""
 
 
-@dataclass(frozen=True)
+@record
 class CopperNeed:
     """Heavy planes of one weight, and the drop of the rails on them with the next lighter one.
 

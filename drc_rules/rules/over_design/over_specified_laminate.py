@@ -32,7 +32,6 @@ Relative prices of laminates: a published comparison up to very low loss, engine
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.loss.laminate_demand import materials_for
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
@@ -43,11 +42,12 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, class_for, demands, df_that_would_do, rooms
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.record import record
 from stackup_lib.materials import LossClass
-from stackup_lib.synthesis.cost import class_factor
+from stackup_lib.materials.cost import class_factor
 
 
-@dataclass(frozen=True)
+@record
 class LaminateNeed:
     """What the plies next to high-speed layers are, and what would do.
 

@@ -30,7 +30,6 @@ judgement. It is information, never a requirement.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.nets.high_speed_layers import fast_layers
 from drc_rules.facts.context import Context
@@ -39,11 +38,12 @@ from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.over_design._loss_margin import LinkRoom, material_demands, rooms, with_foil_db
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.record import record
 from stackup_lib.materials import FoilGrade
-from stackup_lib.synthesis.cost import foil_share
+from stackup_lib.materials.cost import foil_share
 
 
-@dataclass(frozen=True)
+@record
 class FoilNeed:
     """The roughest declared foil of the high-speed layers, the grade that the workload requires, and the links.
 

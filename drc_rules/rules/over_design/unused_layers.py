@@ -28,7 +28,6 @@ The minimum number of layers is in the workload's clauses. It is information, ne
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured, Place
@@ -37,9 +36,10 @@ from drc_rules.rules.over_design._loss_margin import demands
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class LayerNeed:
     """The empty layers, and how many layers would do."""
 

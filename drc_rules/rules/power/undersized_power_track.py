@@ -31,7 +31,7 @@ The chart is cautious next to planes, so this is never an error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from drc_rules.analysis.power.power_rails import PowerRails, SolvedRail
 from drc_rules.analysis.power.rail_doubt import copper_line_of, unsure
@@ -43,11 +43,14 @@ from drc_rules.rules.rule import DraftFinding, rule
 from drc_rules.settings.config_power import RailDeclaration
 from stackup_lib.core.facts import Confidence
 from stackup_lib.core.interval import Interval, Standing
+from stackup_lib.core.record import record
 from stackup_lib.power.heating import THERMAL_W_PER_MK, chart_rise_c, conduction_rise_c, copper_ohm_m
-from stackup_lib.power.rail_drop.rail_models import TrackCurrent
+
+if TYPE_CHECKING:
+    from stackup_lib.power.rail_drop.rail_models import TrackCurrent
 
 
-@dataclass(frozen=True)
+@record
 class WarmTrack:
     """A track and its rise in degrees, with what its finished copper may be."""
 

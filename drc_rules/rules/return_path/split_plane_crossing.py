@@ -32,7 +32,6 @@ line is lumped. No document states a length for all interfaces, so this is a war
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.return_path.return_paths import (
     PLACES_SHOWN,
@@ -48,6 +47,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.core.record import record
 from stackup_lib.return_path.plane_gaps import Gap, GapKind
 from stackup_lib.return_path.slot_length import detour_mm
 
@@ -58,7 +58,7 @@ FOLLOWED = 2.0
 """A slot is followed to this multiple of the length that does not matter."""
 
 
-@dataclass(frozen=True)
+@record
 class Crossed:
     """A gap and what the current goes for it: along the track over void, or aside to a slot's nearer end."""
 

@@ -31,7 +31,6 @@ and twist limit for surface-mount boards, both as quoted in trade press.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
@@ -41,13 +40,14 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import StackupLayer
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 DIELECTRIC_SHARE = 0.10
 COPPER_SHARE = 0.25
 """Half an ounce class apart is another foil; less is rounding of 17.1, 17.5 and 18 um."""
 
 
-@dataclass(frozen=True)
+@record
 class MirrorRow:
     """A row of the stackup with what is known of its plies; none for copper."""
 
@@ -55,7 +55,7 @@ class MirrorRow:
     plies: tuple[DielectricPly, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Mirror:
     """Two rows at the same distance from the middle."""
 

@@ -28,7 +28,6 @@ Data sheets of laminates: PTFE with 2.1 is the lowest solid dielectric, its cera
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import DECLARE_STACKUP, Context
 from drc_rules.facts.row_faults import correct, dk_is_possible, limit_of
@@ -37,9 +36,10 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class StatedDk:
     """A stated Dk, where, and how it is corrected."""
 

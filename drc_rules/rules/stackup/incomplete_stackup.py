@@ -30,7 +30,6 @@ KiCad's stackup block as KiCad 6 to 10 write it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from drc_rules.facts.context import Context
@@ -38,12 +37,13 @@ from drc_rules.report.model import Place
 from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import LayerKind, StackupLayer
+from stackup_lib.core.record import record
 
 DK_AT_GHZ = 1.0
 """Frequency at which the catalogue gives a Dk."""
 
 
-@dataclass(frozen=True)
+@record
 class UnknownRow:
     """A copper or dielectric row, and the one under it."""
 

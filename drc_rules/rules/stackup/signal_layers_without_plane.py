@@ -31,7 +31,6 @@ signal.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,6 +44,7 @@ from stackup_lib.copper.broadside import met_mm
 from stackup_lib.copper.copper_map import unfilled_zones
 from stackup_lib.copper.coupling import TrackPieces, pieces_of
 from stackup_lib.core.facts import Confidence, MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
 
 MULTILAYER = 4
@@ -56,7 +56,7 @@ REACH_MM = 0.2
 MOST = 0.5
 
 
-@dataclass(frozen=True)
+@record
 class Meeting:
     """The net of a high-speed layer that meets tracks of a neighbouring layer for longest.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.thermal.hot_parts import HotPartOnBoard, Pad, PadHole, give
@@ -11,6 +10,7 @@ from drc_rules.facts.context import DECLARE_STACKUP, Context
 from stackup_lib.core.errors import did_you_mean
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.thermal.via_array import ThermalBarrel, array_k_per_w
 from stackup_lib.vias.plated_holes import copper_heights_mm
 
@@ -18,7 +18,7 @@ RELIEF_MM = 0.8
 """Ring of a pad and gap of its thermal relief together are hardly wider."""
 
 
-@dataclass(frozen=True)
+@record
 class HeatPath:
     """What the holes of a part's thermal pads offer the heat.
 

@@ -28,7 +28,6 @@ that KiCad stores with the backdrill's, and Multi-CB gives its two sizes side by
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.fabrication.fab_holes import need_drills
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
@@ -38,11 +37,12 @@ from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class SizedDrills:
     """Backdrills of one diameter, None where not stated, in holes of one diameter."""
 

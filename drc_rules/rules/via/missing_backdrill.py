@@ -33,7 +33,6 @@ common standard of fabs (Altium, NCAB's better class; its standard is 0.5 +-0.25
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import FILL_ZONES, Context
 from drc_rules.report.model import Measured, Place
@@ -41,6 +40,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval, Standing
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
@@ -53,7 +53,7 @@ from stackup_lib.vias.plated_holes import (
 )
 
 
-@dataclass(frozen=True)
+@record
 class LeftStub:
     """A stub with the backdrill from its side, and what is left of it in mm; without a drill the whole stub."""
 
@@ -62,7 +62,7 @@ class LeftStub:
     length_mm: Interval
 
 
-@dataclass(frozen=True)
+@record
 class DrilledNet:
     """A net of the interface and its plated holes."""
 

@@ -30,7 +30,7 @@ Ten times Nyquist is the strictest rule of thumb for a stub's resonance (Signal 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,12 +44,13 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import family
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.nets.power_nets import RailSign
 
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class Alike:
     """Backdrills of one depth on nets of one kind.
 

@@ -28,7 +28,6 @@ Sources
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.fabrication.fab_limits import TOLERANCE_MM
 from drc_rules.analysis.via.drilled_holes import DrilledHole, drilled_holes, place_of
@@ -37,12 +36,13 @@ from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import Stub, copper_faces_mm, residual_mm
 
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class DrilledAlike:
     """Drills from one side to one layer, in holes that leave on one layer."""
 

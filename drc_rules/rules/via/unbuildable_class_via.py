@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,9 +52,10 @@ from drc_rules.requirements.fabs import Tier
 from drc_rules.requirements.fabs.holes import drilled_one_mm, max_aspect_ratio
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class _Limits:
     """What a clause limits; None where it does not."""
 
@@ -64,7 +64,7 @@ class _Limits:
     ratio: Bar | None
 
 
-@dataclass(frozen=True)
+@record
 class _Defect:
     words: str
     measured: Measured

@@ -32,7 +32,6 @@ need none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.via.drilled_holes import drilled_holes
 from drc_rules.analysis.via.high_speed_vias import grouped_stubs
@@ -40,6 +39,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Measured
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.record import record
 from stackup_lib.vias.build_ups import BuildUps, build_ups
 
 PLAIN = "through vias"
@@ -48,7 +48,7 @@ ANY_LAYER = 99
 RANKS = {PLAIN: 0, BACKDRILLED: 0, "any-layer": ANY_LAYER}
 
 
-@dataclass(frozen=True)
+@record
 class Build:
     """How the vias are made; `stubs` counts the holes of high-speed nets that keep one if plainly drilled."""
 

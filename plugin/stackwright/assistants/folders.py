@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from stackup_lib.core.errors import BoardFileError, ConfigError
+from stackup_lib.core.record import record
 from stackwright.run.paths import boards_below
 
 MOST_FOLDERS = 20
 
 
-@dataclass(frozen=True)
+@record
 class ServedBoard:
     """A board or folder of boards that a tool was called with.
 

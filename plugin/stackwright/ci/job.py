@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.record import record
 from stackwright.ci.boards import base_of, have, touched, tracked_boards
 from stackwright.commands.check.answers import Answer
 from stackwright.commands.check.command import BROKEN, CLEAN, check_all
@@ -29,7 +29,7 @@ SUMMARY_LIMIT = 900_000
 """Characters; GitHub drops a step summary above 1 MiB."""
 
 
-@dataclass(frozen=True)
+@record
 class JobChoice:
     """The boards of this job, and how they were chosen, in one sentence."""
 

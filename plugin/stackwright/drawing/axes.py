@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 
+from stackup_lib.core.record import record
 from stackwright.text.words import clean
 
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@record
 class Scale:
     """Maps values from `low` to `high` onto the drawing from `start` to `end`, which may run backwards."""
 

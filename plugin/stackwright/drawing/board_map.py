@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from drc_rules.facts.context import Context
 from drc_rules.report.model import Finding
 from drc_rules.requirements.interfaces import families, interface
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.record import record
 from stackwright.drawing.board_view.objects import Finder, ViewObjects
 from stackwright.drawing.board_view.parts import ViewPart, parts
 from stackwright.drawing.board_view.planes import ViewPlanes, planes
@@ -20,7 +21,7 @@ MOST_TRACKS = 30_000
 """Segments drawn; of a board with more, the shortest are left out, and the page says so."""
 
 
-@dataclass(frozen=True)
+@record
 class NetTracks:
     """Tracks of one layer and width that belong to one interface; `title` is empty for nets that only findings name."""
 
@@ -30,7 +31,7 @@ class NetTracks:
     ends: Steps
 
 
-@dataclass(frozen=True)
+@record
 class BoardMap:
     """What is drawn; every number in units of 10 um, in KiCad's axes.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.report.link_rows import LinkLossRow
+from stackup_lib.core.record import record
 from stackwright.drawing.axes import label
 
 WIDTH, LEFT, TOP, BAR, GAP = 760, 150, 36, 22, 30
@@ -25,7 +25,7 @@ NARROWEST = 46
 """Room, in units of the drawing, that a number needs inside its part."""
 
 
-@dataclass(frozen=True)
+@record
 class _Bar:
     """One bar, in dB; `high` is infinite where no worst case is known, `share` None where none is stated."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drc_rules.analysis.delay.delay_table import delay_table
 from drc_rules.analysis.impedance.impedance_spread import TargetSpread, impedance_spreads
 from drc_rules.analysis.loss.loss_curve import LossCurve, loss_curves
 from drc_rules.engine.check import CheckUp
 from drc_rules.report.delay_rows import DelayGroup
+from stackup_lib.core.record import record
 from stackwright.drawing.map_links import LinkShape, link_shapes
 from stackwright.tables.losses import by_interface
 
@@ -17,7 +18,7 @@ MOST_CURVES = 12
 """Interfaces that are drawn."""
 
 
-@dataclass(frozen=True)
+@record
 class Charts:
     """Loss over frequency of the worst link of each interface, impedance in production of each target, and delays.
 

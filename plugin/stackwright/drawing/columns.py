@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise, zip_longest
 from typing import Literal
 
 from drc_rules.engine.board_diff import RowPair
 from drc_rules.report.stackup_rows import StackupRow
 from stackup_lib.board.board import LayerKind
+from stackup_lib.core.record import record
 from stackwright.drawing import words
 from stackwright.drawing.svg import Band, describe, escape_text, label, readable_height, rect, sheet
 
@@ -22,7 +22,7 @@ BOLD_SHARE = 0.82
 """Width of a regular letter over that of a bold one."""
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """The measures of a column, in pixels; `letters` is what fits at its right, `full` says all that a row states."""
 
@@ -38,7 +38,7 @@ NARROW = Layout(width=320, sheet_left=74, sheet_width=41, letters=33, name_lette
 WIDE = Layout(width=680, sheet_left=216, sheet_width=84, letters=58, name_letters=20, full=True)
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """A place in a column: a row, or None where only its neighbour has one."""
 

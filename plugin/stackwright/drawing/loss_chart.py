@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from drc_rules.analysis.loss.loss_curve import LossCurve, LossPoint
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackwright.drawing.axes import Point, Scale, apart, between, named, path
 from stackwright.drawing.budget_bars import PARTS, PATTERNS
 
@@ -21,7 +21,7 @@ HIGHEST, RESONANT = 2.2, 1.5
 KEY_WIDTH, KEY_HEIGHT = 760, 24
 
 
-@dataclass(frozen=True)
+@record
 class _Chart:
     """A curve and where it is drawn."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from drc_rules.report.delay_rows import DelayGroup
 from stackup_lib.board.board import Board
+from stackup_lib.core.record import record
 from stackwright.drawing.board_view.shapes import Steps, lines, units
 
 
-@dataclass(frozen=True)
+@record
 class LinkShape:
     """Tracks of a link, and the box around them; numbers in units of 10 um."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from stackup_lib.core.record import record
 from stackup_lib.core.words import count
 from stackwright.drawing.board_map import BoardMap
 from stackwright.drawing.board_view.objects import ViewObjects
@@ -16,7 +16,7 @@ MOST_STEPS = 60_000
 """Numbers that say where the objects of one group of findings are; the page says where there are more."""
 
 
-@dataclass(frozen=True)
+@record
 class Pin:
     """A group of findings on the map; numbers in units of 10 um.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from drc_rules.analysis.impedance.impedance_spread import LineSpread, TargetSpread
+from stackup_lib.core.record import record
 from stackwright.drawing.axes import Point, Scale, label, named, path
 from stackwright.text.words import count
 
@@ -19,7 +19,7 @@ MARGIN = 0.115
 MOST_LAYERS = 2
 
 
-@dataclass(frozen=True)
+@record
 class _Chart:
     """A target and where its lines are drawn."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from drc_rules.report.stackup_rows import StackupRow, StackupView, ViaSpan
 from stackup_lib.board.board import LayerKind
 from stackup_lib.board.layer_roles import LayerRole
+from stackup_lib.core.record import record
 from stackwright.drawing import words
 from stackwright.text.words import clean, count
 
@@ -67,7 +67,7 @@ STYLE = """
 """
 
 
-@dataclass(frozen=True)
+@record
 class Band:
     """A row of the stackup and where it is drawn."""
 

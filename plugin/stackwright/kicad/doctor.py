@@ -12,10 +12,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.record import record
 from stackwright.kicad.live import PLUGIN
 from stackwright.run.programs import command_line
 
@@ -34,7 +34,7 @@ PACKAGES = ("kipy", "numpy", "scipy", "shapely", "pydantic", "jinja2", "sexpdata
 OK, BAD, MIND = "ok", "bad", "mind"
 
 
-@dataclass(frozen=True)
+@record
 class InstallPlace:
     """Folders of one KiCad version of this user.
 
@@ -55,7 +55,7 @@ class InstallPlace:
         return self.cache / "python-environments" / PLUGIN
 
 
-@dataclass(frozen=True)
+@record
 class DoctorAnswer:
     """One thing that was looked at.
 

@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -19,6 +18,7 @@ from stackup_lib.core.errors import NotWrittenError, StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes, read_plain
 from stackup_lib.core.files.sole_writer import sole_writer
 from stackup_lib.core.files.whole_file import real_path
+from stackup_lib.core.record import record
 from stackup_lib.kicad.write.file_edit import (
     FileEdit,
     Written,
@@ -203,7 +203,7 @@ def apply(live: Reloading, shown: Mapping[str, str], *, consent: bool) -> Applie
     }
 
 
-@dataclass(frozen=True)
+@record
 class Undo:
     """What takes an applied change back.
 

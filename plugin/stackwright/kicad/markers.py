@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stackup_lib.core.files.plain_file import read_plain_text
+from stackup_lib.core.record import record
 from stackwright.kicad.open_board import Canvas, Marker
 from stackwright.text.output import OutputError, write_file
 from stackwright.text.words import clean, count
@@ -76,7 +76,7 @@ def replace(canvas: Canvas, board: Path, markers: Sequence[Marker], folder: Path
             raise
 
 
-@dataclass(frozen=True)
+@record
 class _Memory:
     """Ids of the markers that were set last, by board."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from stackup_lib.core.record import record
 
 SLOW_TO_COMPARE_BYTES = 8_000_000
 """A board beyond this is compared by what is cheap to fetch: KiCad would stand still for the whole of it."""
 
 
-@dataclass(frozen=True)
+@record
 class Marker:
     """One line of the DRC window.
 
@@ -82,7 +83,7 @@ class OpenBoard(Canvas, Reloading, Protocol):
         """Draw a circle and a code at each place in one step of undo; return ids of what was drawn, and the layer."""
 
 
-@dataclass(frozen=True)
+@record
 class Seen:
     """The fingerprint of a board; a large one's is of its copper, layers and drawings."""
 

@@ -6,13 +6,13 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.files.plain_file import read_board_bytes
+from stackup_lib.core.record import record
 from stackwright.kicad import jobs
 from stackwright.kicad.bridge import Bridge
 from stackwright.kicad.choices import Choices, equivalents
@@ -48,7 +48,7 @@ Result = dict[str, Any] | None
 Failure = StackwrightError | None
 
 
-@dataclass(frozen=True)
+@record
 class SessionCheck:
     """The last check: what the worker said, and the fingerprint of the board it saw."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from drc_rules.report.model import Finding, Place
 from drc_rules.requirements.clauses import Severity
 from drc_rules.rules.rule import all_rules
+from stackup_lib.core.record import record
 from stackwright.tables.grouping import Group, groups
 from stackwright.text.words import count, number
 
@@ -22,7 +22,7 @@ MOST_CARDS = 12
 """Cards before the rest is folded: three screens hold about as many."""
 
 
-@dataclass(frozen=True)
+@record
 class Shown:
     """A group of findings as the page shows it.
 
@@ -71,7 +71,7 @@ def folded_title(folded: Sequence[Shown]) -> str:
     return remarks if len(folded) == 1 else f"{remarks} of {count(len(folded), 'kind')}"
 
 
-@dataclass(frozen=True)
+@record
 class Chip:
     """A value to choose findings by; `token` stands for it in the page, so that no name of the board is script."""
 
@@ -80,7 +80,7 @@ class Chip:
     many: int
 
 
-@dataclass(frozen=True)
+@record
 class ChipRow:
     """The chips of one property."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drc_rules.report.delay_rows import DelayGroup, LinkDelay
+from stackup_lib.core.record import record
 
 if TYPE_CHECKING:
     from stackwright.drawing.charts import Charts
     from stackwright.drawing.map_links import LinkShape
 
 
-@dataclass(frozen=True)
+@record
 class ShownLink:
     """One row: `id` on the page; `share` of the group's spread that it is late by."""
 
@@ -23,7 +23,7 @@ class ShownLink:
     is_drawn: bool
 
 
-@dataclass(frozen=True)
+@record
 class ShownGroup:
     """One table."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Finding, Missing, Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
+from stackup_lib.core.record import record
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.run.paths import relative_to_run
 from stackwright.tables import kicad_drc
@@ -33,7 +33,7 @@ class Level(StrEnum):
 LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING, Severity.INFO: Level.INFO}
 
 
-@dataclass(frozen=True)
+@record
 class Entry:
     """One line of an outcome.
 

@@ -10,7 +10,7 @@ reorders the page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import PurePath
 
@@ -22,6 +22,7 @@ from drc_rules.report.model import ClauseVerdict, Finding, Headline, Report, Ver
 from drc_rules.report.stackup_rows import StackupRow
 from drc_rules.requirements.clauses import Severity
 from drc_rules.requirements.documents import Document, documents
+from stackup_lib.core.record import record
 from stackwright.drawing import words as said
 from stackwright.drawing.board_map import BoardMap
 from stackwright.drawing.budget_bars import budget_bars
@@ -52,7 +53,7 @@ MOST_REASONS = 3
 """Of a verdict, next to it; the rest is below."""
 
 
-@dataclass(frozen=True)
+@record
 class _Row:
     """A clause as the page shows it: its answer is a measured value, a missing fact or how much was looked at."""
 
@@ -63,7 +64,7 @@ class _Row:
     finding: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class _Board:
     """Everything the page shows of one board."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from drc_rules.report.model import Finding
 from stackup_lib.board.project import Project
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.title_block import TitleBlock, read_title_block
 from stackwright.run.git import GitError, git
 
 
-@dataclass(frozen=True)
+@record
 class BoardIdentity:
     """What tells this board, in this state, from others.
 

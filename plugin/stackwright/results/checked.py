@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from drc_rules.report.model import Report
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.record import record
 from stackwright.results.board_identity import BoardIdentity
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from stackwright.results.full import Full
 
 
-@dataclass(frozen=True)
+@record
 class Checked:
     """A report and the settings it was made with.
 
@@ -46,7 +47,7 @@ class Checked:
     full: Full | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Unchecked:
     """A board that could not be checked, and why."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stackup_lib.core.record import record
 from stackwright.results.stackup_choices import SideBySide
 
 
-@dataclass(frozen=True)
+@record
 class ScoreRow:
     """A board against one workload, as text.
 
@@ -41,7 +40,7 @@ class ScoreRow:
         return tuple((kind, many) for kind, many in every if many)
 
 
-@dataclass(frozen=True)
+@record
 class Full:
     """What is added to a report.
 

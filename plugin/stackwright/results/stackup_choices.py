@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from drc_rules.analysis.impedance.line_effects import LineEffect
+from stackup_lib.core.record import record
 from stackwright.drawing import columns
 
 
-@dataclass(frozen=True)
+@record
 class Count:
     """Verdicts of the clauses that a stackup decides.
 
@@ -33,7 +32,7 @@ class Count:
         return ", ".join(f"{many} {word}" for many, word in counts if many) or "nothing judged"
 
 
-@dataclass(frozen=True)
+@record
 class LineWords:
     """A geometry and the layers that have it.
 
@@ -51,7 +50,7 @@ class LineWords:
     layers: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class StackupChoice:
     """One column.
 
@@ -81,7 +80,7 @@ class StackupChoice:
     why: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class SideBySide:
     """What stands, and what might.
 

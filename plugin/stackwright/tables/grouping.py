@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Finding
+from stackup_lib.core.record import record
 
 _LEFT_OUT = ", which --select or --ignore leaves out"
 """So ends the missing fact of a clause whose rule is off; one line for all of them is enough."""
@@ -20,7 +20,7 @@ def not_verifiable(verdicts: Iterable[ClauseVerdict]) -> tuple[list[ClauseVerdic
     return waiting, len(every) - len(waiting)
 
 
-@dataclass(frozen=True)
+@record
 class Group:
     """Findings of one rule whose titles differ only in names and numbers; the first one, the worst, speaks for all."""
 

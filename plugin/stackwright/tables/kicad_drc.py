@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.report.kicad_drc import KicadDrc, KicadViolation, counted
 from drc_rules.requirements.clauses import Severity
+from stackup_lib.core.record import record
 from stackwright.text.words import count, some
 
 TITLE = "KiCad DRC"
@@ -14,7 +14,7 @@ SHOWN = 3
 """Violations of a type that a report lists; the JSON report has them all."""
 
 
-@dataclass(frozen=True)
+@record
 class ViolationGroup:
     """The violations of one type and severity.
 

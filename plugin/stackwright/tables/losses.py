@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.report.link_rows import Decibels, LinkLossRow
+from stackup_lib.core.record import record
 from stackwright.text.words import count, some
 
 HEAD = ("Interface", "GHz", "Links", "Loss, dB", "Diel.", "Copper", "Rough", "Vias", "Budget", "Margin")
@@ -29,7 +29,7 @@ ASSUMED = "* with what is assumed for the package or a connector already taken o
 NO_SHARE = "none"
 
 
-@dataclass(frozen=True)
+@record
 class LossGroup:
     """Links of one interface and one share.
 

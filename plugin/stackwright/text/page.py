@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from stackup_lib.core.record import record
 from stackwright.text.words import clean, no_command
 
 PLAIN_WIDTH = 100
@@ -23,7 +24,7 @@ def styled(words: str, style: str = "") -> Text:
     return Text(clean(words), style=style)
 
 
-@dataclass(frozen=True)
+@record
 class Column:
     """A column of `Page.rows`: as wide as its text, or, when it wraps, as wide as what is left."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Remark:
     """A code with its page; `level` is SARIF's."""
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
+
+from stackup_lib.core.record import record
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<op>\|\||&&|==|!=|<=|>=|[()!<>,])|'(?P<text>[^']*)'|(?P<number>[-+]?\d+\.?\d*[a-zA-Z]*)"
@@ -21,7 +22,7 @@ MOST_TOKENS = 150
 """Longer conditions are not tried: their parentheses could be nested deeper than Python follows."""
 
 
-@dataclass(frozen=True)
+@record
 class Comparison:
     """`A.NetClass == 'x'`: a word, an operator, and a text in quotes; `is_text` is False for anything else there."""
 
@@ -31,7 +32,7 @@ class Comparison:
     is_text: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class Call:
     """`A.insideArea('x')`; arguments that are no texts in quotes are left out."""
 
@@ -39,7 +40,7 @@ class Call:
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Junction:
     """Parts under `all` (`&&`), `any` (`||`) or, one part, `not` (`!`)."""
 

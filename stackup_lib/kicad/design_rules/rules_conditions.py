@@ -7,12 +7,12 @@ condition never raises.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from stackup_lib.core.record import record
 from stackup_lib.kicad.design_rules.condition_tree import Call, Leaf, is_like, parse_condition, truth
 
 
-@dataclass(frozen=True)
+@record
 class TrackOfNet:
     """What a condition is evaluated for; `classes` holds the net's classes as KiCad joins them (`joined_classes`)."""
 

@@ -10,12 +10,12 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Ints
+from stackup_lib.core.record import record
 
 _CHUNK, _AHEAD = 1 << 20, 4
 _OPEN, _CLOSE, _QUOTE, _HASH, _BACKSLASH = b'()"#\\'
@@ -36,7 +36,7 @@ class TooDeepError(ValueError):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextSpan:
     """Lists at one depth of a file: byte offsets of the opening parenthesis and just past the closing one."""
 
@@ -47,7 +47,7 @@ class TextSpan:
         return len(self.end)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blocks:
     """The lists inside the outermost list (`items`), the lists inside those (`children`), and how the file ends.
 

@@ -15,7 +15,6 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +31,7 @@ from stackup_lib.core.files.whole_file import (
     remove_leftovers,
     take_place,
 )
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.project import read_project
 from stackup_lib.kicad.read.reader import read_board
 
@@ -55,7 +55,7 @@ _CONTEXT_LINES = 3
 MOST_LOCK_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True)
+@record
 class Written:
     """What `apply_edit` did.
 
@@ -155,7 +155,7 @@ def refuse_unwritable(path: Path) -> None:
         raise NotWrittenError(str(path), "was not changed: no permission", _NEXT_STEPS[errno.EACCES])
 
 
-@dataclass(frozen=True)
+@record
 class FileEdit:
     """One file of several that change together; see `apply_edit` for the fields."""
 

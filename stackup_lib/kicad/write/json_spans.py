@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.core.record import record
 
 Value: TypeAlias = "dict[str, Value] | list[Value] | str | int | float | bool | None"
 Path: TypeAlias = "Sequence[str | int]"
@@ -18,7 +19,7 @@ _DECODER = json.JSONDecoder()
 _REPAIR = "correct the JSON, or open the project in KiCad and save it again"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Member:
     """A member of an object, or an element of an array (without key): where it begins, and where its value stands."""
 
@@ -28,7 +29,7 @@ class _Member:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JsonDocument:
     """The text; a document is not changed, its methods return another."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from stackup_lib.board.planned import PlannedClass
 from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.project import DEFAULT, LAST_PRIORITY
 from stackup_lib.kicad.write.json_spans import JsonDocument, Value
 
@@ -28,7 +28,7 @@ _DIGITS = 6
 """KiCad keeps whole nanometres."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectChange:
     """One thing that changed: a key of a net class, or a pattern; `before` is None where there was none."""
 
@@ -42,7 +42,7 @@ class ProjectChange:
         return f"net class {self.net_class}: {self.key} {was}{self.after}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProjectEdit:
     """The new content of a project, and what changed in it; without changes the bytes are the same."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from stackup_lib.board.board import LayerKind, Ply, StackupLayer
 from stackup_lib.board.planned import PlannedRow
+from stackup_lib.core.record import record
 from stackup_lib.kicad.write.spans import Edit, EditSpan, Part, Word, length_text, number_text, quoted
 
 _FIELDS = ("color", "thickness", "material", "epsilon_r", "loss_tangent")
@@ -15,7 +16,7 @@ _UNSET = {"epsilon_r": "1", "loss_tangent": "0"}
 """KiCad's own text for "not entered". Left out, KiCad 10 makes them FR4's 4.5 and 0.02, and 3.3 for a mask."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Style:
     """How the lists of a stackup are laid out.
 
@@ -55,7 +56,7 @@ class Style:
         return outer.between if "\n" in self.between else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """The words of one ply inside a row: from `start`, up to `end`; `cut` is where its `addsublayer` can be cut off."""
 

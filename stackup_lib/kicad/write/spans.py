@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.core.record import record
 from stackup_lib.kicad.syntax import tree
 
 _TOKEN = re.compile(rb'[()]|"[^"\\]*(?:\\.[^"\\]*)*"|(?:\\[\\"]?|[^\s()"\\])+', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """Bytes to put in place of `start:end`; an insertion where both are equal."""
 
@@ -22,7 +22,7 @@ class Edit:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """A word and where it stands; `text` is without quotes."""
 
@@ -31,7 +31,7 @@ class Word:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EditSpan:
     """A list and where it stands, both parentheses included."""
 

@@ -9,12 +9,12 @@ solved at once; drops of several rails that share the net add up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints, PadKind
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.leaves import MOST_LEVELS, Leaves, grow_leaves, leaf_links, wanted_levels
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel, coarser, finest_level, layers_filled
 from stackup_lib.power.ground_return.return_net import NetBuilder, Resistors, ReturnKind, ReturnSite, holes_of
@@ -24,7 +24,7 @@ from stackup_lib.power.rail_drop.net_copper import REFILL, RailNotSolvedError, r
 from stackup_lib.power.rail_drop.rail_models import BoardCopper, Terminal
 
 
-@dataclass(frozen=True)
+@record
 class GridSize:
     """How fine a grid may be.
 
@@ -99,7 +99,7 @@ class ReturnDrops(Frozen):
     grid_mm: float
 
 
-@dataclass(frozen=True)
+@record
 class _Solved:
     """Potentials and parts of the copper, shapes (terminals, flows) and (terminals); loss in each resistor.
 

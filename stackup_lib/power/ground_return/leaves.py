@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Floats, Ints
+from stackup_lib.core.record import record
 from stackup_lib.power.ground_return.link_grid import Grid, GridLevel
 
 MOST_LEVELS = 5
 """The coarsest leaf is 2^5 cells wide."""
 
 
-@dataclass(frozen=True)
+@record
 class Leaves:
     """Squares of the grid, the same on every layer.
 

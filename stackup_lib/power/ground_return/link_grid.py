@@ -8,13 +8,13 @@ which conducts more (Lord Rayleigh, Phil. Trans. 161 (1871) 77).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.record import record
 
 Links = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -30,7 +30,7 @@ PLACE = 0.25
 """Weight of the place in an interval, added to the interval's number as its fraction; it is below 1.5."""
 
 
-@dataclass(frozen=True)
+@record
 class Grid:
     """Points at (left + (column + 1/2) pitch, low + (row + 1/2) pitch)."""
 

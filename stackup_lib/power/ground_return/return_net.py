@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stackup_lib.board.board import NO_LAYER, Board, Drilling, Flags, Floats, Ints, PadKind
 from stackup_lib.board.layer_masks import holds_layer
+from stackup_lib.core.record import record
 from stackup_lib.power.copper import barrel_resistance_ohm, sheet_resistance_ohm
 from stackup_lib.power.ground_return.leaves import LeafLinks, Leaves
 from stackup_lib.power.ground_return.link_grid import GridLevel
@@ -42,7 +42,7 @@ LEAST_SQUARES = 1e-3
 """A contact as large as its leaf has no spreading resistance."""
 
 
-@dataclass(frozen=True)
+@record
 class ReturnSite:
     """A net of a board, what its copper is, and the layers on which it has fills."""
 
@@ -58,7 +58,7 @@ class ReturnKind:
     SHEET, BARREL, CONTACT, TRACK = range(4)
 
 
-@dataclass(frozen=True)
+@record
 class Resistors:
     """Resistors between numbered nodes; conductances: minimum, nominal and maximum, shape (3, resistors).
 
@@ -76,7 +76,7 @@ class Resistors:
     row: Ints
 
 
-@dataclass(frozen=True)
+@record
 class Holes:
     """Plated holes of a net, vias first.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeVar
+
+from stackup_lib.core.record import record
 
 _T = TypeVar("_T")
 
@@ -16,7 +17,7 @@ _SIZE = re.compile(r"(?<!\d)(01005|0201|0402|0603|0805|1206|1210|1812|2220)(?!\d
 _METRIC = re.compile(r"\d{4,5}\s*_?Metric", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CapacitorText:
     """What the texts state, None where they do not: farad, rated volt, dielectric and size by EIA."""
 

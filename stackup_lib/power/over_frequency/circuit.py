@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.conductor_models import Complex, Real
 
 GROUND = ""
 """The node all voltages are measured from."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SeriesBranch:
     """A resistance, an inductance and a capacitance in series between two nodes; no capacitance is a short.
 
@@ -58,7 +58,7 @@ class SeriesBranch:
         return 1 / (2 * math.pi * math.sqrt(self.inductance_h * self.capacitance_f))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaneNodes:
     """Planes that join nodes: impedances to ground as frequencies by nodes by nodes, as `plane_pair` makes them."""
 
@@ -66,7 +66,7 @@ class PlaneNodes:
     impedance_ohm: Complex
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SolvedNetwork:
     """The network with 1 A driven into the load: impedance there, and reactive power of each branch.
 
@@ -80,7 +80,7 @@ class SolvedNetwork:
     reactive_var: Real
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ImpedancePeak:
     """A maximum of |Z|: the two that exchange energy there, capacitive and inductive, None where there is none."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.conductor_models import (
     MU0,
     Complex,
@@ -42,7 +42,7 @@ _BLOCK = 4_000_000
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlanePair:
     """Two planes that overlap in a rectangle of length by width in mm, `spacing_mm` of laminate apart.
 
@@ -76,7 +76,7 @@ class PlanePair:
         return per_m / (2 * math.sqrt(MU0 * EPSILON0_F_PER_M * self.dk))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlanePort:
     """A square of `size_mm` where current enters one plane and leaves the other, its centre from a corner in mm."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.power.network import conductance_entries, conductance_matrix, factorized, joined_parts
 from stackup_lib.power.rail_drop.mesh import CopperMesh, Indices, Mask, Reals, areas_mm2
 
@@ -23,7 +24,7 @@ COLUMNS = 16
 """Loads that are solved for at once: memory stays bounded."""
 
 
-@dataclass(frozen=True)
+@record
 class MeshedSheet:
     """A sheet without its contacts, and its triangles."""
 
@@ -32,7 +33,7 @@ class MeshedSheet:
     mesh: CopperMesh
 
 
-@dataclass(frozen=True)
+@record
 class ElementForm:
     """One form of the equations: unknowns 0 .. node_count-1 are the nodes, the others points or edges of triangles.
 
@@ -47,7 +48,7 @@ class ElementForm:
     count: int
 
 
-@dataclass(frozen=True)
+@record
 class ElementLinks:
     """Resistors between nodes."""
 
@@ -56,7 +57,7 @@ class ElementLinks:
     siemens: Reals
 
 
-@dataclass(frozen=True)
+@record
 class Assembly:
     """Both forms over all sheets, triangle by triangle.
 
@@ -169,7 +170,7 @@ def joined_to(assembly: Assembly, node: int) -> Mask:
     return np.asarray(label == label[node])
 
 
-@dataclass(frozen=True)
+@record
 class Potentials:
     """Solution of one form.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.mesh import Indices, Reals
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
@@ -16,7 +15,7 @@ CANDIDATES = 400
 """Densest triangles around which the density is averaged."""
 
 
-@dataclass(frozen=True)
+@record
 class Step:
     """A point on the way: `node` is -1 inside a sheet, `sheet` is -1 at a node."""
 
@@ -27,7 +26,7 @@ class Step:
     volts: float
 
 
-@dataclass(frozen=True)
+@record
 class Peak:
     """Where current is densest, per mm of width, on the mean over a disc."""
 

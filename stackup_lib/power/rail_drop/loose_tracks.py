@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.record import record
 from stackup_lib.power.rail_drop.net_copper import layer_fills
 from stackup_lib.power.rail_drop.sheets import SheetSolution
 
@@ -15,7 +15,7 @@ NEAR = 0.4
 """Current is averaged over the triangles within this share of the track's width from its middle."""
 
 
-@dataclass(frozen=True)
+@record
 class LooseTrack:
     """A track outside the fills.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from stackup_lib.core.record import record
 
 if TYPE_CHECKING:
     from scipy.spatial import Delaunay
@@ -30,7 +32,7 @@ class MeshFailed(Exception):  # noqa: N818 - caught inside this room, which name
     """The copper cannot be meshed: too many corners, or triangles that differ from it in area."""
 
 
-@dataclass(frozen=True)
+@record
 class CopperMesh:
     """Triangles of one sheet.
 

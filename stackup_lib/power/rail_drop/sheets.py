@@ -10,12 +10,13 @@ differ the mesh is refined (W. Prager, J. L. Synge, Q. Appl. Math. 5 (1947) 241-
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.power.network import joined_parts
 from stackup_lib.power.rail_drop.elements import (
     ON_CONTACT_MM,
@@ -55,7 +56,7 @@ class NotJoined(Exception):  # noqa: N818 - caught inside this room, which names
         self.loads = loads
 
 
-@dataclass(frozen=True)
+@record
 class CopperSheet:
     """Copper of one thickness: a shapely polygon or several, in mm, and its resistance per square."""
 
@@ -63,7 +64,7 @@ class CopperSheet:
     sheet_ohm: float
 
 
-@dataclass(frozen=True)
+@record
 class Contact:
     """A region of a sheet on one potential, that of `node`; contacts that touch are one."""
 
@@ -72,7 +73,7 @@ class Contact:
     node: int
 
 
-@dataclass(frozen=True)
+@record
 class Barrel:
     """A resistor between two nodes; positive current flows from `first` to `second`."""
 
@@ -81,7 +82,7 @@ class Barrel:
     resistance_ohm: float
 
 
-@dataclass(frozen=True)
+@record
 class SheetNetwork:
     """Sheets, contacts and barrels; current enters at node `source` and leaves at the loads.
 
@@ -102,7 +103,7 @@ class SheetNetwork:
         return 1 + max([*named, *(max(b.first, b.second) for b in self.barrels)])
 
 
-@dataclass(frozen=True)
+@record
 class Precision:
     """When to stop.
 
@@ -119,7 +120,7 @@ class Precision:
     most_passes: int = 12
 
 
-@dataclass(frozen=True)
+@record
 class SheetSolution:
     """What flows where.
 

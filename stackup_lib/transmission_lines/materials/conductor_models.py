@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from stackup_lib.core.record import record
 
 Complex = NDArray[np.complex128]
 Real = NDArray[np.float64]
@@ -25,7 +26,7 @@ COPPER_PER_K = 0.00393
 """Temperature coefficient of the resistance of annealed copper at 20 degrees Celsius (IEC 60028:1925)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Metal:
     """A conductor: conductivity in S/m and real relative permeability."""
 
@@ -38,7 +39,7 @@ GOLD = Metal(4.52e7)
 """Gold at 20 degrees Celsius, 2.214e-8 ohm m (R. A. Matula, J. Phys. Chem. Ref. Data 8 (1979) 1147)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coat:
     """One layer of metal of a thickness in mm."""
 
@@ -46,7 +47,7 @@ class Coat:
     thickness_mm: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NickelGold:
     """ENIG over bare copper: what is known of its nickel is a range.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Protocol
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.nonnegative import nonnegative_least_squares
 
 Complex = NDArray[np.complex128]
@@ -64,7 +64,7 @@ def loss_tangent(model: PermittivityModel, frequency_ghz: float) -> float:
     return -eps.imag / eps.real
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DielectricSample:
     """Dk, Df or both at one frequency."""
 
@@ -73,7 +73,7 @@ class DielectricSample:
     df: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WidebandDebye:
     """eps(f) = eps_inf + delta_eps / ln(f2/f1) * ln((f2 + jf)/(f1 + jf)).
 
@@ -133,7 +133,7 @@ def wideband_debye(
     return WidebandDebye(eps_inf, strength * span, lower_corner_ghz, upper_corner_ghz)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CausalDielectric:
     """Permittivity as Debye relaxations of stepwise constant density over ln f, fitted through several points.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stackup_lib.core.record import record
 from stackup_lib.materials import Match
 from stackup_lib.transmission_lines.materials.dielectric_models import (
     LOWER_CORNER_GHZ,
@@ -29,7 +29,7 @@ AGREES = 0.25
 points lies farther off, so that one curve answers at every frequency. A Df from elsewhere decides alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scaled:
     """A permittivity times a real factor: the laminate's loss tangent and slope, the Dk that the stackup states."""
 

@@ -10,13 +10,13 @@ saturate at 2: above Rq 0.3 um or 14 GHz they read too low by up to a half.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stackup_lib.core.record import record
 from stackup_lib.transmission_lines.materials.conductor_models import COPPER, Metal, skin_depth_mm
 
 Real = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Roughness(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Smooth:
     """No roughness."""
 
@@ -51,7 +51,7 @@ class Smooth:
         return Multiplier(one, one)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Huray:
     """Spheres on a flat tile: Z/((1+j)Rs) = base + 1.5 sum (N 4 pi a^2/A)/(1 + (1-j) delta/(2a)).
 
@@ -98,7 +98,7 @@ def cannonball(rz_um: float) -> Roughness:
     return Huray(((14, radius),), 36 * radius**2)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gradient:
     """Conductivity that rises from nothing to that of the metal like the normal distribution of the profile's height.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.analysis.impedance.line_effects import line_effects, planned_lines
@@ -22,6 +21,7 @@ from drc_rules.stackup_design.plan_file import Plan, plan_of, read_plan, write_p
 from drc_rules.stackup_design.settings_edit import edit_settings
 from stackup_lib.board.board import Board
 from stackup_lib.core.errors import NotWrittenError
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.file_edit import FileEdit, Written, apply_together, diff_text, digest, lock_of
 from stackup_lib.kicad.write.project_writer import least_width_mm, set_net_classes
@@ -39,7 +39,7 @@ from stackwright.text.words import count
 PROJECT_SUFFIX, RULES_SUFFIX = ".kicad_pro", ".kicad_dru"
 
 
-@dataclass(frozen=True)
+@record
 class PlanParts:
     """What the command line allows.
 
@@ -59,7 +59,7 @@ class PlanParts:
     backup: bool = True
 
 
-@dataclass(frozen=True)
+@record
 class FileChange:
     """One file's old and new content; `old` is None for a file that is new."""
 
@@ -73,7 +73,7 @@ class FileChange:
         return (self.old or b"") != self.new
 
 
-@dataclass(frozen=True)
+@record
 class Proposal:
     """All that a plan would do to a board's files; `left_out` is what the command line has not requested."""
 

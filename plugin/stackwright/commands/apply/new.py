@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,6 +16,7 @@ from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.stackup_design.goals import From, GoalChoices, Reason, Selection, goals_for, selection_for
 from drc_rules.stackup_design.plan_file import Plan, read_plan
 from stackup_lib.core.errors import ConfigError, NotWrittenError
+from stackup_lib.core.record import record
 from stackup_lib.kicad.write.file_edit import FileEdit, apply_together
 from stackup_lib.synthesis import suggest
 from stackwright.commands.apply.new_files import BOARD, NewBoardPurpose, files_of, paths_of
@@ -26,7 +26,7 @@ from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import count, number
 
 
-@dataclass(frozen=True)
+@record
 class NewRequest:
     """What the command line says; None or empty leaves it to profile and form.
 
@@ -51,7 +51,7 @@ class NewRequest:
     finish: str | None = None
 
 
-@dataclass(frozen=True)
+@record
 class Begun:
     """What the board begins from: a plan, and where its goals come from; nothing of a plan that was given."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from drc_rules.requirements.clauses import Source
@@ -19,6 +18,7 @@ from drc_rules.settings.net_selection import toml_value
 from drc_rules.stackup_design.plan_changes import prove_laminates
 from drc_rules.stackup_design.plan_file import Plan
 from drc_rules.stackup_design.settings_edit import Key, Value, edit_settings, facts_of
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board, empty_project
 from stackup_lib.kicad.write.rules_writer import replace_rules
@@ -30,7 +30,7 @@ STAND_IN_MM = 100.0
 """Sides of an outline that is not stated: KiCad's design rule check reports a board without one."""
 
 
-@dataclass(frozen=True)
+@record
 class NewBoardPurpose:
     """What the board is for.
 
@@ -64,7 +64,7 @@ class NewBoardPurpose:
         )
 
 
-@dataclass(frozen=True)
+@record
 class DrawnOutline:
     """Width and height of the rectangle that is drawn, and why."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.text import Text
 
 from drc_rules.requirements.clauses import Severity
+from stackup_lib.core.record import record
 from stackwright.reporters.text import HEADLINE_STYLE
 from stackwright.results.checked import Checked, Unchecked
 from stackwright.text.page import Page, styled
@@ -17,7 +17,7 @@ HEAD = ("board", "verdict", "errors", "warnings", "exit code")
 NOT_CHECKED = "NOT CHECKED"
 
 
-@dataclass(frozen=True)
+@record
 class Answer:
     """A board's outcome, why its exit code is not plainly about findings, and the code."""
 

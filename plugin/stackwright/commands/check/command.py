@@ -11,11 +11,8 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drc_rules.engine.baseline import board_name, gate, load_baseline
-from drc_rules.engine.board_diff import known_findings
 from drc_rules.engine.check import CheckUp, check_board, check_up, find_config
 from drc_rules.facts.declared import Overrides
-from drc_rules.report.kicad_drc import headline_why_with
 from drc_rules.report.model import Report
 from drc_rules.requirements.clauses import Severity
 from drc_rules.settings import FILE_NAME
@@ -25,14 +22,10 @@ from stackup_lib.core.errors import StackwrightError
 from stackwright.commands.check.answers import Answer, verdict_table
 from stackwright.commands.check.request import CheckRequest
 from stackwright.commands.request import HTML, JSON, TEXT, needs_page_file, page_file
-from stackwright.drawing.board_map import board_map
 from stackwright.reporters import text
-from stackwright.results.board_identity import BoardIdentity, identity_of
+from stackwright.results.board_identity import BoardIdentity
 from stackwright.results.checked import Checked, Unchecked
-from stackwright.run import revisions
-from stackwright.run.browser import open_in_browser
 from stackwright.run.data_digest import data_digest
-from stackwright.run.kicad_drc import kicad_drc, require_kicad_cli
 from stackwright.run.paths import boards_of, boards_touched, find_board
 from stackwright.run.processes import shared_out, worker_count
 from stackwright.run.watched import counted, shares_of, timing_lines, watched
@@ -42,6 +35,7 @@ from stackwright.text.words import count, number
 
 if TYPE_CHECKING:
     from drc_rules.fab_exchange.ordered import OrderedStackup
+    from stackwright.drawing.board_map import BoardMap
     from stackwright.drawing.charts import Charts
     from stackwright.results.full import Full
 
@@ -66,6 +60,8 @@ def check_boards(typed: Sequence[Path], request: CheckRequest) -> int:
         if report.file:
             check_target(report.file, inputs)
     if request.kicad_drc:
+        from stackwright.run.kicad_drc import require_kicad_cli
+
         require_kicad_cli()
     read_here = any(report.is_read_here for report in request.reports)
     answers = []
@@ -159,8 +155,7 @@ def check_in_context(
     checked = check_up(board, config=config, overrides=overrides, text=live, every_pair=every_pair)
     report = checked.report
     if request.baseline:
-        known = load_baseline(request.baseline).boards.get(board_name(board, request.baseline), ())
-        report = gate(report, known)
+        report = _above(request.baseline, board, report)
     if request.against:
         report = _against(request.against, board, report, request.config, overrides)
     outcome = Checked(
@@ -168,10 +163,10 @@ def check_in_context(
         config.path.as_posix() if config.path else None,
         data_digest(),
         options.fail_on or "error",
-        map=board_map(checked.context, report.findings) if draw else None,
+        map=_map(checked, report) if draw else None,
         charts=_charts(checked) if draw else None,
         ordered=_ordered(checked) if config.order.stackup else None,
-        identity=identity_of(board, checked.context.board.project, report.findings) if draw else BoardIdentity(),
+        identity=_identity(board, checked, report) if draw else BoardIdentity(),
         full=_full(board, checked, config, overrides, request.config) if draw and request.full else None,
     )
     return outcome, options, checked
@@ -182,6 +177,27 @@ def _full(board: Path, checked: CheckUp, config: Config, overrides: Overrides, s
     from stackwright.commands.check.full import in_full
 
     return in_full(board, checked, config, overrides, settings_path)
+
+
+def _above(baseline: Path, board: Path, report: Report) -> Report:
+    """Set apart what a baseline knows already."""
+    from drc_rules.engine.baseline import board_name, gate, load_baseline
+
+    return gate(report, load_baseline(baseline).boards.get(board_name(board, baseline), ()))
+
+
+def _map(checked: CheckUp, report: Report) -> BoardMap | None:
+    """Draw the board from above; only pages load what draws it."""
+    from stackwright.drawing.board_map import board_map
+
+    return board_map(checked.context, report.findings)
+
+
+def _identity(board: Path, checked: CheckUp, report: Report) -> BoardIdentity:
+    """Tell which board and revision it is, by its title block and Git; only pages say so."""
+    from stackwright.results.board_identity import identity_of
+
+    return identity_of(board, checked.context.board.project, report.findings)
 
 
 def _charts(checked: CheckUp) -> Charts:
@@ -215,6 +231,9 @@ def check_typed(typed: Path, request: CheckRequest) -> Answer:
 
 def _with_kicad_drc(checked: Checked, board: Path) -> Checked:
     """Add what KiCad's own check says; it changes no verdict, and the headline's reason tells of it."""
+    from drc_rules.report.kicad_drc import headline_why_with
+    from stackwright.run.kicad_drc import kicad_drc
+
     found = kicad_drc(board)
     why = headline_why_with(checked.report.headline_why, found)
     return replace(checked, report=checked.report.model_copy(update={"kicad_drc": found, "headline_why": why}))
@@ -227,6 +246,10 @@ def _is_worth_two(board: Path, request: CheckRequest) -> bool:
 
 def _against(commit: str, board: Path, report: Report, config: Path | None, overrides: Overrides) -> Report:
     """Set apart what a commit already had; a board that is new in the repository has nothing to lean on."""
+    from drc_rules.engine.baseline import gate
+    from drc_rules.engine.board_diff import known_findings
+    from stackwright.run import revisions
+
     if not revisions.has_board(commit, board):
         return report
     with revisions.board_at(commit, board) as path:
@@ -270,6 +293,8 @@ def _deliver(answers: Sequence[Answer], request: CheckRequest) -> None:
         lines.verbatim([f"report written to {file}" for file in files], indent=0)
         show(lines.text(terminal_console()))
     if request.open_page:
+        from stackwright.run.browser import open_in_browser
+
         for page in (report.file for report in request.reports if report.format == HTML and report.file):
             open_in_browser(page.resolve())
 

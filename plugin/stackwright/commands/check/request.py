@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from drc_rules.facts.declared import Overrides
 from drc_rules.settings.config import CheckOptions
 from stackup_lib.core.errors import StackwrightError
+from stackup_lib.core.record import record
 from stackwright.commands.request import HTML, JSON, MARKDOWN, TEXT
 from stackwright.text.output import STDOUT
 
@@ -20,7 +21,7 @@ class OptionsError(StackwrightError):
     """Options that contradict one another."""
 
 
-@dataclass(frozen=True)
+@record
 class ReportRequest:
     """One report: its format, and its file; without one it goes to standard output, as to `-`."""
 
@@ -38,7 +39,7 @@ class ReportRequest:
         return None if self.output == STDOUT else self.output
 
 
-@dataclass(frozen=True)
+@record
 class CheckRequest:
     """What the command line asks; None or empty where it says nothing.
 

@@ -16,6 +16,7 @@ from drc_rules.engine.check import CheckUp, check_up
 from drc_rules.requirements.clauses import Severity
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackwright.commands.diff.page import page
 from stackwright.commands.request import HTML, JSON, MARKDOWN, BoardRequest
 from stackwright.reporters import pull_request
@@ -31,7 +32,7 @@ class DiffError(StackwrightError):
     """What is to be compared is not clear."""
 
 
-@dataclass(frozen=True)
+@record
 class State:
     """One side: a board file, and the commit it is read from; None for the file as it lies there."""
 

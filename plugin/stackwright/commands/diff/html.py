@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import PurePath
 
@@ -14,6 +13,7 @@ from drc_rules.engine.board_diff import BoardDiff, counted, row_pairs
 from drc_rules.engine.check import CheckUp
 from drc_rules.report.link_rows import LinkLossRow
 from drc_rules.report.model import Report
+from stackup_lib.core.record import record
 from stackwright.commands.diff.widths import width_changes
 from stackwright.drawing import columns, words
 from stackwright.reporters.cards import MOST_LISTED, shown_findings
@@ -23,7 +23,7 @@ from stackwright.tables import deltas, losses
 UNKNOWN = "?"
 
 
-@dataclass(frozen=True)
+@record
 class LossChange:
     """A link's loss from end to end, as text; `step` is empty where it does not move or is not known."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from drc_rules.analysis.impedance.line_effects import LineEffect
@@ -11,10 +10,11 @@ from drc_rules.facts.context import Context
 from drc_rules.stackup_design.retarget import Reroute, retargeted_lines
 from stackup_lib.board.planned import PlannedRule
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackwright.tables.rules_link import rules_link
 
 
-@dataclass(frozen=True)
+@record
 class WidthChanges:
     """What has to be rerouted, and the design rules for it.
 

@@ -19,6 +19,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.rules.rule import Rule, all_rules
 from stackup_lib.core.errors import ConfigError, did_you_mean
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackwright.commands.lookup.shipped import shipped_clauses
 from stackwright.commands.request import JSON, BoardRequest
@@ -51,7 +52,7 @@ class ExplainRequest(BoardRequest):
     verbose: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Asked:
     """What a word means: a rule with all its clauses, or one clause."""
 

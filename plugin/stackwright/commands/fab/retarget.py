@@ -23,6 +23,7 @@ from stackup_lib.board.planned import PlannedClass, PlannedRule, PlannedTuning
 from stackup_lib.core.errors import ConfigError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.file_edit import Written
 from stackwright.commands.apply.apply import (
@@ -99,7 +100,7 @@ class RetargetDocument(Frozen):
     without_class: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@record
 class _Work:
     """A worked-out retargeting."""
 

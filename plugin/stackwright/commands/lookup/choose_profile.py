@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from drc_rules.explain.accelerators import (
     CACHE_ROOM,
@@ -32,6 +31,7 @@ from drc_rules.requirements.documents import cite
 from drc_rules.requirements.forms import forms
 from drc_rules.requirements.profiles.profile import load_profile
 from stackup_lib.core.errors import ConfigError, did_you_mean
+from stackup_lib.core.record import record
 from stackwright.text.output import show
 from stackwright.text.page import Column, Page, styled, terminal_console
 from stackwright.text.words import number
@@ -41,7 +41,7 @@ SIZES = {"m": 1e-3, "b": 1.0, "t": 1e3}
 FOUND, NOTHING = 0, 1
 
 
-@dataclass(frozen=True)
+@record
 class Model:
     """What the command line says of the model.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.forms import forms, load_form
 from drc_rules.requirements.interfaces import interface_ids
 from drc_rules.requirements.profiles.profile import BOARD, Profile, assemble, load_profile, profile_names
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class Shipped:
     """A clause, and the profiles and forms that may ask it."""
 

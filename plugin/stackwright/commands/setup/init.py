@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from drc_rules.analysis.stackup.facts_of_board import board_facts
@@ -22,6 +22,7 @@ from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config, parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
 from stackup_lib.core.errors import ConfigError, StackwrightError, did_you_mean
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.materials import FoilGrade, find_foil
 from stackwright.commands.setup import settings_file
@@ -37,7 +38,7 @@ LOOSEST_PCT = 50.0
 LEAVE_OPEN = ("", PLACEHOLDER)
 
 
-@dataclass(frozen=True)
+@record
 class InitRequest:
     """One question; `accept` returns the answers with a new one, or raises `ConfigError` with the next step."""
 

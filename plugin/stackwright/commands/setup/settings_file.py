@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from drc_rules.analysis.power.power_rails import largest_power_nets
 from drc_rules.analysis.thermal.hot_parts import candidates
@@ -15,11 +15,12 @@ from drc_rules.requirements.interfaces import family
 from drc_rules.settings.config import parse_config
 from drc_rules.settings.declaration import PLACEHOLDER
 from drc_rules.settings.net_selection import nets_line, toml_value
+from stackup_lib.core.record import record
 from stackwright.commands.setup.toml_blocks import blocks_of, put_in
 from stackwright.text.words import clean, count
 
 
-@dataclass(frozen=True)
+@record
 class InitAnswers:
     """What the user answered; None where a fact was left open. `generations`: interface by family."""
 

@@ -22,6 +22,7 @@ from drc_rules.stackup_design.stackup_candidate import candidate_of
 from drc_rules.stackup_design.stackup_fixes import MOST, FailedClause, fixes, single_steps
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.kicad.write.new_board import empty_board
 from stackup_lib.synthesis import CandidateStackup, Change, LeastChange, least_change
@@ -48,7 +49,7 @@ NO_ROW = (NOTHING, NOTHING_OF_STACKUP, ONLY_TRACKS)
 """How the words of a change begin that leaves the stackup as it is."""
 
 
-@dataclass(frozen=True)
+@record
 class PartialChange:
     """What helps a stackup that no change brings all the way; nothing that counts is worse for it.
 
@@ -65,7 +66,7 @@ class PartialChange:
     plan: Plan
 
 
-@dataclass(frozen=True)
+@record
 class LeastFound:
     """Changes of a board's stackup with their plans; see `Suggested`."""
 

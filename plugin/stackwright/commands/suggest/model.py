@@ -16,6 +16,7 @@ from drc_rules.stackup_design.goals import (
 )
 from drc_rules.stackup_design.plan_file import Plan
 from stackup_lib.core.errors import ConfigError
+from stackup_lib.core.record import record
 from stackup_lib.kicad import read_board
 from stackup_lib.synthesis import Answers, Change, Evaluated, LeastChange, suggest
 from stackwright.commands.request import BoardRequest
@@ -44,7 +45,7 @@ class SuggestRequest(BoardRequest):
     pick: int = 1
 
 
-@dataclass(frozen=True)
+@record
 class Suggested:
     """All that was found.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drc_rules.stackup_design.goals import BoardProject
 from stackup_lib.board.planned import PlannedRule
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.reader import NEWEST_VERSION
 from stackwright.commands.suggest.plans import plan_of_pick
 from stackwright.tables.rules_link import rules_link
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from stackwright.commands.suggest.model import Suggested
 
 
-@dataclass(frozen=True)
+@record
 class Widths:
     """The lines of one answer.
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from drc_rules.report.model import Finding, Place
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.record import record
 from stackwright.drawing.board_view.shapes import UNITS_PER_MM, Steps, ViewShapes, boxes, discs, lines, steps, units
 
 MOST_NET_TRACKS = 4000
 """Segments drawn of nets that one finding names."""
 
 
-@dataclass(frozen=True)
+@record
 class ViewObjects:
     """Everything that one finding is about.
 
@@ -49,7 +50,7 @@ class _Rows:
     points: list[tuple[float, float]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@record
 class Finder:
     """Finds the objects of findings on one board."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.courtyards import courtyards
 from stackwright.drawing.board_view.shapes import BACK, FRONT, Steps, steps, units
 
@@ -15,7 +15,7 @@ MOST_CORNERS = 24
 """Of one courtyard: circles and rounded ones are drawn with fewer."""
 
 
-@dataclass(frozen=True)
+@record
 class ViewPart:
     """A part; box and courtyard in units. `is_drawn` says that the footprint has a courtyard, whose box this is."""
 

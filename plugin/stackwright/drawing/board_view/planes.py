@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from stackup_lib.board.board import Board, Ints
+from stackup_lib.core.record import record
 from stackwright.drawing.board_view.shapes import UNITS_PER_MM, Steps, steps
 
 SHARPEST_MM, COARSEST_MM = 0.05, 1.6
@@ -14,7 +13,7 @@ MOST_CORNERS = 300_000
 """Of all planes of a page; with more they are drawn on a coarser grid."""
 
 
-@dataclass(frozen=True)
+@record
 class ViewPlanes:
     """Filled areas: `fills` holds copper layer and corners of each, in steps of the grid."""
 

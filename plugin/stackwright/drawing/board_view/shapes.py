@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Floats, Ints
+from stackup_lib.core.record import record
 from stackup_lib.kicad.read.items.shapes import arc
 
 UNITS_PER_MM = 100
@@ -19,7 +19,7 @@ Steps = tuple[int, ...]
 """x and y of the first point, then the step in x and y to each further one."""
 
 
-@dataclass(frozen=True)
+@record
 class ViewShapes:
     """What is drawn alike, together.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.loss.loss_shares import roles_of
 from drc_rules.analysis.targets.unknown_pairs import unknown_pairs
@@ -12,12 +11,13 @@ from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of, guessed_interfaces, inferred_interfaces
 from drc_rules.requirements.interfaces import family, interface, interface_ids
 from drc_rules.settings.config import InterfaceDeclaration
+from stackup_lib.core.record import record
 from stackwright.kicad.form import catalogue
 from stackwright.kicad.form.model import FormChoice, FormField, FormQuestion
 from stackwright.kicad.form.waits import Waiting, choosers_of
 
 
-@dataclass(frozen=True)
+@record
 class _Nets:
     """Nets whose interface is not declared.
 

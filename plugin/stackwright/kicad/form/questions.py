@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.engine.check import CheckUp
 from drc_rules.facts.context import Context
@@ -12,6 +11,7 @@ from drc_rules.requirements.profiles.profile import load_profile
 from drc_rules.settings import FILE_NAME
 from drc_rules.settings.config import Config, Declared
 from stackup_lib.core.facts import Fact, Origin
+from stackup_lib.core.record import record
 from stackwright.kicad.form import catalogue
 from stackwright.kicad.form.interfaces import interface_questions
 from stackwright.kicad.form.limits import number
@@ -69,7 +69,7 @@ def _purpose(context: Context, waiting: Waiting) -> Iterator[FormQuestion]:
         )
 
 
-@dataclass(frozen=True)
+@record
 class _Simple:
     """A fact of the whole stackup."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from drc_rules.engine.missing_inputs import unproven
 from drc_rules.report.model import ClauseVerdict, Verdict
+from stackup_lib.core.record import record
 from stackwright.commands.setup.toml_blocks import CHOOSERS, blocks_of
 
 OPEN = re.compile(r'^([\w.]+) = .*"\?"')
@@ -58,7 +58,7 @@ def _open_keys(lines: Sequence[str]) -> Iterator[str]:
             yield found[1]
 
 
-@dataclass(frozen=True)
+@record
 class Waiting:
     """The clauses that are open, by the fact that they wait for."""
 

@@ -1,0 +1,96 @@
+"""Records behave as frozen dataclasses do."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+from stackup_lib.core.record import record
+
+
+@record
+class Segment:
+    """A piece of a line."""
+
+    net: str
+    ends_mm: tuple[float, float] = (0.0, 1.0)
+    note: str = field(default="", compare=False, repr=False)
+
+    @cached_property
+    def length_mm(self) -> float:
+        """From end to end."""
+        return self.ends_mm[1] - self.ends_mm[0]
+
+
+@record
+class Column:
+    """One array."""
+
+    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+@record
+class Named:
+    """With methods of its own."""
+
+    name: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and self.name.lower() == other.name.lower()
+
+    def __hash__(self) -> int:
+        return hash(self.name.lower())
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What a record stands for."""
+
+    net: str
+    ends_mm: tuple[float, float] = (0.0, 1.0)
+
+
+def test_equal_by_its_compared_fields_and_class() -> None:
+    """As dataclasses are."""
+    assert Segment("GND", (0.0, 2.0), note="a") == Segment("GND", (0.0, 2.0), note="b")
+    assert Segment("GND") != Segment("VCC")
+    assert Segment("GND") != Usual("GND")
+    assert {Segment("GND"), Segment("GND", note="b"), Segment("VCC")} == {Segment("VCC"), Segment("GND")}
+
+
+def test_shown_as_a_dataclass_is() -> None:
+    """Without what is not to be shown."""
+    assert repr(Segment("GND", note="a")) == repr(Usual("GND")).replace("Usual", "Segment")
+
+
+def test_changed_copied_pickled() -> None:
+    """The standard library takes it for a dataclass, and nothing computed from the fields goes into a changed copy."""
+    one = Segment("GND", (1.0, 4.0))
+
+    assert one.length_mm == 3.0
+    assert replace(one, ends_mm=(1.0, 2.0)).length_mm == 1.0
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301 - its own
+    assert [part.name for part in fields(Segment)] == ["net", "ends_mm", "note"]
+
+
+def test_a_single_array_is_compared_as_in_a_tuple() -> None:
+    """Equal where it is the same array; no array of answers comes out."""
+    values = np.array([1.0, 2.0])
+
+    assert Column(values) == Column(values)
+    with pytest.raises(ValueError, match="ambiguous"):
+        assert Column(values) == Column(values.copy())
+
+
+def test_own_methods_stay() -> None:
+    """A class that defines one keeps it."""
+    assert Named("A") == Named("a")
+    assert len({Named("A"), Named("a")}) == 1
+    assert repr(Named("A")) == "<A>"
