@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from stackup_lib.copper.clearances import SpaceFinder, Spaces
 from stackup_lib.copper.hole_to_fill import PostFills
 from stackup_lib.copper.shapes import CopperShape, CopperShapes, Mask
 from stackup_lib.core.frozen import Frozen
+from stackup_lib.core.record import record
 from stackup_lib.nets.net_voltages import volts_of_name
 
 FILE = Path(__file__).with_name("voltage_spacing.toml")
@@ -38,7 +38,7 @@ class _File(Frozen):
     per_volt_mm: dict[str, float]
 
 
-@dataclass(frozen=True)
+@record
 class NetVolts:
     """Voltage of a net against ground; `declared` where a `[[rail]]` states it, else its name does."""
 
