@@ -61,7 +61,8 @@ def test_equal_by_its_compared_fields_and_class() -> None:
     """As dataclasses are."""
     assert Segment("GND", (0.0, 2.0), note="a") == Segment("GND", (0.0, 2.0), note="b")
     assert Segment("GND") != Segment("VCC")
-    assert Segment("GND") != Usual("GND")
+    usual: object = Usual("GND")
+    assert Segment("GND") != usual
     assert {Segment("GND"), Segment("GND", note="b"), Segment("VCC")} == {Segment("VCC"), Segment("GND")}
 
 
