@@ -8,7 +8,6 @@ judged: advice such as "change the width" would make the copper wrong too. The l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from drc_rules.requirements.clauses import Limit
 from drc_rules.requirements.profiles.profile import BOARD, load_profile
 from stackup_lib.board.board import Board, LayerKind, Stackup, StackupLayer
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.materials import neighbouring_foils
 
 IN_KICAD = "in KiCad, File > Board Setup > Physical Stackup"
@@ -52,7 +52,7 @@ def _inside(limit: Limit, value: float) -> bool:
     return (limit.min is None or value >= limit.min) and (limit.max is None or value <= limit.max)
 
 
-@dataclass(frozen=True)
+@record
 class Unstackable:
     """Rows that cannot be laminated as they are stated.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.nets.high_speed_layers import HighSpeedLayer, fast_layers_of_clause
 from drc_rules.facts.context import Context
 from drc_rules.facts.dielectrics import DielectricPly
 from drc_rules.requirements.clauses import Clause
 from stackup_lib.board.board import Board
+from stackup_lib.core.record import record
 
 
 def whole_board(ctx: Context, _clause: Clause) -> tuple[Board]:
@@ -27,7 +27,7 @@ def fast_layers(ctx: Context, clause: Clause) -> tuple[HighSpeedLayer, ...]:
     return fast_layers_of_clause(ctx, clause)
 
 
-@dataclass(frozen=True)
+@record
 class HighSpeedPly:
     """A dielectric ply and the high-speed layers that it touches."""
 

@@ -18,6 +18,7 @@ from stackup_lib.copper.copper_map import CopperMap
 from stackup_lib.copper.fill_edges import PEN_DRAWN, Complexes
 from stackup_lib.copper.stale_fills import REFILL, need_true_fills
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 PART_MM = 2.0
 """Long lines are looked at in parts of this length: the box around a slanting one holds half the plane."""
@@ -29,7 +30,7 @@ BESIDE_MM = 0.00002
 """Distance from the line at which copper is looked up: a slit, which has no width, may lie on the line itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaneLines(Columns):
     """Straight lines, one row each: start (x + iy), direction of length 1, length in mm."""
 
@@ -38,7 +39,7 @@ class PlaneLines(Columns):
     length_mm: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaneSections(Columns):
     """Sections of parallels, one row each: line, which of its parallels, from where to where, fills under it."""
 
@@ -49,7 +50,7 @@ class PlaneSections(Columns):
     fills: Ints
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Near:
     """Edges near lines, in the line's own direction (along + i across); one row for each part of a line.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from stackup_lib.board.board import Board, Flags, Floats, Ints, PadKind
+from stackup_lib.core.record import record
 from stackup_lib.vias.via_spans import lasered, min_lamination_cycles
 
 SAME_SPOT_MM = 0.02
@@ -23,7 +23,7 @@ LEAST_SHARE = 0.4
 fills half."""
 
 
-@dataclass(frozen=True)
+@record
 class Stack:
     """Microvias on one another, of one net."""
 
@@ -35,7 +35,7 @@ class Stack:
     bottom: int
 
 
-@dataclass(frozen=True)
+@record
 class BuildUps:
     """How a board is built up outward from its core.
 
@@ -125,7 +125,7 @@ def _chains(spans: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         yield chain
 
 
-@dataclass(frozen=True)
+@record
 class Bga:
     """A footprint with balls in a grid; `box_mm` is (left, top, right, bottom) of their centres."""
 

@@ -21,6 +21,7 @@ from drc_rules.report.link_rows import PairOnLayer, PairRow
 from drc_rules.requirements.interfaces import family
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 
 MOST_SOLVED = 200
 """Geometries that are solved for this table where all of it is requested: a few seconds."""
@@ -35,7 +36,7 @@ NO_PLANE = "no plane above or below it"
 _Key = tuple[int, float, float | None, References]
 
 
-@dataclass(frozen=True)
+@record
 class _Section:
     """So much of a geometry on one pair, as the mean of both traces."""
 

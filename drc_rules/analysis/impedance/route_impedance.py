@@ -7,7 +7,6 @@ planes has no impedance of width and gap; its length is reported separately.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from drc_rules.analysis.lines.routed import RoutedLine
 from drc_rules.analysis.lines.solved_lines import Lines
@@ -18,9 +17,10 @@ from drc_rules.report.link_rows import LinkImpedance, RouteSection
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import ZERO
+from stackup_lib.core.record import record
 
 
-@dataclass(frozen=True)
+@record
 class ImpedanceSection:
     """So much of one geometry on a link: `length_mm` of one trace on average, `longest_mm` of one net."""
 

@@ -9,7 +9,7 @@ nothing. Losses in dB, lengths in mm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from drc_rules.analysis.lines.link_geometry import LineKey, LinkGeometry
@@ -26,12 +26,13 @@ from drc_rules.settings.config import InterfaceDeclaration
 from stackup_lib.core.errors import StackwrightError
 from stackup_lib.core.facts import Confidence, MissingFact, least
 from stackup_lib.core.interval import ZERO, Interval
+from stackup_lib.core.record import record
 from stackup_lib.nets.links import Link, Links
 from stackup_lib.nets.routes import Route
 from stackup_lib.nets.two_pin_parts import SOCKETS, letters_of
 
 
-@dataclass(frozen=True)
+@record
 class LossSection:
     """So much of a link in one geometry, mean of both traces of a pair."""
 
@@ -40,7 +41,7 @@ class LossSection:
     loss: LossAt
 
 
-@dataclass(frozen=True)
+@record
 class LinkLoss:
     """Loss of one link, of a pair both traces together.
 
@@ -107,7 +108,7 @@ class LinkLoss:
         return sum(s.length_mm * s.loss.roughness_db_per_mm for s in self.sections)
 
 
-@dataclass(frozen=True)
+@record
 class InterfaceLosses:
     """The links of one interface.
 
@@ -124,7 +125,7 @@ class InterfaceLosses:
     df_confidence: Confidence
 
 
-@dataclass(frozen=True)
+@record
 class LinkLosses:
     """The losses of a board's high-speed links, computed for an interface when it is first needed."""
 

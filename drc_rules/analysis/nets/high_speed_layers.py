@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from drc_rules.facts.context import Context
@@ -12,6 +10,7 @@ from drc_rules.requirements.clauses import Clause
 from drc_rules.requirements.interfaces import Interface, interface
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.light import LIGHT_MM_GHZ
+from stackup_lib.core.record import record
 
 LUMPED_SHARE = 0.1
 """A conductor shorter than this share of a wavelength is lumped: it does not count as routed on its layer."""
@@ -19,7 +18,7 @@ MM_GHZ_PER_WAVELENGTH = LIGHT_MM_GHZ / 2.0
 """Speed of light in mm GHz over sqrt(Dk) with Dk 4: wavelength in mm is this over the frequency in GHz."""
 
 
-@dataclass(frozen=True)
+@record
 class HighSpeedLayer:
     """A copper layer on which an interface is routed.
 

@@ -7,7 +7,6 @@ for a net that has copper on neither side, the nearest layers that are planes do
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from drc_rules.analysis.lines.sites import BoardSite
     from drc_rules.facts.context import Context
 from drc_rules.facts.guesses import generation_of
+from stackup_lib.core.record import record
 
 REAL_SHARE = 0.1
 """A plane with less of the return current does not count: without it the line's impedance, which goes with
@@ -44,7 +44,7 @@ USUAL_DK = 4.0
 PLACES_SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record
 class HighSpeedGroup:
     """The nets that were assigned to one interface in the same way.
 
@@ -78,7 +78,7 @@ class HighSpeedGroup:
         return lumped_mm(slowest), lumped_mm(fastest)
 
 
-@dataclass(frozen=True)
+@record
 class Referenced:
     """Tracks of a group on one layer that have the same planes.
 
@@ -107,7 +107,7 @@ def lumped_mm(frequency_ghz: float, dk: float = USUAL_DK) -> float:
     return LUMPED_SHARE * LIGHT_MM_GHZ / (frequency_ghz * float(np.sqrt(dk)))
 
 
-@dataclass(frozen=True)
+@record
 class ReturnPaths:
     """The high-speed nets of one board and their planes."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -18,6 +18,7 @@ from drc_rules.requirements.interfaces import Interface, families, family, inter
 from drc_rules.requirements.interfaces.names import mates, normalise
 from stackup_lib.core.facts import MissingFact
 from stackup_lib.core.interval import Interval
+from stackup_lib.core.record import record
 from stackup_lib.vias.plated_holes import (
     Backdrill,
     PlatedHole,
@@ -41,7 +42,7 @@ PLACES_SHOWN = 50
 """Places listed with one finding."""
 
 
-@dataclass(frozen=True)
+@record
 class StubGroup:
     """Stubs of the plated holes of one net class that are used, drilled and shaped alike.
 
@@ -91,7 +92,7 @@ class StubGroup:
         return replace(self, stubs=moved, drill=None)
 
 
-@dataclass(frozen=True)
+@record
 class StubValues:
     """Lengths and resonance of a group's stubs, and the laminate's Dk along them."""
 

@@ -28,7 +28,6 @@ KiCad: net classes, custom design rules. Net assignment: `stackwright nets --exp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,12 +42,13 @@ from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.board import Ints
 from stackup_lib.board.design_rules import DesignRules
 from stackup_lib.core.facts import MissingFact
+from stackup_lib.core.record import record
 from stackup_lib.nets.design_widths import configured_geometry
 
 SHOWN = 5
 
 
-@dataclass(frozen=True)
+@record
 class HighSpeedNets:
     """The nets of a high-speed family that lead somewhere."""
 

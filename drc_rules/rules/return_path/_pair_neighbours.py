@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from drc_rules.facts.context import Context
 from stackup_lib.copper.coupling import pair_geometry
 from stackup_lib.copper.crosstalk_weights import near_end, pair_mutual, power_sum
 from stackup_lib.copper.parallel_pairs import ParallelPairs
+from stackup_lib.core.record import record
 from stackup_lib.nets.diff_pairs import NO_PAIR
 from stackup_lib.transmission_lines.pair_crosstalk import PairCoupling
 
@@ -26,7 +26,7 @@ Neighbour = tuple[float, ParallelPairs]
 """Gap over a lumped length, and both pairs."""
 
 
-@dataclass(frozen=True)
+@record
 class Victim:
     """A pair with its neighbours.
 
@@ -46,7 +46,7 @@ class Victim:
     ratio: float
 
 
-@dataclass(frozen=True)
+@record
 class Crowd:
     """Pairs of a group that run too near to other high-speed pairs, on one layer between the same planes.
 
@@ -91,7 +91,7 @@ def crowd(ctx: Context, part: Referenced) -> Crowd:
     return Crowd(part, height, allowed, runs, _noisiest(ctx, part, allowed, near) if runs else None)
 
 
-@dataclass(frozen=True)
+@record
 class _Coupled:
     """A run with the crosstalk at either end, relative to others and to one that is as near all along."""
 

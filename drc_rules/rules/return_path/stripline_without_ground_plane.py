@@ -29,7 +29,6 @@ Each clause names its document. It requires ground; for a rail in its place this
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.analysis.return_path.return_paths import PLACES_SHOWN, Referenced, ReturnPaths
 from drc_rules.facts.context import Context
@@ -38,12 +37,13 @@ from drc_rules.requirements.clauses import Clause, Severity
 from drc_rules.rules.rule import DraftFinding, rule
 from stackup_lib.board.layer_roles import is_ground
 from stackup_lib.copper.copper_map import NO_COPPER
+from stackup_lib.core.record import record
 
 ALLOWED_SHARE = 0.1
 """Antipads in breakouts and pin fields take up to this share of a layer's routed length."""
 
 
-@dataclass(frozen=True)
+@record
 class HighSpeedStripline:
     """The high-speed tracks of one inner layer."""
 
@@ -56,7 +56,7 @@ class HighSpeedStripline:
         return not any(part.group.declared for part in self.parts)
 
 
-@dataclass(frozen=True)
+@record
 class Side:
     """What the tracks have on one side: mm of each net over each plane's net; over nothing at all, and in total."""
 

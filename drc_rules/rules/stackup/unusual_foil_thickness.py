@@ -28,17 +28,17 @@ that of the catalogue's bands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from drc_rules.facts.context import Context
 from drc_rules.facts.row_faults import correct, is_plated
 from drc_rules.report.model import Measured, Place
 from drc_rules.requirements.clauses import Clause
 from drc_rules.rules.rule import DraftFinding, rule
+from stackup_lib.core.record import record
 from stackup_lib.materials import neighbouring_foils
 
 
-@dataclass(frozen=True)
+@record
 class InnerCopper:
     """A copper row that is not plated."""
 
