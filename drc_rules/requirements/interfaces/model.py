@@ -98,6 +98,8 @@ class Interface(Frozen):
         lane_skew_ps: allowed difference between any two pairs of a port.
         clock_skew_ps: allowed difference between a pair and the clock of its port.
         pair_spacing_heights: distance between pairs, in heights over the nearer plane, that a maker's guide requires.
+        data_length_mm, data_vias: longest data net of a memory and most vias on it, by a controller maker's guide.
+        byte_layers: inner layers over which the bits of a byte may spread, by the same.
         at_least_as: slower links of other families whose clauses hold at least for this one.
         df_max, suggested_laminate, suggested_foil: what is usual, for suggestions.
         clause: what is required: its own rows, and those of slower links (`inherit.py`).
@@ -126,6 +128,9 @@ class Interface(Frozen):
     lane_skew_ps: float | None = None
     clock_skew_ps: float | None = None
     pair_spacing_heights: float | None = None
+    data_length_mm: float | None = None
+    data_vias: int | None = None
+    byte_layers: int | None = None
     df_max: float | None = None
     suggested_laminate: str | None = None
     suggested_foil: str | None = None
